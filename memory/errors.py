@@ -1,0 +1,119 @@
+"""Every error of the product, in one tree.
+
+    MemoryFault                     anything below; `type` is the stable string that crosses the Temporal border
+    ├── MemoryInvalid               bad input: a field, a value, a declaration
+    ├── MemoryUnknownResource       no such memory resource or agent
+    ├── MemoryKeyInvalid            a key, or what its template rendered, breaks the key rule
+    ├── MemoryAccessDenied          the agent has not declared this memory
+    ├── MemoryOversize              it can never fit: both numbers are in the text
+    ├── MemoryOrphanResult          a tool result for a call that was never made, or has its result
+    ├── MemoryConflict              if_version did not match
+    ├── MemoryOperationConflict     the operation id was used for other content
+    ├── MemoryOperationExpired      the operation came after its deadline
+    ├── MemoryDamaged               stored counters and records disagree (maxmemory eviction, foreign hands)
+    ├── MemoryUnavailable           the store or the flusher cannot be reached
+    ├── MemoryBusy                  another flush holds the lease
+    ├── MemoryBackpressure          the overflow, or the record of operations, is full for now
+    ├── MemoryContractTooNew        a caller speaks a newer wire contract than this worker
+    └── MemorySummaryRejected       the summariser returned nothing usable
+
+The last five are worth a retry (`retryable`); the others end the call for good. Texts name resource, operation,
+limit and actual, never content, keys or passwords.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class MemoryFault(Exception):
+    """Base of every error of the product."""
+
+    type: ClassVar[str] = "MemoryFault"
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, message: str, *, retry_after_ms: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.retry_after_ms = retry_after_ms
+        """How long to wait before the next attempt, in milliseconds; None leaves it to the caller's backoff."""
+
+    def __init_subclass__(cls, **kwargs: object) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.type = cls.__name__
+
+
+class MemoryInvalid(MemoryFault):
+    """Bad input. The text names the field and what to write instead."""
+
+
+class MemoryUnknownResource(MemoryFault):
+    """No memory resource or agent of this id is declared."""
+
+
+class MemoryKeyInvalid(MemoryFault):
+    """A key breaks the key rule: 1 to 256 characters, no control characters, no surrounding space.
+
+    Or its template could not be rendered.
+    """
+
+
+class MemoryAccessDenied(MemoryFault):
+    """The agent has not declared this memory."""
+
+
+class MemoryOversize(MemoryFault):
+    """What was sent can never fit its budget. Nothing that was stored is lost."""
+
+
+class MemoryOrphanResult(MemoryFault):
+    """A tool result for a call that this memory never saw, or that already has its result."""
+
+
+class MemoryConflict(MemoryFault):
+    """The memory has another version than `if_version`: read again, then write."""
+
+
+class MemoryOperationConflict(MemoryFault):
+    """This operation id was already used for other content."""
+
+
+class MemoryOperationExpired(MemoryFault):
+    """The operation arrived after its deadline, so it can no longer be told from a repetition."""
+
+
+class MemoryDamaged(MemoryFault):
+    """Stored counters and records disagree: something evicted or changed keys of this memory.
+
+    Clear it, or restore it.
+    """
+
+
+class MemoryUnavailable(MemoryFault):
+    """The store, or the server that runs the flusher, cannot be reached. Nothing is known to be written."""
+
+    retryable = True
+
+
+class MemoryBusy(MemoryFault):
+    """Another flush of this memory holds the lease."""
+
+    retryable = True
+
+
+class MemoryBackpressure(MemoryFault):
+    """Too much waits to be summarised, or too many operations are open: the same call passes later."""
+
+    retryable = True
+
+
+class MemoryContractTooNew(MemoryFault):
+    """The caller speaks a newer wire contract than this worker: a newer worker will answer."""
+
+    retryable = True
+
+
+class MemorySummaryRejected(MemoryFault):
+    """The summariser returned an empty or too large text; the messages stay as they are."""
+
+    retryable = True

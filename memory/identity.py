@@ -1,0 +1,26 @@
+"""Who is meant: the identity of a memory, and of the workflow chain that owns it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class MemoryId:
+    """The identity of a memory: project, resource id and rendered key, all three, always."""
+
+    project: str
+    resource: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Owner:
+    """A workflow that wrote to a memory, as an activity of it sees it.
+
+    Temporal keeps at most one open execution of an id in a namespace.
+    """
+
+    namespace: str
+    workflow_id: str
+    run_id: str

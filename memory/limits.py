@@ -1,0 +1,57 @@
+"""The numbers that govern one memory, made from its declaration.
+
+Stores take them as arguments with each call and keep none of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+PolicyName: TypeAlias = Literal["fifo", "lru"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Budget, thresholds and lifetimes in absolute numbers: tokens, messages, milliseconds. None means: no such limit.
+
+    max_tokens, max_messages: hard limits of the live view, summaries included.
+    summarize: what is evicted waits in the overflow for its summary (True), or is dropped and counted (False).
+    summary_tokens: room kept free for summaries under `summarize`; everything outside long_term fills at most
+    max_tokens - summary_tokens
+        and max_messages - 1. Zero where the memory drops.
+    overflow_tokens, overflow_messages: capacity of the overflow.
+    due_tokens, due_messages: a flush is due when the live view outside long_term reaches one of them (or the
+    overflow is not empty).
+    target_tokens, target_messages: a flush takes groups until the live view outside long_term is at most this.
+    keep_first, keep_last: groups of the conversation that a flush leaves alone at either end.
+    open_group_ms: a group that waits longer than this for a result counts as abandoned.
+    ttl_ms: lifetime of the whole memory since the last write. lease_ms: lifetime of a flush's lease.
+    """
+
+    max_tokens: int | None
+    max_messages: int | None
+    summarize: bool
+    summary_tokens: int
+    overflow_tokens: int | None
+    overflow_messages: int | None
+    due_tokens: int | None
+    due_messages: int | None
+    target_tokens: int | None
+    target_messages: int | None
+    keep_first: int
+    keep_last: int
+    policy: PolicyName
+    open_group_ms: int
+    ttl_ms: int | None
+    lease_ms: int
+
+    @property
+    def room_tokens(self) -> int | None:
+        """What everything outside long_term may fill, in tokens (R9: the room of summaries is never lent)."""
+        return None if self.max_tokens is None else self.max_tokens - self.summary_tokens
+
+    @property
+    def room_messages(self) -> int | None:
+        """What everything outside long_term may fill, in messages."""
+        return None if self.max_messages is None else self.max_messages - (1 if self.summarize else 0)

@@ -1,0 +1,277 @@
+"""The store port: what a driver must do, script by script. The protocol behind it is described in docs/protocol.md.
+
+Each method is one atomic step. Methods raise the typed errors of `durable_memory.memory.errors`; outcomes that a
+flush must expect (gone, stale, busy, nothing) are values. A driver checks in this order: deadline, operation id,
+incarnation and if_version, capacity; only then it writes. What was refused has changed nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeAlias
+
+from durable_memory.memory.identity import MemoryId, Owner
+from durable_memory.memory.limits import Limits
+from durable_memory.memory.types import AppendResult, ClearResult, DeleteResult, FlushResult, MemoryStats, Section
+
+ABSENT = "absent"
+"""The version of a memory that does not exist."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """The identity of one mutating call, the same for all its attempts.
+
+    deadline_ms: Unix time after which the store refuses it; the id is remembered until 60 s after it. digest: of the
+    input; the same id with another digest is refused. An empty digest compares with nothing: the first content stands.
+    """
+
+    id: str
+    deadline_ms: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A message made ready to be stored.
+
+    payload: its JSON text. opens: ids of the tool calls it makes, in order. answers: id of the tool call it is the
+    result of.
+    """
+
+    payload: str
+    section: Section
+    tokens: int
+    opens: tuple[str, ...] = ()
+    answers: str | None = None
+    pinned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEntry:
+    """A message as it stands in the store. id is opaque: `<incarnation>-<seq>-<tag>`."""
+
+    id: str
+    payload: str
+    section: Section
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReadQuery:
+    """What to read; every limit takes whole groups, from the newest back, and applies beside the memory's own budget.
+
+    limit: messages at most (0 is none). max_tokens: tokens at most; system messages, then pinned ones, then
+    summaries are kept before the conversation; if system and pinned messages alone exceed it, MemoryOversize.
+    sections: only these. ids: just these live messages with their whole groups, and an access to them.
+    """
+
+    limit: int | None = None
+    max_tokens: int | None = None
+    sections: tuple[Section, ...] | None = None
+    ids: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredView:
+    """The answer to a read: entries in view order, their token sum, the overflow's counters."""
+
+    entries: tuple[StoredEntry, ...]
+    tokens: int
+    version: str
+    omitted_messages: int
+    omitted_tokens: int
+    flush_due: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The flush in progress: which messages and summaries a commit will replace. All later steps name it.
+
+    summary_max: tokens that the summary may have.
+    """
+
+    incarnation: str
+    fence: int
+    owner: str
+    id: str
+    messages: int
+    tokens: int
+    summary_max: int
+
+
+@dataclass(frozen=True, slots=True)
+class BatchPage:
+    """A page of a batch's content, old summaries first, then messages in order. cursor is None on the last page."""
+
+    entries: tuple[StoredEntry, ...]
+    cursor: int | None
+
+
+Stopped: TypeAlias = Literal["gone", "stale"]
+"""The memory was cleared or expired (`gone`), or the batch is no longer the memory's (`stale`). Nothing was written."""
+
+Begun: TypeAlias = "Batch | FlushResult"
+"""A batch to work on.
+
+Or how it ended: outcome `committed` for an owner that is already done, `gone`, `busy`, `nothing`.
+"""
+
+
+class Store(Protocol):
+    """Keeps memories. Safe for concurrent use from any number of processes."""
+
+    async def append(
+        self, memory: MemoryId, entries: Sequence[Entry], operation: Operation, limits: Limits
+    ) -> AppendResult:
+        """Appends all entries or none. Evicts whole groups until the budget holds.
+
+        Raises MemoryOversize, MemoryBackpressure (its `flush_due` side is reported by `MemoryBackpressure` itself
+        being a reason to wake the flusher), MemoryOrphanResult, MemoryOperationConflict, MemoryOperationExpired,
+        MemoryDamaged, MemoryUnavailable.
+        """
+        ...
+
+    async def write(
+        self, memory: MemoryId, entries: Sequence[Entry], operation: Operation, limits: Limits, if_version: str | None
+    ) -> AppendResult:
+        """Replaces everything (live, waiting, summaries) by `entries` in one step, and drops a flush in progress.
+
+        Raises also MemoryConflict.
+        """
+        ...
+
+    async def read(self, memory: MemoryId, query: ReadQuery, limits: Limits) -> StoredView:
+        """Returns the view.
+
+        An absent memory is an empty view of version `absent`. Writes nothing, but for the access of `query.ids`.
+        """
+        ...
+
+    async def touch(self, memory: MemoryId, ids: Sequence[str], limits: Limits) -> tuple[str, ...]:
+        """Records an access to the groups of these messages.
+
+        Returns the ids that are live. Nothing under fifo is changed by it.
+        """
+        ...
+
+    async def delete(self, memory: MemoryId, ids: Sequence[str], operation: Operation, limits: Limits) -> DeleteResult:
+        """Removes the whole groups of these messages, or summaries, live or waiting.
+
+        Drops a flush in progress that holds one of them.
+        """
+        ...
+
+    async def clear(self, memory: MemoryId, operation: Operation) -> ClearResult:
+        """Removes everything but the record of operations. What is written next is a new incarnation."""
+        ...
+
+    async def begin(
+        self, memory: MemoryId, owner: str, *, batch_id: str, force: bool, attempt_ends_ms: int, limits: Limits
+    ) -> Begun:
+        """Takes the lease and the next fence and notes a batch, in one step.
+
+        The same owner gets the same batch again, or its result. batch_id: a fresh random id, unused if the owner has a batch. force: ignore threshold and target, take all
+        but what is kept.
+        attempt_ends_ms: Unix time after which this request is refused with MemoryOperationExpired, so a dead attempt
+        takes no lease.
+        """
+        ...
+
+    async def content(self, memory: MemoryId, batch: Batch, cursor: int) -> BatchPage | Stopped:
+        """Returns a page of the batch's messages, wherever they are now (live or overflow); the first cursor is 0."""
+        ...
+
+    async def draft(self, memory: MemoryId, batch: Batch, summary: Entry) -> Stopped | None:
+        """Stores the finished summary in the batch; a second draft replaces the first. None means stored."""
+        ...
+
+    async def renew(self, memory: MemoryId, batch: Batch, limits: Limits) -> bool:
+        """Prolongs the lease; False means it is lost: the batch is gone, stale, or another owner holds the lease."""
+        ...
+
+    async def commit(self, memory: MemoryId, batch: Batch, limits: Limits, deadline_ms: int) -> FlushResult:
+        """Replaces the stored batch by its draft in one step, never evicting. Outcome `committed`, `gone` or `stale`.
+
+        The owner's result is kept until 60 s after `deadline_ms` and answers repetitions. Raises
+        MemorySummaryRejected for a draft that is missing, empty or larger than summary_max.
+        """
+        ...
+
+    async def fail(self, memory: MemoryId, batch: Batch, error_type: str, retry_after_ms: int) -> Stopped | None:
+        """Gives the batch and its lease back.
+
+        No other begin is accepted for `retry_after_ms` unless forced. None means done.
+        """
+        ...
+
+    async def drop(self, memory: MemoryId, operation: Operation, limits: Limits, *, force: bool) -> FlushResult:
+        """The flush of a memory that drops: selects by the same rules as begin and removes, in one step.
+
+        Outcome `dropped`, `nothing`, `gone`.
+        """
+        ...
+
+    async def stats(self, memory: MemoryId, limits: Limits) -> MemoryStats:
+        """Returns the counters. Writes nothing."""
+        ...
+
+    async def ping(self) -> None:
+        """Raises MemoryUnavailable if the store does not answer."""
+        ...
+
+    async def close(self) -> None:
+        """Closes connections."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPage:
+    """A page of a project's memories of one resource; cursor is None on the last page."""
+
+    memories: tuple[MemoryId, ...]
+    cursor: str | None = None
+
+
+class ProjectIndex(Protocol):
+    """What a project knows across its memories: which exist, who owns them, which may need a flush."""
+
+    async def register(self, memory: MemoryId, owner: Owner | None) -> None:
+        """Notes that this memory is written to, by this owner.
+
+        Called before the first append of a pair, and again whenever a memory is born.
+        """
+        ...
+
+    async def owned_by(self, project: str, namespace: str, workflow_id: str) -> Mapping[MemoryId, bool]:
+        """Returns the memories that this workflow owns, each with whether it is their last owner."""
+        ...
+
+    async def release(self, project: str, namespace: str, workflow_id: str) -> None:
+        """Forgets this workflow as an owner."""
+        ...
+
+    async def memories(self, project: str, resource: str, cursor: str | None, count: int) -> MemoryPage:
+        """Lists registered memories of a resource.
+
+        A memory that has expired may still be listed; `forget` removes it.
+        """
+        ...
+
+    async def due_candidates(self, project: str, count: int) -> tuple[MemoryId, ...]:
+        """Lists memories that may need a flush, those registered longest ago first: what a sweep looks at."""
+        ...
+
+    async def forget(self, memory: MemoryId) -> None:
+        """Removes a memory from the index and the candidates; only called for a memory that is gone."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """A store and the index of its projects, opened together."""
+
+    store: Store
+    index: ProjectIndex
+    description: str = field(default="")

@@ -1,0 +1,298 @@
+"""The message: what agents append and read, in the form of chat completions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, Final, Literal, TypeAlias, cast, get_args
+
+from durable_memory.memory.types.clean import (
+    InvalidValue,
+    Json,
+    clean_json,
+    clean_text,
+    did_you_mean,
+    optional_text,
+    required_text,
+)
+
+Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+Section: TypeAlias = Literal["system", "long_term", "short_term"]
+ContentPart: TypeAlias = Mapping[str, Json]
+MessageInput: TypeAlias = "str | Message | Mapping[str, Any]"
+"""What a caller may append: text (a user message), a `Message`, or a chat-completions dict."""
+
+ROLES: Final[tuple[Role, ...]] = get_args(Role)
+SECTIONS: Final[tuple[Section, ...]] = get_args(Section)
+"""The order in which a view lists its sections."""
+
+_STORE_GIVEN: Final = ("id", "section", "tokens", "tokens_estimated", "created_at", "provenance")
+_CALLER_GIVEN: Final = ("role", "content", "name", "tool_calls", "tool_call_id", "pinned", "agent", "metadata")
+_MESSAGE_KEYS: Final = frozenset(_CALLER_GIVEN + _STORE_GIVEN)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One tool call of an assistant message. `arguments` is the JSON text that the model wrote, kept as it is."""
+
+    id: str
+    name: str
+    arguments: str = "{}"
+
+    def __post_init__(self) -> None:
+        for attribute in ("id", "name", "arguments"):
+            object.__setattr__(self, attribute, required_text(getattr(self, attribute), f"tool_calls.{attribute}"))
+        if not self.id:
+            raise InvalidValue("tool_calls.id", "must not be empty, since results refer to it")
+
+    def to_dict(self) -> dict[str, Json]:
+        """Returns the chat-completions form."""
+        return {"id": self.id, "type": "function", "function": {"name": self.name, "arguments": self.arguments}}
+
+    @classmethod
+    def from_dict(cls, data: object, path: str = "tool_calls[0]") -> ToolCall:
+        """Reads the chat-completions form; arguments given as an object become JSON text."""
+        if isinstance(data, ToolCall):
+            return data
+        if not isinstance(data, Mapping):
+            raise InvalidValue(path, f"must be an object, not {type(data).__name__}")
+        function = data.get("function")
+        if not isinstance(function, Mapping):
+            raise InvalidValue(
+                f"{path}.function", "is missing; a tool call is {id, type: function, function: {name, arguments}}"
+            )
+        if data.get("type", "function") != "function":
+            raise InvalidValue(f"{path}.type", "must be 'function'")
+        arguments = function.get("arguments", "{}")
+        if not isinstance(arguments, str):
+            arguments = json.dumps(clean_json(arguments, f"{path}.function.arguments"), ensure_ascii=False)
+        return cls(
+            id=required_text(data.get("id"), f"{path}.id"),
+            name=required_text(function.get("name"), f"{path}.function.name"),
+            arguments=arguments,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where a message was written: the Temporal workflow, its run and the activity. Empty outside Temporal."""
+
+    workflow_id: str | None = None
+    run_id: str | None = None
+    activity_id: str | None = None
+
+    def to_dict(self) -> dict[str, Json]:
+        """Returns the fields that are set."""
+        return {
+            name: value
+            for name, value in (
+                ("workflow_id", self.workflow_id),
+                ("run_id", self.run_id),
+                ("activity_id", self.activity_id),
+            )
+            if value is not None
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a conversation.
+
+    `content` is text, typed parts (objects with a `type`; unknown types are kept), or None beside tool calls. The
+    last five fields are
+    given by the store: they are filled in views and ignored when a message is appended.
+
+    Raises InvalidValue for values that JSON cannot carry (bytes, sets, NaN), unknown roles, and a message that says
+    nothing.
+    """
+
+    role: Role
+    content: str | tuple[ContentPart, ...] | None = None
+    name: str | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+    pinned: bool = False
+    agent: str | None = None
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+    id: str | None = None
+    section: Section | None = None
+    tokens: int | None = None
+    tokens_estimated: bool = False
+    created_at: datetime | None = None
+    provenance: Provenance | None = None
+
+    def __post_init__(self) -> None:
+        if self.role not in ROLES:
+            hint = "; write a developer message as 'system'" if str(self.role) == "developer" else ""
+            raise InvalidValue("role", f"must be one of {', '.join(ROLES)}{hint}")
+        object.__setattr__(self, "content", _clean_content(self.content))
+        for attribute in ("name", "tool_call_id", "agent"):
+            object.__setattr__(self, attribute, optional_text(getattr(self, attribute), attribute))
+        calls = tuple(ToolCall.from_dict(call, f"tool_calls[{i}]") for i, call in enumerate(self.tool_calls))
+        object.__setattr__(self, "tool_calls", calls)
+        metadata = clean_json(self.metadata, "metadata")
+        if not isinstance(metadata, dict):
+            raise InvalidValue("metadata", "must be an object")
+        object.__setattr__(self, "metadata", metadata)
+        if not isinstance(self.pinned, bool):
+            raise InvalidValue("pinned", "must be true or false")
+        self._check_shape()
+
+    def _check_shape(self) -> None:
+        if self.tool_calls and self.role != "assistant":
+            raise InvalidValue("tool_calls", f"only an assistant message makes tool calls, not a {self.role} message")
+        if self.role == "tool" and not self.tool_call_id:
+            raise InvalidValue("tool_call_id", "is missing; a tool result names the call it answers")
+        if self.tool_call_id is not None and self.role != "tool":
+            raise InvalidValue("tool_call_id", f"only a tool message answers a call, not a {self.role} message")
+        if self.role == "tool":
+            if self.content is None:
+                raise InvalidValue("content", "is missing; a tool that returned nothing has the result ''")
+        elif not self.content and not self.tool_calls:
+            raise InvalidValue("content", f"is empty; a {self.role} message needs text, parts or tool calls")
+
+    @classmethod
+    def user(cls, content: str | Sequence[ContentPart], **fields: Any) -> Message:
+        """A message of the user."""
+        return cls("user", cast("Any", content), **fields)
+
+    @classmethod
+    def system(cls, content: str | Sequence[ContentPart], **fields: Any) -> Message:
+        """A system message: never evicted, never summarised."""
+        return cls("system", cast("Any", content), **fields)
+
+    @classmethod
+    def assistant(
+        cls, content: str | Sequence[ContentPart] | None = None, *, tool_calls: Sequence[ToolCall] = (), **fields: Any
+    ) -> Message:
+        """A message of the model; with `tool_calls` it opens a group that the last of their results closes."""
+        return cls("assistant", cast("Any", content), tool_calls=tuple(tool_calls), **fields)
+
+    @classmethod
+    def tool(cls, content: str | Sequence[ContentPart], tool_call_id: str, **fields: Any) -> Message:
+        """The result of the tool call `tool_call_id`."""
+        return cls("tool", cast("Any", content), tool_call_id=tool_call_id, **fields)
+
+    @property
+    def text(self) -> str:
+        """The text of the message: the content, or the text of its parts joined by line ends."""
+        if isinstance(self.content, str):
+            return self.content
+        return "\n".join(str(part["text"]) for part in self.content or () if isinstance(part.get("text"), str))
+
+    def to_dict(self) -> dict[str, Json]:
+        """Returns the JSON form: a chat-completions dict, and beside it the fields of ours that are set."""
+        data: dict[str, Json] = {
+            "role": self.role,
+            "content": list(self.content) if isinstance(self.content, tuple) else self.content,
+        }
+        if self.name is not None:
+            data["name"] = self.name
+        if self.tool_calls:
+            data["tool_calls"] = [call.to_dict() for call in self.tool_calls]
+        for attribute in ("tool_call_id", "agent", "id", "section", "tokens"):
+            value = getattr(self, attribute)
+            if value is not None:
+                data[attribute] = value
+        if self.pinned:
+            data["pinned"] = True
+        if self.metadata:
+            data["metadata"] = dict(self.metadata)
+        if self.tokens_estimated:
+            data["tokens_estimated"] = True
+        if self.created_at is not None:
+            data["created_at"] = self.created_at.isoformat()
+        if self.provenance is not None:
+            data["provenance"] = self.provenance.to_dict()
+        return data
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], path: str = "message") -> Message:
+        """Reads the JSON form.
+
+        Raises InvalidValue that names the field under `path`, with a near miss for an unknown one.
+        """
+        unknown = [key for key in data if key not in _MESSAGE_KEYS]
+        if unknown:
+            raise InvalidValue(
+                f"{path}.{unknown[0]}",
+                f"is not a field of a message{did_you_mean(str(unknown[0]), sorted(_MESSAGE_KEYS))}",
+            )
+        if "role" not in data:
+            raise InvalidValue(f"{path}.role", f"is missing; one of {', '.join(ROLES)}")
+        fields = dict(data)
+        fields["tool_calls"] = tuple(
+            ToolCall.from_dict(call, f"{path}.tool_calls[{i}]")
+            for i, call in enumerate(_list(data.get("tool_calls"), f"{path}.tool_calls"))
+        )
+        fields["metadata"] = data.get("metadata") or {}
+        if isinstance(fields.get("created_at"), str):
+            fields["created_at"] = _instant(fields["created_at"], f"{path}.created_at")
+        if isinstance(fields.get("provenance"), Mapping):
+            fields["provenance"] = Provenance(**fields["provenance"])
+        try:
+            return cls(**fields)
+        except InvalidValue as error:
+            raise InvalidValue(f"{path}.{error.path}", error.problem) from None
+
+
+def _clean_content(content: object) -> str | tuple[ContentPart, ...] | None:
+    if content is None or isinstance(content, str):
+        return None if content is None else clean_text(content)
+    if (
+        isinstance(content, Mapping)
+        or not isinstance(content, Sequence)
+        or isinstance(content, (bytes, bytearray, memoryview))
+    ):
+        raise InvalidValue("content", f"must be text or a list of parts, not {type(content).__name__}")
+    parts: list[ContentPart] = []
+    for index, part in enumerate(content):
+        path = f"content[{index}]"
+        if not isinstance(part, Mapping) or not isinstance(part.get("type"), str):
+            raise InvalidValue(path, "a part is an object with a 'type'")
+        parts.append(cast("ContentPart", clean_json(part, path)))
+    return tuple(parts)
+
+
+def _list(value: object, path: str) -> Sequence[object]:
+    if value is None:
+        return ()
+    if isinstance(value, (list, tuple)):
+        return value
+    raise InvalidValue(path, f"must be a list, not {type(value).__name__}")
+
+
+def _instant(value: str, path: str) -> datetime:
+    try:
+        instant = datetime.fromisoformat(value)
+    except ValueError:
+        raise InvalidValue(path, "is not an ISO 8601 time") from None
+    return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
+
+
+def as_messages(value: MessageInput | Sequence[MessageInput]) -> tuple[Message, ...]:
+    """Turns what a caller may append into messages, store-given fields removed.
+
+    Raises InvalidValue naming the place, e.g. `messages[3].role`.
+    """
+    items: Sequence[Any] = [value] if isinstance(value, (str, Message, Mapping)) else cast("Sequence[Any]", value)
+    if isinstance(items, (bytes, bytearray)) or not isinstance(items, Sequence):
+        raise InvalidValue(
+            "messages", f"must be text, a Message, a dict, or a list of them, not {type(value).__name__}"
+        )
+    return tuple(_as_message(item, f"messages[{index}]") for index, item in enumerate(items))
+
+
+def _as_message(item: object, path: str) -> Message:
+    if isinstance(item, str):
+        try:
+            return Message.user(item)
+        except InvalidValue as error:
+            raise InvalidValue(f"{path}.{error.path}", error.problem) from None
+    if isinstance(item, Mapping):
+        item = Message.from_dict(item, path)
+    if not isinstance(item, Message):
+        raise InvalidValue(path, f"must be text, a Message or a dict, not {type(item).__name__}")
+    return replace(item, id=None, section=None, tokens=None, tokens_estimated=False, created_at=None, provenance=None)

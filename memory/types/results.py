@@ -1,0 +1,117 @@
+"""What the operations answer, apart from views."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+from durable_memory.memory.types.view import Omitted
+
+
+@dataclass(frozen=True, slots=True)
+class AppendResult:
+    """The answer to an append or a write.
+
+    ids: of the appended messages, in order. tokens, messages: of the live view afterwards. evicted: messages that
+    left the view for the overflow (or for good, where the resource drops). late: results that followed their group
+    out of the view. already_applied: this operation had been applied before; nothing was written now. removed: what
+    a write replaced, live and waiting.
+    created: the memory came into being with it.
+    """
+
+    ids: tuple[str, ...]
+    version: str
+    tokens: int
+    messages: int
+    evicted: int = 0
+    late: int = 0
+    flush_due: bool = False
+    already_applied: bool = False
+    removed: int = 0
+    created: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteResult:
+    """The answer to a delete: whole groups are removed.
+
+    removed: ids that are gone with it. not_found: ids that this memory does not hold. covered: ids whose content
+    only a summary holds,
+    with the id of that summary: delete the summary to remove it.
+    """
+
+    removed: tuple[str, ...]
+    not_found: tuple[str, ...] = ()
+    covered: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ClearResult:
+    """The answer to a clear: how many messages, live, waiting and summaries, it removed."""
+
+    cleared: int
+
+
+FlushOutcome: TypeAlias = Literal["committed", "dropped", "nothing", "gone", "stale", "busy"]
+
+
+@dataclass(frozen=True, slots=True)
+class FlushResult:
+    """What a flush did.
+
+    outcome: `committed` (a summary replaced messages), `dropped` (messages removed, the resource drops), `nothing`
+    (see reason: below_threshold, pinned, keep), `gone` or `stale` (the memory was cleared, expired or replaced
+    meanwhile; nothing was written), `busy` (another flush holds the lease). tokens and messages are those of the
+    live view before and after.
+    """
+
+    outcome: FlushOutcome
+    reason: str | None = None
+    removed_ids: tuple[str, ...] = ()
+    summary_id: str | None = None
+    tokens_before: int = 0
+    tokens_after: int = 0
+    messages_before: int = 0
+    messages_after: int = 0
+    flush_due: bool = False
+    retry_after_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryStats:
+    """The counters of one memory; nothing is loaded or counted for it.
+
+    Tokens and messages are given per section of the live view; `omitted` is the overflow. Times are UTC.
+    """
+
+    exists: bool
+    version: str
+    tokens: Mapping[str, int]
+    messages: Mapping[str, int]
+    omitted: Omitted
+    max_tokens: int | None
+    max_messages: int | None
+    flush_due: bool
+    flush_blocked: str | None = None
+    flushing_owner: str | None = None
+    last_flush_at: datetime | None = None
+    last_flush_outcome: str | None = None
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+    expires_at: datetime | None = None
+
+    @property
+    def budget_ratio(self) -> float | None:
+        """Share of the token budget that the live view fills; None without a token budget."""
+        return None if not self.max_tokens else sum(self.tokens.values()) / self.max_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryHealth:
+    """Whether a memory can do its work: `healthy`, or `problems` in words; the numbers behind it are the stats."""
+
+    healthy: bool
+    problems: tuple[str, ...]
+    stats: MemoryStats

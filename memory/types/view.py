@@ -1,0 +1,92 @@
+"""The reference to a memory, and the view that a read returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from durable_memory.memory.types.clean import Json
+from durable_memory.memory.types.message import Message
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRef:
+    """A small, serialisable reference to one memory: what a workflow passes to an activity instead of messages.
+
+    Either `key` is given, or the worker renders it from `input` with the template of the agent or the resource.
+    `agent` names the declared agent on whose behalf the memory is used.
+    """
+
+    resource: str
+    key: str | None = None
+    input: dict[str, Any] | None = None
+    agent: str | None = None
+
+    def to_dict(self) -> dict[str, Json]:
+        """Returns the fields that are set: the `memory` of every request of the wire contract."""
+        return {
+            name: value
+            for name, value in (
+                ("resource", self.resource),
+                ("key", self.key),
+                ("input", self.input),
+                ("agent", self.agent),
+            )
+            if value is not None
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Omitted:
+    """What was evicted and waits for its summary: in no view, not lost."""
+
+    messages: int = 0
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a read returns.
+
+    messages: whole groups in the order of the view (system, long_term, short_term). tokens: their sum, never above
+    the budget asked for.
+    version: opaque, for `write(if_version=…)`; `absent` if there is no such memory. flush_due: whether the
+    background flush is due.
+    """
+
+    messages: tuple[Message, ...]
+    tokens: int
+    version: str
+    omitted: Omitted = Omitted()
+    flush_due: bool = False
+
+    def to_openai(self) -> list[dict[str, Json]]:
+        """Returns the messages as chat-completions request messages, summaries as system messages."""
+        return [_to_openai(message) for message in self.messages]
+
+    def to_dict(self) -> dict[str, Json]:
+        """Returns the JSON form."""
+        return {
+            "messages": [message.to_dict() for message in self.messages],
+            "tokens": self.tokens,
+            "version": self.version,
+            "omitted": {"messages": self.omitted.messages, "tokens": self.omitted.tokens},
+            "flush_due": self.flush_due,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> View:
+        """Reads the JSON form."""
+        return cls(
+            messages=tuple(Message.from_dict(message) for message in data["messages"]),
+            tokens=data["tokens"],
+            version=data["version"],
+            omitted=Omitted(**data["omitted"]),
+            flush_due=data["flush_due"],
+        )
+
+
+def _to_openai(message: Message) -> dict[str, Json]:
+    data = message.to_dict()
+    return {key: data[key] for key in ("role", "content", "name", "tool_calls", "tool_call_id") if key in data}
