@@ -172,10 +172,9 @@ class Store(Protocol):
     ) -> Begun:
         """Takes the lease and the next fence and notes a batch, in one step.
 
-        The same owner gets the same batch again, or its result. batch_id: a fresh random id, unused if the owner has a batch. force: ignore threshold and target, take all
-        but what is kept.
-        attempt_ends_ms: Unix time after which this request is refused with MemoryOperationExpired, so a dead attempt
-        takes no lease.
+        The same owner gets the same batch again, or its result. batch_id: a fresh random id, unused if the owner has a
+        batch. force: ignore threshold and target, take all but what is kept. attempt_ends_ms: Unix time after which
+        this request is refused with MemoryOperationExpired, so a dead attempt takes no lease.
         """
         ...
 
