@@ -1,0 +1,46 @@
+"""Servers for the tests: real, embedded, one set per pytest process, started by the first test that asks."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import hypothesis
+import pytest
+from temporalio.client import Client
+
+from durable_memory.dev.temporal import start_temporal
+from durable_memory.dev.valkey import start_valkey
+
+# Deadlines measure the machine, not the promise; examples that failed are printed as code that reproduces them.
+hypothesis.settings.register_profile("default", deadline=None, database=None, print_blob=True)
+hypothesis.settings.load_profile("default")
+
+
+@pytest.fixture(scope="session")
+def server_folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="durable-memory-tests-") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture(scope="session")
+async def redis_url(server_folder: Path) -> AsyncIterator[str]:
+    """A Valkey that loses no acknowledged write. Tests share it: take a project or key of your own."""
+    valkey = await start_valkey(server_folder / "redis", fsync="always")
+    yield valkey.url
+    valkey.server.kill()
+
+
+@pytest.fixture(scope="session")
+async def temporal_address(server_folder: Path) -> AsyncIterator[str]:
+    """A Temporal dev server. Tests share it: take workflow ids and task queues of your own."""
+    temporal = await start_temporal(server_folder / "temporal", ui=False, keep=False)
+    yield temporal.address
+    temporal.server.kill()
+
+
+@pytest.fixture(scope="session")
+async def temporal_client(temporal_address: str) -> Client:
+    """A plain client of the shared dev server, without any plugin."""
+    return await Client.connect(temporal_address)
