@@ -1,0 +1,125 @@
+"""What a store says when it refuses: one function per refusal, so that every driver refuses in the same words.
+
+Texts name the resource, the limit and the actual number, never a key or content.
+"""
+
+from __future__ import annotations
+
+from durable_memory.memory.errors import (
+    MemoryBackpressure,
+    MemoryConflict,
+    MemoryInvalid,
+    MemoryOperationConflict,
+    MemoryOperationExpired,
+    MemoryOrphanResult,
+    MemoryOversize,
+    MemorySummaryRejected,
+)
+
+BACKPRESSURE_RETRY_MS = 2000
+"""How long a writer waits for the flusher to make room."""
+
+
+def operation_expired(resource: str) -> MemoryOperationExpired:
+    """The call came after its deadline."""
+    return MemoryOperationExpired(
+        f"{resource}: the operation arrived after its deadline and was not applied; send it again as a new operation"
+    )
+
+
+def operation_id_reused(resource: str) -> MemoryOperationConflict:
+    """The operation id stands for another content or another kind of call."""
+    return MemoryOperationConflict(
+        f"{resource}: this operation id was already used for other content; give each new operation its own id"
+    )
+
+
+def too_many_operations(resource: str, limit: int) -> MemoryBackpressure:
+    """The record of operations is full until their deadlines pass."""
+    return MemoryBackpressure(
+        f"{resource}: {limit} operations of this memory are still inside their deadlines; try again later",
+        retry_after_ms=BACKPRESSURE_RETRY_MS,
+    )
+
+
+def section_not_writable(resource: str, position: int) -> MemoryInvalid:
+    """Only a commit writes summaries."""
+    return MemoryInvalid(f"{resource}: messages[{position}] is for section long_term, which only a flush writes")
+
+
+def message_too_large(resource: str, position: int, tokens: int, limit: int) -> MemoryOversize:
+    """A message that could never stand in the view."""
+    return MemoryOversize(
+        f"{resource}: messages[{position}] has {tokens} tokens, but messages may fill at most {limit}; shorten it"
+    )
+
+
+def group_too_large(resource: str, position: int, unit: str, actual: int, limit: int) -> MemoryOversize:
+    """A message that would make its group of tool calls and results too large. unit: `tokens` or `messages`."""
+    return MemoryOversize(
+        f"{resource}: with messages[{position}] its group of tool calls and results has {actual} {unit}, "
+        f"but messages may fill at most {limit}; send a shorter result"
+    )
+
+
+def pinned_too_large(resource: str, unit: str, actual: int, limit: int) -> MemoryOversize:
+    """System and pinned messages, which are never evicted, would fill more than there is."""
+    return MemoryOversize(
+        f"{resource}: system and pinned messages would have {actual} {unit}, but messages may fill at most {limit}; "
+        "they are never evicted, so delete some first"
+    )
+
+
+def batch_too_large(resource: str, unit: str, actual: int, limit: int) -> MemoryOversize:
+    """An append that pushes out more than an empty overflow takes."""
+    return MemoryOversize(
+        f"{resource}: this append would push {actual} {unit} into the overflow, which takes {limit}; send it in parts"
+    )
+
+
+def overflow_full(resource: str, unit: str, waiting: int, arriving: int, limit: int) -> MemoryBackpressure:
+    """The overflow has to be summarised first; the flusher is to be woken."""
+    return MemoryBackpressure(
+        f"{resource}: {waiting} {unit} wait to be summarised and {arriving} would join them, the overflow takes "
+        f"{limit}; the same call passes after the next flush",
+        retry_after_ms=BACKPRESSURE_RETRY_MS,
+    )
+
+
+def call_never_seen(resource: str, position: int) -> MemoryOrphanResult:
+    """A tool result whose call is unknown."""
+    return MemoryOrphanResult(
+        f"{resource}: messages[{position}] is the result of a tool call that this memory never saw; "
+        "append the assistant message with the call first"
+    )
+
+
+def call_already_answered(resource: str, position: int) -> MemoryOrphanResult:
+    """A second result for a tool call."""
+    return MemoryOrphanResult(
+        f"{resource}: messages[{position}] is the result of a tool call that already has its result"
+    )
+
+
+def version_conflict(resource: str, has: str, wanted: str) -> MemoryConflict:
+    """The memory changed since the caller read it."""
+    return MemoryConflict(f"{resource}: the memory has version {has}, if_version is {wanted}; read again, then write")
+
+
+def budget_too_small(resource: str, tokens: int, max_tokens: int) -> MemoryOversize:
+    """A read that asks for less than system and pinned messages need."""
+    return MemoryOversize(
+        f"{resource}: system and pinned messages have {tokens} tokens, but the read allows {max_tokens}; raise max_tokens"
+    )
+
+
+def summary_missing(resource: str) -> MemorySummaryRejected:
+    """A commit without a usable draft."""
+    return MemorySummaryRejected(f"{resource}: the summary is missing or empty; the messages stay as they are")
+
+
+def summary_too_large(resource: str, tokens: int, limit: int) -> MemorySummaryRejected:
+    """A draft that would take room that is not kept free for it."""
+    return MemorySummaryRejected(
+        f"{resource}: the summary has {tokens} tokens, the room kept for it is {limit}; the messages stay as they are"
+    )
