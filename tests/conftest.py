@@ -10,8 +10,7 @@ import hypothesis
 import pytest
 from temporalio.client import Client
 
-from durable_memory.dev.temporal import start_temporal
-from durable_memory.dev.valkey import start_valkey
+from durable_memory.dev import start_temporal, start_valkey
 
 # Deadlines measure the machine, not the promise; examples that failed are printed as code that reproduces them.
 hypothesis.settings.register_profile("default", deadline=None, database=None, print_blob=True)
