@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -68,27 +69,27 @@ class PidFile:
 
 
 def _end_left_over(pid: int, command: list[str]) -> None:
-    if _command_of(pid) != command:
+    wanted = " ".join(command).split()
+    if _command_of(pid) != wanted:
         return
     for sign in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, sign)
         deadline = time.monotonic() + _STOP_GRACE_SECONDS
         while time.monotonic() < deadline:
-            if _command_of(pid) != command:
+            if _command_of(pid) != wanted:
                 return
             time.sleep(_POLL_SECONDS)
 
 
-def _command_of(pid: int) -> list[str] | None:
-    """Returns the command line of a running process, None if there is none (a zombie has an empty one)."""
-    proc = Path(f"/proc/{pid}/cmdline")
-    if Path("/proc/self/cmdline").exists():
+def _command_of(pid: int) -> list[str]:
+    """Returns the words of a process's command line; none if it does not run (a zombie has an empty one)."""
+    if sys.platform == "linux":
         try:
-            return [part.decode(errors="replace") for part in proc.read_bytes().split(b"\0")[:-1]] or None
+            return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").split()
         except OSError:
-            return None
+            return []
     shown = subprocess.run(  # noqa: S603 -- a fixed program and a number
         ["/bin/ps", "-ww", "-o", "args=", "-p", str(pid)], capture_output=True, text=True, check=False
     )
-    return shown.stdout.split() or None
+    return shown.stdout.split()

@@ -52,6 +52,7 @@ async def start_valkey(
             "appendfsync": fsync,
             "maxmemory-policy": "noeviction",
             "daemonize": "no",
+            "set-proc-title": "no",  # the supervisor knows a left-over server by its command line
         }
         return [str(program), *(part for name, value in options.items() for part in (f"--{name}", value))]
 

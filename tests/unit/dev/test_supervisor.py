@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from durable_memory.dev import ServerStartError
+from durable_memory.dev import ServerStartError, start_temporal, start_valkey
 from durable_memory.dev.pid_file import PidFile
 from durable_memory.dev.supervisor import ServerSpec, start_server
 
@@ -213,6 +213,15 @@ async def test_a_stranger_who_got_the_pid_of_a_dead_server_is_left_alone(
     server = await start_server(spec(), tmp_path)
     assert psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     await server.stop()
+
+
+async def test_the_command_lines_that_the_pid_files_record_are_those_of_the_real_servers(tmp_path: Path) -> None:
+    valkey = await start_valkey(tmp_path)
+    temporal = await start_temporal(tmp_path, ui=False, keep=False)
+    for server in (valkey.server, temporal.server):
+        recorded = json.loads((tmp_path / f"{server.name}.pid").read_text())
+        assert recorded == {"pid": server.pid, "command": psutil.Process(server.pid).cmdline()}
+        server.kill()
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"pid": "x"}', '{"pid": 4000000, "command": ["gone"]}'])
