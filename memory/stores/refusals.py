@@ -109,7 +109,7 @@ def version_conflict(resource: str, has: str, wanted: str) -> MemoryConflict:
 def budget_too_small(resource: str, tokens: int, max_tokens: int) -> MemoryOversize:
     """A read that asks for less than system and pinned messages need."""
     return MemoryOversize(
-        f"{resource}: system and pinned messages have {tokens} tokens, but the read allows {max_tokens}; raise max_tokens"
+        f"{resource}: system and pinned messages have {tokens} tokens, but the read allows {max_tokens}; allow more"
     )
 
 

@@ -21,6 +21,7 @@ from durable_memory.memory.types.results import (
     FlushResult,
     MemoryHealth,
     MemoryStats,
+    Turn,
 )
 from durable_memory.memory.types.view import MemoryRef, Omitted, View
 
@@ -45,6 +46,7 @@ __all__ = [
     "Role",
     "Section",
     "ToolCall",
+    "Turn",
     "View",
     "as_messages",
     "clean_json",

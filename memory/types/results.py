@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, TypeAlias
 
+from durable_memory.memory.types.message import Message
 from durable_memory.memory.types.view import Omitted
 
 
@@ -31,6 +32,14 @@ class AppendResult:
     already_applied: bool = False
     removed: int = 0
     created: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A recorded turn: the messages that the memory holds for it, and the answer to the append behind it."""
+
+    messages: tuple[Message, ...]
+    result: AppendResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +119,8 @@ class MemoryStats:
 
 @dataclass(frozen=True, slots=True)
 class MemoryHealth:
-    """Whether a memory can do its work: `healthy`, or `problems` in words; the numbers behind it are the stats."""
+    """Whether a memory can do its work: `healthy`, or `problems` in words; stats is None if the store does not answer."""
 
     healthy: bool
     problems: tuple[str, ...]
-    stats: MemoryStats
+    stats: MemoryStats | None

@@ -1,0 +1,196 @@
+"""The client: the core's face in any process. It opens the stores and hands out memories."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from durable_memory.memory.flushing.steps import Flush
+
+from durable_memory.memory.caller import Caller, ProcessCaller
+from durable_memory.memory.clock import Clock, SystemClock
+from durable_memory.memory.door import Door
+from durable_memory.memory.errors import MemoryInvalid
+from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
+from durable_memory.memory.flushing.summarizer import Summarizer
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.memory import Memory
+from durable_memory.memory.registry import Registry
+from durable_memory.memory.resolution import resolve
+from durable_memory.memory.resource import MemoryResource
+from durable_memory.memory.services import Services
+from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.tokens.counter import TokenCounter
+from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
+from durable_memory.memory.types import MemoryRef
+from durable_memory.memory.waking import FlushWaker, NoWaker
+
+DEFAULT_PROJECT = "default"
+DEFAULT_PREFIX = "dm:"
+_PAGE = 500
+
+
+class MemoryClient:
+    """Opens memories. Belongs to the event loop that made it; close it, or use it as an async context manager."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        backends: Mapping[str, Backend],
+        *,
+        project: str = DEFAULT_PROJECT,
+        waker: FlushWaker | None = None,
+        summarizer: Summarizer | None = None,
+        counter: TokenCounter | None = None,
+        clock: Clock | None = None,
+        caller: Caller | None = None,
+    ) -> None:
+        """Puts a client together from its parts; most programs want `connect`.
+
+        backends: by persistence type, `redis` and `in_memory`.
+        """
+        clock = clock or SystemClock()
+        counter = counter or TiktokenCounter()
+        door = Door(counter, clock)
+        self._registry = registry
+        self._backends = backends
+        self._project = project
+        self._caller = caller or ProcessCaller(clock)
+        self._services = {
+            persistence: Services(
+                project=project,
+                registry=registry,
+                store=backend.store,
+                index=backend.index,
+                door=door,
+                flush=Flush(backend.store, summarizer or RuleBasedSummarizer(), counter, clock),
+                waker=waker or NoWaker(),
+                clock=clock,
+            )
+            for persistence, backend in backends.items()
+        }
+
+    @classmethod
+    async def connect(
+        cls,
+        redis_url: str | None = None,
+        *,
+        memories: Registry | Sequence[str | Path],
+        project: str = DEFAULT_PROJECT,
+        prefix: str = DEFAULT_PREFIX,
+        waker: FlushWaker | None = None,
+        summarizer: Summarizer | None = None,
+    ) -> MemoryClient:
+        """Loads the declarations and connects to what they need.
+
+        redis_url: `redis://`, `rediss://`, `redis+cluster://`, `redis+sentinel://` or `unix://`; not needed if every
+        resource is in_memory. memories: folders of YAML files, or a registry. project, prefix: must be the same in all
+        programs that share memories. waker: wakes background flushes; without one, memories stay due until a worker
+        sees them. Raises MemoryInvalid for wrong declarations and addresses, MemoryUnavailable if Redis cannot be
+        reached.
+        """
+        registry = memories if isinstance(memories, Registry) else Registry.load(memories)
+        needed = {resource.persistence.type for resource in registry.memories()}
+        backends: dict[str, Backend] = {}
+        if "in_memory" in needed:
+            # A driver is imported only where it is needed.
+            from durable_memory.memory.stores.in_memory import open_in_memory  # noqa: PLC0415
+
+            backends["in_memory"] = open_in_memory()
+        if "redis" in needed:
+            if not redis_url:
+                raise MemoryInvalid("REDIS_URL: is not set, and there are memories with persistence.type redis")
+            from durable_memory.memory.stores.redis.connection import connect_redis  # noqa: PLC0415
+
+            backends["redis"] = await connect_redis(redis_url, prefix=prefix)
+        return cls(registry, backends, project=project, waker=waker, summarizer=summarizer)
+
+    @property
+    def project(self) -> str:
+        """The project whose memories these are."""
+        return self._project
+
+    @property
+    def registry(self) -> Registry:
+        """The declarations in force."""
+        return self._registry
+
+    @property
+    def backends(self) -> Mapping[str, Backend]:
+        """The open stores by persistence type, `redis` and `in_memory`."""
+        return self._backends
+
+    def memory(
+        self,
+        resource: str | MemoryRef,
+        key: str | None = None,
+        *,
+        input: Mapping[str, Any] | None = None,  # noqa: A002 - the word of the YAML templates
+        agent: str | None = None,
+    ) -> Memory:
+        """Returns a handle on one memory; opens nothing.
+
+        resource: the id of a declared memory, or a reference. key: the literal key; without it, the template of the
+        agent or the resource is rendered with `input`. agent: the declared agent that calls; it signs its messages.
+        Raises MemoryUnknownResource, MemoryKeyInvalid, MemoryAccessDenied.
+        """
+        if isinstance(resource, MemoryRef):
+            ref = resource
+        else:
+            ref = MemoryRef(resource, key=key, input=None if input is None else dict(input), agent=agent)
+        owner = self._caller.owner
+        declared, memory = resolve(
+            ref,
+            self._registry,
+            project=self._project,
+            workflow_id=owner.workflow_id if owner else None,
+            workflow_type=self._caller.workflow_type,
+        )
+        return Memory(self.services(declared), declared, memory, self._caller, ref.agent)
+
+    def at(self, memory: MemoryId) -> Memory:
+        """Returns a handle on a memory whose identity is known, e.g. from a listing. Raises MemoryUnknownResource."""
+        declared = self._registry.memory(memory.resource)
+        return Memory(self.services(declared), declared, memory, self._caller, None)
+
+    def services(self, resource: MemoryResource) -> Services:
+        """Returns the parts that serve a resource's memories."""
+        return self._services[resource.persistence.type]
+
+    def calling_as(self, caller: Caller) -> MemoryClient:
+        """Returns this client on behalf of another caller; both share everything else."""
+        other = copy.copy(self)
+        other._caller = caller  # noqa: SLF001 - a copy of our own
+        return other
+
+    async def list_memories(self, resource: str) -> AsyncIterator[MemoryId]:
+        """Lists the memories of a resource; those that have expired are forgotten on the way. Loads no message."""
+        declared = self._registry.memory(resource)
+        services = self.services(declared)
+        cursor: str | None = None
+        while True:
+            page = await services.index.memories(self._project, resource, cursor, _PAGE)
+            for memory in page.memories:
+                if (await services.store.stats(memory, declared.limits())).exists:
+                    yield memory
+                else:
+                    await services.index.forget(memory)
+            if page.cursor is None:
+                return
+            cursor = page.cursor
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        for backend in self._backends.values():
+            await backend.store.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()

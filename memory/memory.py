@@ -1,0 +1,274 @@
+"""One memory: the operations that agents and tools call, in any process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from durable_memory.memory import telemetry
+from durable_memory.memory.caller import Attempt, Caller, given_attempt
+from durable_memory.memory.codec import decode
+from durable_memory.memory.door import Admitted
+from durable_memory.memory.errors import MemoryBackpressure, MemoryInvalid, MemoryUnavailable
+from durable_memory.memory.health import judge
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.resource import MemoryResource
+from durable_memory.memory.services import Services
+from durable_memory.memory.stores.port import Operation, ReadQuery
+from durable_memory.memory.types import (
+    SECTIONS,
+    AppendResult,
+    ClearResult,
+    DeleteResult,
+    FlushResult,
+    MemoryHealth,
+    MemoryRef,
+    MemoryStats,
+    MessageInput,
+    Omitted,
+    Section,
+    Turn,
+    View,
+    did_you_mean,
+)
+
+
+class Memory:
+    """A handle on one memory; cheap to make, holds no connection of its own.
+
+    Every method may raise MemoryUnavailable. Mutating methods take an `operation_id`: the same id is applied once and
+    answers the same, for 24 hours. Without one, a call is an operation of its own; inside a Temporal activity it is
+    named after the activity, so that the activity's attempts are one operation.
+    """
+
+    def __init__(
+        self, services: Services, resource: MemoryResource, memory: MemoryId, caller: Caller, agent: str | None
+    ) -> None:
+        self._services = services
+        self._resource = resource
+        self._limits = resource.limits()
+        self._id = memory
+        self._caller = caller
+        self._agent = agent
+
+    @property
+    def id(self) -> MemoryId:
+        """The identity: project, resource, key."""
+        return self._id
+
+    @property
+    def ref(self) -> MemoryRef:
+        """A serialisable reference to this memory."""
+        return MemoryRef(self._id.resource, key=self._id.key, agent=self._agent)
+
+    async def append(
+        self, messages: MessageInput | Sequence[MessageInput], *, operation_id: str | None = None
+    ) -> AppendResult:
+        """Appends 1 to 1,000 messages, all or none.
+
+        Raises MemoryInvalid, MemoryOversize (it can never fit), MemoryOrphanResult, MemoryBackpressure (too much
+        waits for
+        its summary: try again), MemoryOperationConflict (same id, other content), MemoryOperationExpired,
+        MemoryDamaged.
+        """
+        with telemetry.measured("append", self._id.resource):
+            admitted = await self._admit(messages)
+            return await self._append(admitted, admitted.digest, self._attempt(operation_id))
+
+    async def record_turn(
+        self, messages: MessageInput | Sequence[MessageInput], *, operation_id: str | None = None
+    ) -> Turn:
+        """Appends the messages of one turn, once per operation whatever they say: how to record what a model answered.
+
+        A repeated attempt has asked the model again and got other words. The turn that was recorded first stands and is
+        returned, so that the caller goes on with what the memory holds. Errors as in `append`.
+        """
+        with telemetry.measured("record_turn", self._id.resource):
+            admitted = await self._admit(messages)
+            result = await self._append(admitted, "", self._attempt(operation_id))
+            if result.already_applied:
+                recorded = await self._read(ReadQuery(ids=result.ids))
+                first = tuple(message for message in recorded.messages if message.id in result.ids)
+                if first:
+                    return Turn(first, result)
+            sent = zip(admitted.messages, result.ids, strict=False)
+            return Turn(tuple(replace(message, id=message_id) for message, message_id in sent), result)
+
+    async def write(
+        self,
+        messages: MessageInput | Sequence[MessageInput],
+        *,
+        if_version: str | None = None,
+        operation_id: str | None = None,
+    ) -> AppendResult:
+        """Replaces everything, live, waiting and summaries, by `messages` in one step; readers see old or new.
+
+        if_version: the version of a view; `absent` creates only. Raises MemoryConflict if the memory has another
+        one, which a background flush causes too; and what `append` raises.
+        """
+        with telemetry.measured("write", self._id.resource):
+            attempt = self._attempt(operation_id)
+            admitted = await self._admit(messages)
+            operation = Operation(attempt.operation_id, attempt.deadline_ms, admitted.digest)
+            await self._register_once()
+            result = await self._services.store.write(self._id, admitted.entries, operation, self._limits, if_version)
+            return await self._written(result)
+
+    async def read(
+        self,
+        *,
+        limit: int | None = None,
+        max_tokens: int | None = None,
+        sections: Sequence[Section] | None = None,
+        ids: Sequence[str] | None = None,
+    ) -> View:
+        """Returns the view. A memory that does not exist is an empty view of version `absent`.
+
+        limit: the newest messages, at most so many, in whole groups; 0 is none. max_tokens: what a model call may
+        spend; system messages and pinned ones are kept, then summaries, then the conversation from the newest back.
+        sections: only these. ids: these live messages with their whole groups; it counts as an access to them.
+        Raises MemoryInvalid, and MemoryOversize if system and pinned messages alone exceed max_tokens.
+        """
+        with telemetry.measured("read", self._id.resource):
+            query = ReadQuery(
+                limit=_not_negative("limit", limit),
+                max_tokens=_not_negative("max_tokens", max_tokens),
+                sections=None if sections is None else _known_sections(sections),
+                ids=None if ids is None else tuple(ids),
+            )
+            return await self._read(query)
+
+    async def touch(self, ids: Sequence[str]) -> tuple[str, ...]:
+        """Records an access to these messages, for lru. Returns the ids that are live."""
+        with telemetry.measured("touch", self._id.resource):
+            return await self._services.store.touch(self._id, ids, self._limits)
+
+    async def delete(self, ids: Sequence[str], *, operation_id: str | None = None) -> DeleteResult:
+        """Removes messages, or summaries, with their whole groups, live or waiting.
+
+        A flush that holds one of them ends.
+        """
+        with telemetry.measured("delete", self._id.resource):
+            operation = self._operation(operation_id, "delete:" + ",".join(ids))
+            return await self._services.store.delete(self._id, ids, operation, self._limits)
+
+    async def clear(self, *, confirm: bool, operation_id: str | None = None) -> ClearResult:
+        """Removes everything. Nothing that was begun before can touch what is written after.
+
+        Raises MemoryInvalid unless `confirm` is True.
+        """
+        if confirm is not True:
+            raise MemoryInvalid("confirm: clear removes every message of this memory; pass confirm=True to do it")
+        with telemetry.measured("clear", self._id.resource):
+            return await self._services.store.clear(self._id, self._operation(operation_id, "clear"))
+
+    async def flush(self, *, force: bool = False, operation_id: str | None = None) -> FlushResult:
+        """Runs one flush here and now, instead of waiting for the background.
+
+        force: below the threshold too, and down to what is never flushed (system, pinned, keep_first, keep_last).
+        An outcome `busy` means that another flush runs. Raises MemorySummaryRejected.
+        """
+        with telemetry.measured("flush", self._id.resource):
+            attempt = self._attempt(operation_id)
+            result = await self._services.flush.run(
+                self._id,
+                owner=attempt.operation_id,
+                limits=self._limits,
+                force=force,
+                deadline_ms=attempt.deadline_ms,
+            )
+            if result.flush_due:
+                await self._services.waker.wake(self._id)
+            return result
+
+    async def wake_flush(self, *, force: bool = False) -> None:
+        """Asks the background for a flush and returns; see `flush` for `force`."""
+        await self._services.waker.wake(self._id, force=force)
+
+    async def stats(self) -> MemoryStats:
+        """Returns the counters; loads no message and writes nothing."""
+        with telemetry.measured("stats", self._id.resource):
+            return await self._services.store.stats(self._id, self._limits)
+
+    async def health(self) -> MemoryHealth:
+        """Tells whether this memory can do its work, and what keeps it from it; writes nothing."""
+        with telemetry.measured("health", self._id.resource):
+            try:
+                stats = await self._services.store.stats(self._id, self._limits)
+            except MemoryUnavailable as error:
+                return MemoryHealth(healthy=False, problems=(error.message,), stats=None)
+            return judge(stats, self._limits)
+
+    def _attempt(self, operation_id: str | None) -> Attempt:
+        if operation_id is None:
+            return self._caller.next_attempt()
+        if not operation_id:
+            raise MemoryInvalid("operation_id: must not be empty; leave it out for an operation of its own")
+        return given_attempt(operation_id, self._services.clock)
+
+    def _operation(self, operation_id: str | None, digest: str) -> Operation:
+        attempt = self._attempt(operation_id)
+        return Operation(attempt.operation_id, attempt.deadline_ms, digest)
+
+    async def _admit(self, messages: MessageInput | Sequence[MessageInput]) -> Admitted:
+        admitted = await self._services.door.admit(messages, provenance=self._caller.provenance, agent=self._agent)
+        if admitted.estimated:
+            telemetry.count_estimated(self._id.resource, admitted.estimated)
+        return admitted
+
+    async def _append(self, admitted: Admitted, digest: str, attempt: Attempt) -> AppendResult:
+        operation = Operation(attempt.operation_id, attempt.deadline_ms, digest)
+        await self._register_once()
+        try:
+            result = await self._services.store.append(self._id, admitted.entries, operation, self._limits)
+        except MemoryBackpressure:
+            # Whoever is held back wakes the flusher, or nobody might (R12 of docs/protocol.md).
+            await self._services.waker.wake(self._id)
+            raise
+        return await self._written(result)
+
+    async def _register_once(self) -> None:
+        pair = (self._caller.owner, self._id)
+        if pair not in self._services.registered:
+            await self._register()
+
+    async def _register(self) -> None:
+        await self._services.index.register(self._id, self._caller.owner)
+        self._services.registered[self._caller.owner, self._id] = True
+
+    async def _written(self, result: AppendResult) -> AppendResult:
+        if result.created or result.already_applied:
+            # A memory born again may have been forgotten by the index; a repeated attempt may follow a crash between
+            # both.
+            await self._register()
+        if result.evicted and not result.already_applied:
+            reason = "overflow" if self._limits.summarize else "dropped"
+            telemetry.count_evictions(self._id.resource, self._limits.policy, reason, result.evicted)
+        if result.flush_due:
+            await self._services.waker.wake(self._id)
+        return result
+
+    async def _read(self, query: ReadQuery) -> View:
+        stored = await self._services.store.read(self._id, query, self._limits)
+        return View(
+            messages=tuple(decode(entry) for entry in stored.entries),
+            tokens=stored.tokens,
+            version=stored.version,
+            omitted=Omitted(stored.omitted_messages, stored.omitted_tokens),
+            flush_due=stored.flush_due,
+        )
+
+
+def _not_negative(name: str, value: int | None) -> int | None:
+    if value is not None and value < 0:
+        raise MemoryInvalid(f"{name}: {value} is negative; 0 is nothing, leave it out for no limit")
+    return value
+
+
+def _known_sections(sections: Sequence[str]) -> tuple[Section, ...]:
+    for section in sections:
+        if section not in SECTIONS:
+            raise MemoryInvalid(
+                f"sections: {section!r} is not a section; one of {', '.join(SECTIONS)}{did_you_mean(section, SECTIONS)}"
+            )
+    return tuple(section for section in SECTIONS if section in sections)

@@ -1,0 +1,39 @@
+"""What the handles of one client share."""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+from dataclasses import dataclass, field
+
+from cachetools import LRUCache
+from durable_memory.memory.flushing.steps import Flush
+
+from durable_memory.memory.clock import Clock
+from durable_memory.memory.door import Door
+from durable_memory.memory.identity import MemoryId, Owner
+from durable_memory.memory.registry import Registry
+from durable_memory.memory.stores.port import ProjectIndex, Store
+from durable_memory.memory.waking import FlushWaker
+
+_REMEMBERED_PAIRS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The parts behind a client, made once per event loop.
+
+    registered: pairs of owner and memory that the project's index is known to hold, so that a steady append is one
+    script.
+    """
+
+    project: str
+    registry: Registry
+    store: Store
+    index: ProjectIndex
+    door: Door
+    flush: Flush
+    waker: FlushWaker
+    clock: Clock
+    registered: MutableMapping[tuple[Owner | None, MemoryId], bool] = field(
+        default_factory=lambda: LRUCache(_REMEMBERED_PAIRS)
+    )

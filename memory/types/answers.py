@@ -1,0 +1,64 @@
+"""Results as JSON and back: what crosses the Temporal border. Fields that a newer worker adds are ignored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from datetime import datetime
+from typing import Any, TypeVar
+
+from durable_memory.memory.types.clean import Json
+from durable_memory.memory.types.results import (
+    AppendResult,
+    ClearResult,
+    DeleteResult,
+    FlushResult,
+    MemoryHealth,
+    MemoryStats,
+)
+from durable_memory.memory.types.view import Omitted
+
+_Result = TypeVar("_Result", AppendResult, ClearResult, DeleteResult, FlushResult)
+_TIMES = ("last_flush_at", "created_at", "updated_at", "expires_at")
+
+
+def to_json(value: object) -> Any:
+    """Returns a result as JSON data: dataclasses as objects, tuples as lists, times as ISO 8601."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {item.name: to_json(getattr(value, item.name)) for item in fields(value)}
+    if isinstance(value, Mapping):
+        return {key: to_json(item) for key, item in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [to_json(item) for item in value]
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def from_json(kind: type[_Result], data: Mapping[str, Any]) -> _Result:
+    """Reads a flat result."""
+    known = {item.name for item in fields(kind)}
+    return kind(**{name: _tuples(value) for name, value in data.items() if name in known})
+
+
+def stats_from_json(data: Mapping[str, Any]) -> MemoryStats:
+    """Reads the answer to stats."""
+    known = {item.name for item in fields(MemoryStats)}
+    values = {name: value for name, value in data.items() if name in known}
+    for name in _TIMES:
+        if values.get(name) is not None:
+            values[name] = datetime.fromisoformat(values[name])
+    values["omitted"] = Omitted(**values["omitted"])
+    return MemoryStats(**values)
+
+
+def health_from_json(data: Mapping[str, Any]) -> MemoryHealth:
+    """Reads the answer to health."""
+    stats = data.get("stats")
+    return MemoryHealth(
+        healthy=data["healthy"],
+        problems=tuple(data["problems"]),
+        stats=None if stats is None else stats_from_json(stats),
+    )
+
+
+def _tuples(value: Json) -> Any:
+    return tuple(value) if isinstance(value, list) else value
