@@ -1,0 +1,71 @@
+"""Durable, shared memory for AI agents, as a plugin for the Temporal workflow engine.
+
+In a workflow: `AgentMemory`. In an activity: `current_memory_client`. In any process: `MemoryClient`. On a Temporal
+client: `MemoryPlugin`. What workflow code needs is imported at once and is small; the rest is loaded when it is
+first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from durable_memory.memory.types import (
+    AppendResult,
+    ClearResult,
+    DeleteResult,
+    FlushResult,
+    MemoryHealth,
+    MemoryRef,
+    MemoryStats,
+    Message,
+    Omitted,
+    Provenance,
+    ToolCall,
+    Turn,
+    View,
+)
+from durable_memory.workflows.agent_memory import AgentMemory
+
+if TYPE_CHECKING:
+    from durable_memory.activities.current import current_memory_client
+    from durable_memory.memory.client import MemoryClient
+    from durable_memory.memory.memory import Memory
+    from durable_memory.memory.registry import Registry
+    from durable_memory.plugin import MemoryPlugin
+
+_LAZY = {
+    "Memory": "durable_memory.memory.memory",
+    "MemoryClient": "durable_memory.memory.client",
+    "MemoryPlugin": "durable_memory.plugin",
+    "Registry": "durable_memory.memory.registry",
+    "current_memory_client": "durable_memory.activities.current",
+}
+
+__all__ = [
+    "AgentMemory",
+    "AppendResult",
+    "ClearResult",
+    "DeleteResult",
+    "FlushResult",
+    "Memory",
+    "MemoryClient",
+    "MemoryHealth",
+    "MemoryPlugin",
+    "MemoryRef",
+    "MemoryStats",
+    "Message",
+    "Omitted",
+    "Provenance",
+    "Registry",
+    "ToolCall",
+    "Turn",
+    "View",
+    "current_memory_client",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_LAZY[name]), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,44 @@
+"""The activity attempt as a caller: its operations are named after the activity, so all its attempts share them."""
+
+from __future__ import annotations
+
+import itertools
+from datetime import timedelta
+
+from temporalio import activity
+
+from durable_memory.memory.caller import GIVEN_ID_LIFETIME_MS, Attempt
+from durable_memory.memory.identity import Owner
+from durable_memory.memory.types import Provenance
+
+
+class ActivityCaller:
+    """One attempt of an activity.
+
+    The nth mutating call of an attempt is `namespace/run id/activity id/n`, so an activity must make its calls in
+    the same order in each attempt, or name them itself with `operation_id`.
+    """
+
+    def __init__(self, info: activity.Info) -> None:
+        self._info = info
+        self._numbers = itertools.count(1)
+        run_id = info.workflow_run_id or info.activity_run_id
+        self._prefix = f"{info.namespace}/{run_id}/{info.activity_id}"
+        self._deadline_ms = _deadline_ms(info)
+        self.workflow_type = info.workflow_type
+        self.owner: Owner | None = None
+        if info.workflow_id and info.workflow_run_id:
+            self.owner = Owner(info.namespace, info.workflow_id, info.workflow_run_id)
+        self.provenance: Provenance | None = Provenance(info.workflow_id, info.workflow_run_id, info.activity_id)
+
+    def next_attempt(self) -> Attempt:
+        """See Caller."""
+        return Attempt(f"{self._prefix}/{next(self._numbers)}", self._deadline_ms)
+
+
+def _deadline_ms(info: activity.Info) -> int:
+    """When the last attempt must have arrived: schedule-to-close after it was scheduled, at most 24 hours."""
+    lifetime = timedelta(milliseconds=GIVEN_ID_LIFETIME_MS)
+    if info.schedule_to_close_timeout:
+        lifetime = min(lifetime, info.schedule_to_close_timeout)
+    return round((info.scheduled_time + lifetime).timestamp() * 1000)

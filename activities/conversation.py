@@ -1,0 +1,104 @@
+"""The operations on one memory as activities.
+
+Each takes one JSON request of the wire contract; the work is the core's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from temporalio import activity
+
+from durable_memory.activities import wire
+from durable_memory.activities.current import current_memory_client
+from durable_memory.activities.heartbeat import heartbeating
+from durable_memory.activities.parsing import parse
+from durable_memory.memory.memory import Memory
+from durable_memory.memory.types import MemoryRef
+from durable_memory.memory.types.answers import to_json
+
+Json = dict[str, Any]
+
+
+@activity.defn(name=wire.APPEND)
+async def append(request: Json) -> Json:
+    """Appends messages; see wire.AppendRequest."""
+    asked = parse(wire.AppendRequest, request)
+    result = await _memory(asked.memory).append(asked.messages, operation_id=asked.operation_id)
+    return _json(result)
+
+
+@activity.defn(name=wire.READ)
+async def read(request: Json) -> Json:
+    """Returns the view; see wire.ReadRequest."""
+    asked = parse(wire.ReadRequest, request)
+    view = await _memory(asked.memory).read(
+        limit=asked.limit, max_tokens=asked.max_tokens, sections=asked.sections, ids=asked.ids
+    )
+    return dict(view.to_dict())
+
+
+@activity.defn(name=wire.WRITE)
+async def write(request: Json) -> Json:
+    """Replaces a memory; see wire.WriteRequest."""
+    asked = parse(wire.WriteRequest, request)
+    result = await _memory(asked.memory).write(
+        asked.messages, if_version=asked.if_version, operation_id=asked.operation_id
+    )
+    return _json(result)
+
+
+@activity.defn(name=wire.TOUCH)
+async def touch(request: Json) -> Json:
+    """Records an access; see wire.TouchRequest."""
+    asked = parse(wire.TouchRequest, request)
+    return {"touched": list(await _memory(asked.memory).touch(asked.ids))}
+
+
+@activity.defn(name=wire.DELETE)
+async def delete(request: Json) -> Json:
+    """Removes messages; see wire.DeleteRequest."""
+    asked = parse(wire.DeleteRequest, request)
+    return _json(await _memory(asked.memory).delete(asked.ids, operation_id=asked.operation_id))
+
+
+@activity.defn(name=wire.CLEAR)
+async def clear(request: Json) -> Json:
+    """Removes everything; see wire.ClearRequest."""
+    asked = parse(wire.ClearRequest, request)
+    return _json(await _memory(asked.memory).clear(confirm=asked.confirm, operation_id=asked.operation_id))
+
+
+@activity.defn(name=wire.FLUSH)
+async def flush(request: Json) -> Json:
+    """Runs one flush; see wire.FlushRequest."""
+    asked = parse(wire.FlushRequest, request)
+    async with heartbeating():
+        return _json(await _memory(asked.memory).flush(force=asked.force, operation_id=asked.operation_id))
+
+
+@activity.defn(name=wire.STATS)
+async def stats(request: Json) -> Json:
+    """Returns the counters; see wire.MemoryRequest."""
+    return _json(await _memory(parse(wire.MemoryRequest, request).memory).stats())
+
+
+@activity.defn(name=wire.HEALTH)
+async def health(request: Json) -> Json:
+    """Tells whether a memory can do its work; see wire.MemoryRequest."""
+    return _json(await _memory(parse(wire.MemoryRequest, request).memory).health())
+
+
+def _memory(field: wire.MemoryField) -> Memory:
+    return current_memory_client().memory(
+        MemoryRef(field.resource, key=field.key, input=field.input, agent=field.agent)
+    )
+
+
+def _json(result: object) -> Json:
+    data: Json = to_json(result)
+    return data
+
+
+ACTIVITIES = (append, read, write, touch, delete, clear, flush, stats, health)
+"""What every worker with the plugin runs on its own queue."""

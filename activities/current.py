@@ -1,0 +1,65 @@
+"""The memory client of the running activity: what `current_memory_client` returns, and the interceptor that sets it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any
+
+from temporalio import activity
+from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
+
+from durable_memory.activities.caller import ActivityCaller
+from durable_memory.activities.faults import to_application_error
+from durable_memory.memory.client import MemoryClient
+from durable_memory.memory.errors import MemoryFault, MemoryInvalid
+
+_current: ContextVar[MemoryClient] = ContextVar("durable_memory_client")
+
+
+def current_memory_client() -> MemoryClient:
+    """Returns the client of the running activity attempt.
+
+    Its operations are named after the activity: an attempt that is repeated repeats them, and they are applied once.
+    Raises MemoryInvalid outside an `async def` activity on a worker with the plugin.
+    """
+    client = _current.get(None)
+    if client is None:
+        raise MemoryInvalid(
+            "current_memory_client: no memory client here; call it in an `async def` activity on a worker whose client "
+            "was connected with plugins=[MemoryPlugin(...)]"
+        )
+    return client
+
+
+class ActivityInterceptor(Interceptor):
+    """Worker interceptor: gives activities their client, and maps errors of the core to Temporal's."""
+
+    def __init__(self, client: Callable[[], MemoryClient]) -> None:
+        """Takes a function that returns the client of the worker that runs the current activity."""
+        self._client = client
+
+    def intercept_activity(
+        self,
+        next: ActivityInboundInterceptor,  # noqa: A002 - the name of the overridden method
+    ) -> ActivityInboundInterceptor:
+        """See base class."""
+        return _Inbound(next, self._client)
+
+
+class _Inbound(ActivityInboundInterceptor):
+    def __init__(self, next_one: ActivityInboundInterceptor, client: Callable[[], MemoryClient]) -> None:
+        super().__init__(next_one)
+        self._client = client
+
+    async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002
+        if input.executor is not None:  # a `def` activity in a thread: the client belongs to the event loop
+            return await super().execute_activity(input)
+        token = _current.set(self._client().calling_as(ActivityCaller(activity.info())))
+        try:
+            return await super().execute_activity(input)
+        except MemoryFault as fault:
+            # Without the cause: a chain of stack traces could carry content into the history.
+            raise to_application_error(fault) from None
+        finally:
+            _current.reset(token)

@@ -1,0 +1,110 @@
+"""Wakes flushers by signal-with-start. Callers of one process that wait for the same memory share a signal."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import time
+from dataclasses import dataclass
+from datetime import timedelta
+
+from temporalio import activity
+from temporalio.client import Client
+from temporalio.service import RPCError
+
+from durable_memory.activities import wire
+from durable_memory.memory import telemetry
+from durable_memory.memory.errors import MemoryUnavailable
+from durable_memory.memory.identity import MemoryId
+
+_log = logging.getLogger(__name__)
+_RPC_TIMEOUT = timedelta(seconds=5)
+_LAST_MOMENTS_SECONDS = 15
+"""An attempt that fails with less time left than this may be the last: the longest backoff and a margin."""
+
+
+def flusher_id(memory: MemoryId) -> str:
+    """Returns the workflow id of a memory's flusher. The key stands in it only as a hash: ids are seen by everyone."""
+    return f"memory-flush/{memory.project}/{memory.resource}/{hashlib.sha256(memory.key.encode()).hexdigest()[:32]}"
+
+
+@dataclass(slots=True)
+class _Turn:
+    """A signal that has not been sent yet; everyone who asks until then shares it."""
+
+    force: bool
+    sent: asyncio.Task[None] | None = None
+
+
+class TemporalWaker:
+    """Signals the flusher of a memory, and starts it where none runs."""
+
+    def __init__(self, client: Client, task_queue: str) -> None:
+        self._client = client
+        self._task_queue = task_queue
+        self._waiting: dict[MemoryId, _Turn] = {}
+        self._sending: dict[MemoryId, asyncio.Task[None]] = {}
+
+    async def wake(self, memory: MemoryId, *, force: bool = False) -> None:
+        """See FlushWaker.
+
+        A signal is shared only with those who asked before its call started: one under way may have been read by the
+        flusher already. If it cannot be sent, an activity is failed retryably; on its last attempt, and outside
+        activities, the
+        failure is counted and the caller gets its answer: the memory stays due, and the janitor looks for such.
+        """
+        turn = self._waiting.get(memory)
+        if turn is None:
+            turn = self._waiting[memory] = _Turn(force)
+            turn.sent = asyncio.create_task(self._send_next(memory, turn))
+        turn.force = turn.force or force
+        assert turn.sent is not None  # noqa: S101 - set where the turn is made
+        try:
+            # Shielded: who is cancelled must not take the signal from the others.
+            await asyncio.shield(turn.sent)
+        except (RPCError, OSError) as error:
+            if _attempt_is_repeated():
+                raise MemoryUnavailable(
+                    f"the flusher of a {memory.resource!r} memory could not be told of due work "
+                    f"({type(error).__name__}); what was written stays written"
+                ) from None
+            telemetry.count_failed_wake(memory.resource)
+            _log.warning("a flusher could not be told of due work", extra={"resource": memory.resource})
+
+    async def _send_next(self, memory: MemoryId, turn: _Turn) -> None:
+        under_way = self._sending.get(memory)
+        if under_way is not None:
+            await asyncio.wait([under_way])
+        del self._waiting[memory]
+        sending = self._sending[memory] = asyncio.ensure_future(self._signal(memory, force=turn.force))
+        try:
+            await sending
+        finally:
+            if self._sending.get(memory) is sending:
+                del self._sending[memory]
+
+    async def _signal(self, memory: MemoryId, *, force: bool) -> None:
+        target = {"project": memory.project, "resource": memory.resource, "key": memory.key}
+        await self._client.start_workflow(
+            wire.FLUSHER,
+            {"target": target},
+            id=flusher_id(memory),
+            task_queue=self._task_queue,
+            start_signal=wire.FLUSH_DUE,
+            start_signal_args=[force],
+            rpc_timeout=_RPC_TIMEOUT,
+        )
+
+
+def _attempt_is_repeated() -> bool:
+    """Whether Temporal will repeat the running activity if it fails now."""
+    if not activity.in_activity():
+        return False
+    info = activity.info()
+    if info.retry_policy and info.retry_policy.maximum_attempts and info.attempt >= info.retry_policy.maximum_attempts:
+        return False
+    if info.schedule_to_close_timeout is None:
+        return True
+    ends = (info.scheduled_time + info.schedule_to_close_timeout).timestamp()
+    return ends - time.time() > _LAST_MOMENTS_SECONDS

@@ -1,0 +1,188 @@
+"""The wire contract: names of the activities and the fields of their requests. Callers in any language rely on it.
+
+A request is a JSON object; every activity takes exactly one. Standard library only, since workflow code imports it.
+Names and
+fields are stable: a new field is optional, a change of meaning raises CONTRACT.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeAlias
+
+CONTRACT: Final = 1
+"""Version of the contract that this release speaks.
+
+A request may carry `contract`; a higher one is refused, retryably.
+"""
+
+DEFAULT_TASK_QUEUE: Final = "durable-memory"
+"""The project's queue: flushers run there, and callers by name send there."""
+
+APPEND: Final = "memory.append"
+READ: Final = "memory.read"
+WRITE: Final = "memory.write"
+TOUCH: Final = "memory.touch"
+DELETE: Final = "memory.delete"
+CLEAR: Final = "memory.clear"
+FLUSH: Final = "memory.flush"
+STATS: Final = "memory.stats"
+HEALTH: Final = "memory.health"
+CLEANUP: Final = "memory.cleanup"
+FLUSH_BEGIN: Final = "memory.flush.begin"
+FLUSH_SUMMARIZE: Final = "memory.flush.summarize"
+FLUSH_COMMIT: Final = "memory.flush.commit"
+FLUSH_FAIL: Final = "memory.flush.fail"
+
+FLUSHER: Final = "memory-flush"
+"""Workflow type of the flusher."""
+
+FLUSH_DUE: Final = "flush_due"
+"""Signal that wakes a flusher; its argument says whether the flush is forced."""
+
+MAX_REQUEST_BYTES: Final = 1_500_000
+"""Encoded size of a request. Temporal fails a workflow task whose payload is above 2 MB, for ever."""
+
+WARN_REQUEST_BYTES: Final = 256_000
+"""Encoded size from which a request is worth a warning: it stays in the history of the workflow."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryField:
+    """Which memory: `key`, or `input` for the key template; `agent` is the declared agent that calls."""
+
+    resource: str
+    key: str | None = None
+    input: dict[str, Any] | None = None
+    agent: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AppendRequest:
+    """Of memory.append: chat-completions messages, 1 to 1,000, at most 1.5 MB encoded."""
+
+    memory: MemoryField
+    messages: list[dict[str, Any]]
+    operation_id: str | None = None
+    contract: int = CONTRACT
+
+
+@dataclass(frozen=True, slots=True)
+class WriteRequest:
+    """Of memory.write."""
+
+    memory: MemoryField
+    messages: list[dict[str, Any]]
+    if_version: str | None = None
+    operation_id: str | None = None
+    contract: int = CONTRACT
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRequest:
+    """Of memory.read; the answer is a view."""
+
+    memory: MemoryField
+    limit: int | None = None
+    max_tokens: int | None = None
+    sections: list[Literal["system", "long_term", "short_term"]] | None = None
+    ids: list[str] | None = None
+    contract: int = CONTRACT
+
+
+@dataclass(frozen=True, slots=True)
+class TouchRequest:
+    """Of memory.touch."""
+
+    memory: MemoryField
+    ids: list[str]
+    contract: int = CONTRACT
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteRequest:
+    """Of memory.delete."""
+
+    memory: MemoryField
+    ids: list[str]
+    operation_id: str | None = None
+    contract: int = CONTRACT
+
+
+@dataclass(frozen=True, slots=True)
+class ClearRequest:
+    """Of memory.clear; `confirm` must be true."""
+
+    memory: MemoryField
+    confirm: bool = False
+    operation_id: str | None = None
+    contract: int = CONTRACT
+
+
+@dataclass(frozen=True, slots=True)
+class FlushRequest:
+    """Of memory.flush: one flush, run by the activity itself."""
+
+    memory: MemoryField
+    force: bool = False
+    operation_id: str | None = None
+    contract: int = CONTRACT
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRequest:
+    """Of memory.stats and memory.health."""
+
+    memory: MemoryField
+    contract: int = CONTRACT
+
+
+Request: TypeAlias = (
+    AppendRequest
+    | WriteRequest
+    | ReadRequest
+    | TouchRequest
+    | DeleteRequest
+    | ClearRequest
+    | FlushRequest
+    | MemoryRequest
+)
+"""What a caller may send."""
+
+
+@dataclass(frozen=True, slots=True)
+class CleanupRequest:
+    """Of memory.cleanup: the workflow that ends. The interceptor sends it."""
+
+    workflow_id: str
+    run_id: str
+    contract: int = CONTRACT
+
+
+@dataclass(frozen=True, slots=True)
+class FlushTarget:
+    """The memory of a flusher; the key is the rendered one."""
+
+    project: str
+    resource: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class BeginRequest:
+    """Of memory.flush.begin. `owner` names the round, the same for all attempts, never used again."""
+
+    target: FlushTarget
+    owner: str
+    force: bool = False
+    contract: int = CONTRACT
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRequest:
+    """Of memory.flush.summarize, .commit and .fail: the batch as memory.flush.begin returned it."""
+
+    target: FlushTarget
+    batch: dict[str, Any] = field(default_factory=dict)
+    error_type: str | None = None
+    contract: int = CONTRACT

@@ -1,0 +1,119 @@
+"""The cleanup interceptor: when a workflow that used memory ends, what belonged to it is settled."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import Any, NoReturn
+
+from temporalio import workflow
+from temporalio.common import RetryPolicy
+from temporalio.converter import default
+from temporalio.exceptions import is_cancelled_exception
+from temporalio.worker import (
+    ContinueAsNewInput,
+    ExecuteWorkflowInput,
+    Interceptor,
+    StartActivityInput,
+    StartLocalActivityInput,
+    WorkflowInboundInterceptor,
+    WorkflowInterceptorClassInput,
+    WorkflowOutboundInterceptor,
+)
+
+from durable_memory.activities import wire
+from durable_memory.memory.types import MemoryRef
+from durable_memory.workflows.use import mark_used, was_used
+
+_HEADER = "durable-memory-used"
+_CONFIG = workflow.ActivityConfig(
+    start_to_close_timeout=timedelta(seconds=10),
+    schedule_to_close_timeout=timedelta(minutes=1),
+    retry_policy=RetryPolicy(initial_interval=timedelta(milliseconds=200), maximum_interval=timedelta(seconds=5)),
+)
+
+
+class CleanupInterceptor(Interceptor):
+    """Worker interceptor that runs `memory.cleanup` at the end of workflows that used memory."""
+
+    def workflow_interceptor_class(
+        self,
+        input: WorkflowInterceptorClassInput,  # noqa: A002, ARG002 - the names of the overridden method
+    ) -> type[WorkflowInboundInterceptor]:
+        """See base class."""
+        return _Inbound
+
+
+class _Inbound(WorkflowInboundInterceptor):
+    def init(self, outbound: WorkflowOutboundInterceptor) -> None:
+        super().init(_Outbound(outbound))
+
+    async def execute_workflow(self, input: ExecuteWorkflowInput) -> Any:  # noqa: A002
+        if _HEADER in input.headers:
+            mark_used()
+        try:
+            result = await super().execute_workflow(input)
+        except BaseException as error:
+            if _ends_chain(error):
+                await _clean_up()
+            raise
+        if not workflow.info().cron_schedule:
+            await _clean_up()
+        return result
+
+
+class _Outbound(WorkflowOutboundInterceptor):
+    """Notes references that a workflow passes on without a handle, and carries the mark over continue-as-new."""
+
+    def start_activity(self, input: StartActivityInput) -> workflow.ActivityHandle[Any]:  # noqa: A002
+        if any(isinstance(argument, MemoryRef) for argument in input.args):
+            mark_used()
+        return super().start_activity(input)
+
+    def start_local_activity(self, input: StartLocalActivityInput) -> workflow.ActivityHandle[Any]:  # noqa: A002
+        if any(isinstance(argument, MemoryRef) for argument in input.args):
+            mark_used()
+        return super().start_local_activity(input)
+
+    def continue_as_new(self, input: ContinueAsNewInput) -> NoReturn:  # noqa: A002
+        if was_used():
+            # A mark of ours, not the user's data: it needs no converter of theirs.
+            [payload] = default().payload_converter.to_payloads([True])
+            input.headers = {**input.headers, _HEADER: payload}
+        super().continue_as_new(input)
+
+
+def _ends_chain(error: BaseException) -> bool:
+    """Whether this end of a run ends the whole chain of runs.
+
+    Not continue-as-new, and not the removal from the cache (a cancellation that nobody asked for). Not an error that
+    only fails the workflow task, since the task is tried again. Not a failure after which Temporal starts the next
+    attempt or the
+    next cron run: whether one follows is known to the server alone, so it is left to the janitor.
+    """
+    if isinstance(error, workflow.ContinueAsNewError):
+        return False
+    if workflow.cancellation_reason() is not None and is_cancelled_exception(error):
+        return True
+    if not isinstance(error, Exception) or not workflow.is_failure_exception(error):
+        return False
+    info = workflow.info()
+    return info.retry_policy is None and not info.cron_schedule
+
+
+async def _clean_up() -> None:
+    """Runs the cleanup to its end, also under cancellation. Its failure is logged: it must not fail a good workflow."""
+    if not was_used():
+        return
+    info = workflow.info()
+    request = {"workflow_id": info.workflow_id, "run_id": info.run_id}
+    # A task of its own: the workflow's cancellation does not reach it.
+    task = asyncio.create_task(workflow.execute_activity(wire.CLEANUP, request, result_type=dict[str, Any], **_CONFIG))
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        if workflow.cancellation_reason() is None:
+            raise
+        await task
+    except Exception as error:  # noqa: BLE001 - whatever it is, the workflow has ended well without it
+        workflow.logger.warning("Cleanup of memories failed (%s); the janitor finishes it", type(error).__name__)

@@ -1,0 +1,93 @@
+"""The flusher: one short-lived workflow per memory that flushes until nothing is due. Woken by signal-with-start."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from temporalio import workflow
+from temporalio.common import RetryPolicy
+from temporalio.exceptions import ActivityError, ApplicationError
+
+from durable_memory.activities import wire
+
+_STEP = workflow.ActivityConfig(
+    start_to_close_timeout=timedelta(seconds=10),
+    schedule_to_close_timeout=timedelta(minutes=10),
+    retry_policy=RetryPolicy(initial_interval=timedelta(milliseconds=200), maximum_interval=timedelta(seconds=10)),
+)
+_SUMMARIZE = workflow.ActivityConfig(
+    start_to_close_timeout=timedelta(minutes=10),
+    # Bounds how long a killed worker delays the flush: the attempt beats at a third of it.
+    heartbeat_timeout=timedelta(seconds=10),
+    retry_policy=RetryPolicy(
+        initial_interval=timedelta(seconds=1), maximum_interval=timedelta(seconds=30), maximum_attempts=6
+    ),
+)
+
+
+@workflow.defn(name=wire.FLUSHER)
+class MemoryFlusher:
+    """Flushes one memory.
+
+    Its input is {target: {project, resource, key}}, and after continue-as-new the flags as well.
+    """
+
+    @workflow.init
+    def __init__(self, request: dict[str, Any]) -> None:
+        """Takes up the flags before any signal is handled, since signals may arrive before `run` begins."""
+        self._target: dict[str, str] = request["target"]
+        self._due: bool = request.get("due", False)
+        self._force: bool = request.get("force", False)
+        self._round = 0
+
+    @workflow.signal(name=wire.FLUSH_DUE)
+    def flush_due(self, force: bool = False) -> None:  # noqa: FBT001, FBT002 - the argument of a signal is positional
+        """Says that this memory has work, perhaps by now done; `force` flushes below the threshold too."""
+        self._due = True
+        self._force = self._force or force
+
+    @workflow.run
+    async def run(self, request: dict[str, Any]) -> None:  # noqa: ARG002 - taken up by __init__
+        """Works until nothing is due. Looking for a signal and ending are one step for the server."""
+        while True:
+            # Lowered before the question, or a signal between question and end would be forgotten (R13).
+            force, self._due, self._force = self._force, False, False
+            outcome = await self._flush_once(force=force)
+            if outcome in ("nothing", "gone", "failed") and not self._due:
+                return
+            if workflow.info().is_continue_as_new_suggested():
+                await workflow.wait_condition(workflow.all_handlers_finished)
+                workflow.continue_as_new({"target": self._target, "due": True, "force": self._force})
+
+    async def _flush_once(self, *, force: bool) -> str:
+        """One round: begin, summarize, commit. Returns its outcome."""
+        self._round += 1
+        begun = await self._step(wire.FLUSH_BEGIN, _STEP, owner=f"{workflow.info().run_id}/{self._round}", force=force)
+        if begun["outcome"] == "busy":
+            # Asked again when the other flush may have ended; a signal cannot shorten it.
+            await workflow.sleep(timedelta(milliseconds=max(begun["retry_after_ms"], 100)))
+            self._force = self._force or force
+        if begun["outcome"] != "batch":
+            return str(begun["outcome"])
+        batch = begun["batch"]
+        try:
+            summarized = await self._step(wire.FLUSH_SUMMARIZE, _SUMMARIZE, batch=batch)
+        except ActivityError as error:
+            if not isinstance(error.cause, Exception) or workflow.cancellation_reason() is not None:
+                raise
+            kind = error.cause.type if isinstance(error.cause, ApplicationError) else type(error.cause).__name__
+            await self._step(wire.FLUSH_FAIL, _STEP, batch=batch, error_type=kind)
+            workflow.logger.warning("The summary of a flush failed for good; it is tried again when the memory is used")
+            return "failed"
+        if summarized["outcome"] != "drafted":
+            return "stale"
+        committed = await self._step(wire.FLUSH_COMMIT, _STEP, batch=batch)
+        return str(committed["outcome"])
+
+    async def _step(self, activity: str, config: workflow.ActivityConfig, **fields: Any) -> dict[str, Any]:
+        request = {"target": self._target, **fields}
+        answer: dict[str, Any] = await workflow.execute_activity(
+            activity, request, result_type=dict[str, Any], **config
+        )
+        return answer
