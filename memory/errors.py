@@ -2,6 +2,7 @@
 
     MemoryFault                     anything below; `type` is the stable string that crosses the Temporal border
     ├── MemoryInvalid               bad input: a field, a value, a declaration
+    │   └── InvalidDeclarations     the same `type`, with every fault of the YAML files at once
     ├── MemoryUnknownResource       no such memory resource or agent
     ├── MemoryKeyInvalid            a key, or what its template rendered, breaks the key rule
     ├── MemoryAccessDenied          the agent has not declared this memory
@@ -23,7 +24,10 @@ limit and actual, never content, keys or passwords.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
+
+from durable_memory.memory.faults import Fault
 
 
 class MemoryFault(Exception):
@@ -40,11 +44,22 @@ class MemoryFault(Exception):
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
-        cls.type = cls.__name__
+        if "type" not in cls.__dict__:
+            cls.type = cls.__name__
 
 
 class MemoryInvalid(MemoryFault):
     """Bad input. The text names the field and what to write instead."""
+
+
+class InvalidDeclarations(MemoryInvalid):
+    """Declarations of memories and agents that are faulty: `faults` holds all of them, the text one a line."""
+
+    type = "MemoryInvalid"
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        super().__init__("\n".join(map(str, faults)))
+        self.faults = tuple(faults)
 
 
 class MemoryUnknownResource(MemoryFault):

@@ -1,0 +1,168 @@
+"""From a declaration to numbers: the rules between the fields of a budget, and the limits that follow from them."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from durable_memory.memory.durations import to_ms
+from durable_memory.memory.limits import Limits
+
+if TYPE_CHECKING:
+    from durable_memory.memory.resource import MemoryResource
+
+DEFAULT_SUMMARY_TOKENS: Final = 350
+"""Room for a summary where there is no token budget to take a tenth of."""
+DEFAULT_OVERFLOW_FACTOR: Final = 4
+MIN_OVERFLOW_FACTOR: Final = 2
+"""R15 of docs/protocol.md: a full view and the one message that makes its group too large must fit."""
+
+Problem = tuple[str, str]
+
+
+def problems_between_fields(resource: MemoryResource) -> list[Problem]:
+    """Returns every (path, problem) that no field has alone."""
+    if not _has_its_budget(resource):
+        return [_missing_budget(resource)]
+    problems = _summary_problems(resource) + _overflow_problems(resource)
+    flushing = resource.flushing
+    target, threshold = flushing.target_ratio, flushing.summarize_threshold
+    if target >= threshold:
+        text = f"must be less than summarize_threshold: {target} is not below {threshold}"
+        problems.append(("flushing.target_ratio", text))
+    # What keep_first and keep_last must leave room for is only known once the summary's room is right.
+    return problems or _keep_problems(resource)
+
+
+def _has_its_budget(resource: MemoryResource) -> bool:
+    if resource.type == "token_based":
+        return resource.max_tokens is not None
+    if resource.type == "message_count_based":
+        return resource.max_messages is not None
+    return resource.max_tokens is not None or resource.max_messages is not None
+
+
+def _missing_budget(resource: MemoryResource) -> Problem:
+    if resource.type == "token_based":
+        return "max_tokens", "is missing; a token_based memory needs it"
+    if resource.type == "message_count_based":
+        return "max_messages", "is missing; a message_count_based memory needs it"
+    return "max_tokens", "is missing; a buffer needs max_tokens, max_messages, or both"
+
+
+def _summary_problems(resource: MemoryResource) -> list[Problem]:
+    if not _summarizes(resource):
+        if resource.flushing.summary_tokens is None:
+            return []
+        return [("flushing.summary_tokens", "has no effect where flushing.type is drop; remove it")]
+    problems: list[Problem] = []
+    room = _summary_tokens(resource)
+    if resource.max_tokens is not None and room >= resource.max_tokens:
+        path = "max_tokens" if resource.flushing.summary_tokens is None else "flushing.summary_tokens"
+        text = f"leaves no room for messages: {room} of {resource.max_tokens} tokens are for summaries"
+        problems.append((path, text))
+    if resource.max_messages == 1:
+        text = "must be at least 2 where flushing.type is hybrid_summary: one is the summary"
+        problems.append(("max_messages", text))
+    return problems
+
+
+def _overflow_problems(resource: MemoryResource) -> list[Problem]:
+    problems: list[Problem] = []
+    for name, limit, applies, other in (
+        ("max_tokens", resource.max_tokens, resource.max_tokens is not None, "max_messages"),
+        ("max_messages", resource.max_messages, resource.max_tokens is None, "max_tokens"),
+    ):
+        given = getattr(resource.overflow, name)
+        path = f"overflow.{name}"
+        if given is None:
+            continue
+        if not _summarizes(resource):
+            problems.append((path, "has no effect where flushing.type is drop: nothing waits there; remove it"))
+        elif not applies:
+            why = "the memory has no max_tokens" if name == "max_tokens" else "the memory has max_tokens"
+            problems.append((path, f"has no effect, since {why}; write overflow.{other}"))
+        elif limit is not None and given < MIN_OVERFLOW_FACTOR * limit:
+            problems.append((path, f"must be at least twice {name}: {given} is less than 2 * {limit}"))
+    return problems
+
+
+def _keep_problems(resource: MemoryResource) -> list[Problem]:
+    flushing = resource.flushing
+    kept = flushing.keep_first + flushing.keep_last
+    limits = compute_limits(resource)
+    path = "flushing.keep_last" if flushing.keep_last >= flushing.keep_first else "flushing.keep_first"
+    for room, unit in ((limits.room_messages, "messages"), (limits.room_tokens, "tokens")):
+        # A group has at least one message and one token, so what is kept must be fewer than fit.
+        if room is not None and kept >= room:
+            text = (
+                f"does not fit: keep_first and keep_last keep {kept} groups from being flushed, and the memory holds "
+                f"{room} {unit} beside its summary"
+            )
+            return [(path, text)]
+    return []
+
+
+def _summarizes(resource: MemoryResource) -> bool:
+    return resource.flushing.type == "hybrid_summary"
+
+
+def _summary_tokens(resource: MemoryResource) -> int:
+    if resource.flushing.summary_tokens is not None:
+        return resource.flushing.summary_tokens
+    if resource.max_tokens is None:
+        return DEFAULT_SUMMARY_TOKENS
+    return max(1, resource.max_tokens // 10)
+
+
+def _overflow(given: int | None, limit: int | None) -> int | None:
+    if given is not None:
+        return given
+    return None if limit is None else DEFAULT_OVERFLOW_FACTOR * limit
+
+
+def _share(ratio: float, room: int) -> Fraction:
+    # repr gives the number as it was written: 0.55 * 100 is 55, not 55.00000000000001.
+    return Fraction(repr(ratio)) * room
+
+
+def compute_limits(resource: MemoryResource) -> Limits:
+    """Returns the absolute numbers of a resource whose fields fit each other.
+
+    Thresholds and targets are shares of what messages may fill, which is the budget less the summary's room. They
+    exist for the fill that the memory's type watches.
+    """
+    summarize = _summarizes(resource)
+    summary_tokens = _summary_tokens(resource) if summarize else 0
+    flushing = resource.flushing
+    room_tokens = None if resource.max_tokens is None else resource.max_tokens - summary_tokens
+    room_messages = None if resource.max_messages is None else resource.max_messages - summarize
+    watched_tokens = None if resource.type == "message_count_based" else room_tokens
+    watched_messages = None if resource.type == "token_based" else room_messages
+
+    def due(room: int | None) -> int | None:
+        return None if room is None else max(1, math.ceil(_share(flushing.summarize_threshold, room)))
+
+    def target(room: int | None) -> int | None:
+        return None if room is None else math.floor(_share(flushing.target_ratio, room))
+
+    by_messages = summarize and resource.max_tokens is None
+    return Limits(
+        max_tokens=resource.max_tokens,
+        max_messages=resource.max_messages,
+        summarize=summarize,
+        summary_tokens=summary_tokens,
+        overflow_tokens=_overflow(resource.overflow.max_tokens, resource.max_tokens) if summarize else None,
+        overflow_messages=_overflow(resource.overflow.max_messages, resource.max_messages) if by_messages else None,
+        due_tokens=due(watched_tokens),
+        due_messages=due(watched_messages),
+        target_tokens=target(watched_tokens),
+        target_messages=target(watched_messages),
+        keep_first=flushing.keep_first,
+        keep_last=flushing.keep_last,
+        policy=resource.eviction_policy.type,
+        open_group_ms=to_ms(resource.open_group_ttl),
+        ttl_ms=None if resource.ttl is None else to_ms(resource.ttl),
+        lease_ms=to_ms(resource.locking.flush_ttl),
+    )

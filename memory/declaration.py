@@ -1,0 +1,57 @@
+"""What every YAML document has in common: strict pydantic models, ids, and problems that concern several fields."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Annotated, Any, Final, TypeGuard
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+ID_PATTERN: Final = "^[a-z0-9][a-z0-9_-]{0,99}$"
+_ID: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}", re.ASCII)
+CROSS_FIELD: Final = "cross_field"
+"""The pydantic error type that carries problems between fields in its context, as `problems`."""
+
+
+class Declaration(BaseModel):
+    """Base of all parts of a document: unknown fields, wrong types and later changes are errors."""
+
+    model_config = ConfigDict(
+        extra="forbid", strict=True, frozen=True, hide_input_in_errors=True, use_attribute_docstrings=True
+    )
+
+
+def is_id(value: object) -> TypeGuard[str]:
+    """Tells whether `value` is an id: 1 to 100 lower-case letters, digits, `_` and `-`, no sign at the start."""
+    return isinstance(value, str) and _ID.fullmatch(value) is not None
+
+
+def checked_id(value: str) -> str:
+    """Returns `value` if it is an id of a memory, an agent or a project.
+
+    Raises:
+        ValueError: it is not 1 to 100 lower-case letters, digits, `_` and `-` that begin with a letter or digit.
+    """
+    if not is_id(value):
+        raise ValueError("must be 1 to 100 lower-case letters, digits, '_' and '-', and begin with a letter or a digit")
+    return value
+
+
+Id = Annotated[
+    str,
+    AfterValidator(checked_id),
+    WithJsonSchema({"type": "string", "pattern": ID_PATTERN}),
+]
+"""A field that holds an id."""
+
+Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
+"""A field that holds a limit in tokens or messages."""
+
+
+def cross_field_error(problems: Sequence[tuple[str, str]]) -> PydanticCustomError:
+    """Returns the one error that carries all (path, problem) pairs found between fields."""
+    text = "; ".join(f"{path} {problem}" for path, problem in problems)
+    context: dict[str, Any] = {"problems": tuple(problems), "text": text}
+    return PydanticCustomError(CROSS_FIELD, "{text}", context)

@@ -1,0 +1,75 @@
+"""The one parser of durations: `150ms`, `20s`, `5m`, `72h`, `7d`."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Annotated, Final
+
+from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
+
+_FORM: Final = re.compile(r"([0-9]{1,15})(ms|s|m|h|d)", re.ASCII)
+_UNITS: Final = {
+    "ms": timedelta(milliseconds=1),
+    "s": timedelta(seconds=1),
+    "m": timedelta(minutes=1),
+    "h": timedelta(hours=1),
+    "d": timedelta(days=1),
+}
+LONGEST: Final = timedelta(days=36_500)
+"""A hundred years: what is longer is a slip, and would not fit a store's clock."""
+
+_EXAMPLES: Final = "write a whole number and a unit: 150ms, 20s, 5m, 72h, 7d"
+_MILLISECOND: Final = timedelta(milliseconds=1)
+
+
+def parse_duration(value: object) -> timedelta:
+    """Returns the duration that `value` spells.
+
+    Args:
+        value: text of a whole number and one of ms, s, m, h, d; or a timedelta, for declarations made in code.
+
+    Raises:
+        ValueError: another form, a bare number, nothing, zero, or more than a hundred years.
+    """
+    duration = value if isinstance(value, timedelta) else _spelt(value)
+    if duration < _MILLISECOND:
+        raise ValueError("must be longer than zero")
+    if duration > LONGEST:
+        raise ValueError(f"must be at most {LONGEST.days}d")
+    return duration
+
+
+def _spelt(value: object) -> timedelta:
+    match = _FORM.fullmatch(value) if isinstance(value, str) else None
+    if match is not None:
+        try:
+            return int(match[1]) * _UNITS[match[2]]
+        except OverflowError:
+            return timedelta.max
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    raise ValueError(f"{'is a number without a unit' if is_number else 'is not a duration'}; {_EXAMPLES}")
+
+
+def format_duration(duration: timedelta) -> str:
+    """Returns the shortest text that parse_duration reads back as `duration`, to the millisecond."""
+    milliseconds = to_ms(duration)
+    for unit in ("d", "h", "m", "s"):
+        count, rest = divmod(milliseconds, to_ms(_UNITS[unit]))
+        if not rest:
+            return f"{count}{unit}"
+    return f"{milliseconds}ms"
+
+
+def to_ms(duration: timedelta) -> int:
+    """Returns whole milliseconds."""
+    return duration // _MILLISECOND
+
+
+Duration = Annotated[
+    timedelta,
+    BeforeValidator(parse_duration),
+    PlainSerializer(format_duration, return_type=str, when_used="json"),
+    WithJsonSchema({"type": "string", "pattern": "^[0-9]+(ms|s|m|h|d)$", "examples": ["30s", "24h"]}),
+]
+"""A field that holds a duration."""

@@ -1,0 +1,24 @@
+"""One fault of a declaration: where it stands and what is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Fault:
+    """A fault in a YAML file, or in a declaration made in code.
+
+    file: the file as it was named, or the place in the list for declarations made in code. line: 1-based; 0 in code.
+    path: the field, dotted; empty for the document itself. problem: what is wrong, and what to write instead. Neither
+    repeats a value of the document.
+    """
+
+    file: str
+    line: int
+    path: str
+    problem: str
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place}: {self.path}: {self.problem}" if self.path else f"{place}: {self.problem}"

@@ -1,0 +1,58 @@
+"""Fields and values that are known but refused: what later versions will have, and what will never be.
+
+The paths are those of the document; values are keyed by the field that would hold them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, TypeAlias
+
+Kind: TypeAlias = str
+"""`memory` or `agent`: what the document declares."""
+
+NOT_YET: Final = "is not supported in this version"
+_DROP: Final = f"{NOT_YET}; write flushing.type: drop and name the policy in eviction_policy.type"
+_NO_LOCK: Final = "does not exist: append and clear need no lock, each is one atomic step; remove it"
+_ONE_MEMORY: Final = f"{NOT_YET}; an agent declares one memory by its id: `memory: <id>`"
+
+FIELDS: Final[Mapping[Kind, Mapping[str, str]]] = {
+    "memory": {
+        "max_context_ratio": f"{NOT_YET}; write max_tokens",
+        "token_allocation": f"{NOT_YET}; all sections share one budget",
+        "eviction_policy.priority_keywords": NOT_YET,
+        "flushing.summarize_oldest_percent": f"{NOT_YET}; write target_ratio",
+        "flushing.summarizer": f"{NOT_YET}; summaries are rule based",
+        "persistence.refresh_on_read": NOT_YET,
+        "persistence.circuit_breaker": NOT_YET,
+        "privacy_policy": NOT_YET,
+        "locking.append_ttl": _NO_LOCK,
+        "locking.clear_ttl": _NO_LOCK,
+        "token_provider": NOT_YET,
+        "agents_only": NOT_YET,
+    },
+    "agent": {"memories": _ONE_MEMORY},
+}
+"""Refused fields, each with the problem that is reported."""
+
+VALUES: Final[Mapping[Kind, Mapping[str, Mapping[object, str]]]] = {
+    "memory": {
+        "eviction_policy.type": dict.fromkeys(("lfu", "priority", "token_aware_lru"), f"{NOT_YET}; write fifo or lru"),
+        "flushing.type": dict.fromkeys(("simple_fifo", "lru", "lfu", "priority", "token_aware_lru"), _DROP),
+        "oversize": {"truncate": f"{NOT_YET}; write reject"},
+    },
+    "agent": {"memory": {True: _ONE_MEMORY, False: _ONE_MEMORY}},
+}
+"""Refused values, each with the problem that is reported."""
+
+
+def refused_field(kind: Kind, path: str) -> str | None:
+    """Returns why this known field is refused, or None if it is not one of these."""
+    return FIELDS.get(kind, {}).get(path)
+
+
+def refused_value(kind: Kind, path: str, value: object) -> str | None:
+    """Returns why this known value of a field is refused, or None if it is not one of these."""
+    if not isinstance(value, (str, bool)):
+        return None
+    return VALUES.get(kind, {}).get(path, {}).get(value)

@@ -1,0 +1,98 @@
+"""The registry: an immutable snapshot of what is declared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, Self
+
+from durable_memory.memory.agent import AgentResource
+from durable_memory.memory.errors import MemoryUnknownResource
+from durable_memory.memory.loader import check_declared, load_folders
+from durable_memory.memory.resource import MemoryResource
+from durable_memory.memory.types import did_you_mean
+from durable_memory.memory.validation import Resource
+
+_LISTED: Final = 10
+_MAX_ID: Final = 100
+
+
+class Registry:
+    """Declared memory resources and agents by their ids. Safe to share between threads and loops."""
+
+    __slots__ = ("_agents", "_memories")
+
+    def __init__(self, declarations: Iterable[Resource]) -> None:
+        """Takes declarations that were checked against each other: see `load` and `from_resources`."""
+        memories: dict[str, MemoryResource] = {}
+        agents: dict[str, AgentResource] = {}
+        for declaration in declarations:
+            if isinstance(declaration, MemoryResource):
+                memories[declaration.id] = declaration
+            else:
+                agents[declaration.id] = declaration
+        self._memories: Mapping[str, MemoryResource] = MappingProxyType(memories)
+        self._agents: Mapping[str, AgentResource] = MappingProxyType(agents)
+
+    @classmethod
+    def load(cls, folders: Iterable[Path | str]) -> Self:
+        """Reads the `*.yaml` and `*.yml` files of these folders.
+
+        Raises:
+            InvalidDeclarations: with every fault of every file.
+        """
+        return cls(load_folders(folders))
+
+    @classmethod
+    def from_resources(cls, resources: Iterable[Resource | Mapping[str, Any]]) -> Self:
+        """Takes what is declared in code: models, or mappings that look like the YAML documents.
+
+        Raises:
+            InvalidDeclarations: with every fault of every declaration.
+        """
+        return cls(check_declared(resources))
+
+    def memory(self, resource_id: str) -> MemoryResource:
+        """Returns a memory resource.
+
+        Raises:
+            MemoryUnknownResource: there is none of this id.
+        """
+        found = self._memories.get(resource_id)
+        if found is None:
+            raise MemoryUnknownResource(_unknown("memory resource", resource_id, self._memories))
+        return found
+
+    def agent(self, agent_id: str) -> AgentResource:
+        """Returns an agent.
+
+        Raises:
+            MemoryUnknownResource: there is none of this id.
+        """
+        found = self._agents.get(agent_id)
+        if found is None:
+            raise MemoryUnknownResource(_unknown("agent", agent_id, self._agents))
+        return found
+
+    def memories(self) -> tuple[MemoryResource, ...]:
+        """Returns all memory resources, in the order in which they were declared."""
+        return tuple(self._memories.values())
+
+    def agents(self) -> tuple[AgentResource, ...]:
+        """Returns all agents, in the order in which they were declared."""
+        return tuple(self._agents.values())
+
+
+def _unknown(kind: str, wanted: str, known: Mapping[str, object]) -> str:
+    # What was asked for comes from a caller: something far too long for an id may be a prompt.
+    if len(wanted) > _MAX_ID:
+        return f"no {kind} has an id of {len(wanted)} characters"
+    near = did_you_mean(wanted, tuple(known))
+    if not known:
+        listed = f"; no {kind} is declared"
+    elif len(known) <= _LISTED:
+        listed = f"; declared: {', '.join(sorted(known))}"
+    else:
+        listed = ""
+    return f"no {kind} {wanted!r} is declared{near}{listed}"

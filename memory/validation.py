@@ -1,0 +1,130 @@
+"""From data to a declaration: what pydantic finds, said in our words, with what was probably meant."""
+
+from __future__ import annotations
+
+import re
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+from pydantic import BaseModel, ValidationError
+
+from durable_memory.memory.agent import AgentResource
+from durable_memory.memory.declaration import CROSS_FIELD
+from durable_memory.memory.not_supported import Kind, refused_field, refused_value
+from durable_memory.memory.resource import MemoryResource
+from durable_memory.memory.types import did_you_mean
+
+Resource: TypeAlias = MemoryResource | AgentResource
+KINDS: Final[Mapping[Kind, type[Resource]]] = {"memory": MemoryResource, "agent": AgentResource}
+Location: TypeAlias = tuple[str, ...]
+"""The path of a field: the names of the keys that lead to it."""
+
+_QUOTED: Final = re.compile(r"'([^']*)'")
+
+
+class DeclarationInvalid(ValueError):
+    """Data that is no valid document. `problems` holds (location, problem) for every fault found."""
+
+    def __init__(self, problems: Sequence[tuple[Location, str]]) -> None:
+        super().__init__("; ".join(f"{'.'.join(location)}: {problem}" for location, problem in problems))
+        self.problems = tuple(problems)
+
+
+def declare(data: Mapping[str, Any]) -> Resource:
+    """Returns the declaration that `data` holds.
+
+    Raises:
+        DeclarationInvalid: with all problems that were found.
+    """
+    kind = data.get("resource")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise DeclarationInvalid([(("resource",), _kind_problem(data, kind))])
+    model = KINDS[kind]
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        found = [problem for item in error.errors() for problem in _problems(kind, model, item)]
+    raise DeclarationInvalid(found)
+
+
+def _kind_problem(data: Mapping[str, Any], kind: object) -> str:
+    known = " or ".join(KINDS)
+    if "resource" not in data:
+        return f"is missing; a document begins with resource: {known}"
+    near = did_you_mean(kind, tuple(KINDS)) if isinstance(kind, str) else ""
+    return f"must be {known}{near}"
+
+
+def _problems(kind: Kind, model: type[BaseModel], item: Any) -> Iterator[tuple[Location, str]]:
+    if item["type"] == CROSS_FIELD:
+        for path, problem in item["ctx"]["problems"]:
+            yield tuple(path.split(".")), problem
+        return
+    location = tuple(str(part) for part in item["loc"])
+    path = ".".join(location)
+    if item["type"] == "extra_forbidden":
+        yield location, refused_field(kind, path) or _unknown(model, location)
+        return
+    yield location, refused_value(kind, path, item["input"]) or _field_problem(item)
+
+
+def _unknown(model: type[BaseModel], location: Location) -> str:
+    level = model
+    for name in location[:-1]:
+        level = _parts_of(level)[name]
+    name = location[-1]
+    near = did_you_mean(name, tuple(level.model_fields))
+    return f"is not a field here{_elsewhere(model, location) or near}"
+
+
+def _elsewhere(model: type[BaseModel], location: Location) -> str:
+    levels: list[tuple[str, type[BaseModel]]] = [("", model), *_parts_of(model).items()]
+    for place, level in levels:
+        if location[-1] in level.model_fields:
+            return f"; it belongs under {place}" if place else "; it belongs to the top level"
+    return ""
+
+
+def _parts_of(model: type[BaseModel]) -> dict[str, type[BaseModel]]:
+    """The fields that are models themselves."""
+    hints = typing.get_type_hints(model)
+    return {
+        name: hints[name]
+        for name in model.model_fields
+        if isinstance(hints[name], type) and issubclass(hints[name], BaseModel)
+    }
+
+
+def _field_problem(item: Any) -> str:
+    context = item.get("ctx", {})
+    phrase = _PHRASES.get(item["type"])
+    if phrase is not None:
+        return phrase.format(**context)
+    if item["type"] == "literal_error":
+        choices = _QUOTED.findall(context["expected"])
+        near = did_you_mean(item["input"], choices) if isinstance(item["input"], str) else ""
+        return f"must be {_either(choices)}{near}"
+    if item["type"] == "string_type":
+        is_number = isinstance(item["input"], (int, float))
+        return "must be text; put it in quotes" if is_number else "must be text"
+    return str(context["error"]) if item["type"] == "value_error" else str(item["msg"])
+
+
+_PHRASES: Final = {
+    "missing": "is missing",
+    "int_type": "must be a whole number",
+    "float_type": "must be a number",
+    "finite_number": "must be a number",
+    "string_too_long": "must have at most {max_length} characters",
+    "model_type": "must be a mapping of fields",
+    "greater_than": "must be more than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be at most {le}",
+}
+"""What we say for pydantic's error types."""
+
+
+def _either(choices: Sequence[str]) -> str:
+    return choices[0] if len(choices) == 1 else f"{', '.join(choices[:-1])} or {choices[-1]}"
