@@ -1,0 +1,89 @@
+"""What the store answers, made from the state of a memory."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Literal
+
+from durable_memory.memory.limits import Limits
+from durable_memory.memory.stores.in_memory.flushing import select
+from durable_memory.memory.stores.in_memory.state import MemoryState, Tally
+from durable_memory.memory.stores.port import ABSENT
+from durable_memory.memory.types import SECTIONS, AppendResult, FlushResult, MemoryStats, Omitted
+
+
+def repeated(ids: tuple[str, ...], state: MemoryState | None, limits: Limits) -> AppendResult:
+    """Returns the answer to an append or write that had been applied before: its ids, and how things stand now."""
+    if state is None:
+        return AppendResult(ids, ABSENT, 0, 0, already_applied=True)
+    view = state.view
+    return AppendResult(
+        ids, state.version, view.tokens, view.messages, flush_due=state.flush_due(limits), already_applied=True
+    )
+
+
+def flushed(
+    outcome: Literal["committed", "dropped", "nothing"],
+    before: Tally,
+    state: MemoryState,
+    limits: Limits,
+    *,
+    reason: str | None = None,
+    removed_ids: tuple[str, ...] = (),
+    summary_id: str | None = None,
+) -> FlushResult:
+    """Returns the result of a flush that found a memory. before: the view as it was."""
+    after = state.view
+    return FlushResult(
+        outcome,
+        reason=reason,
+        removed_ids=removed_ids,
+        summary_id=summary_id,
+        tokens_before=before.tokens,
+        tokens_after=after.tokens,
+        messages_before=before.messages,
+        messages_after=after.messages,
+        flush_due=state.flush_due(limits),
+    )
+
+
+def absent_stats(limits: Limits) -> MemoryStats:
+    """Returns the counters of no memory."""
+    return MemoryStats(
+        exists=False,
+        version=ABSENT,
+        tokens=dict.fromkeys(SECTIONS, 0),
+        messages=dict.fromkeys(SECTIONS, 0),
+        omitted=Omitted(),
+        max_tokens=limits.max_tokens,
+        max_messages=limits.max_messages,
+        flush_due=False,
+    )
+
+
+def stats_of(state: MemoryState, limits: Limits, now_ms: int) -> MemoryStats:
+    """Returns the counters of a memory."""
+    due = state.flush_due(limits)
+    selection = select(state, limits, force=False, now_ms=now_ms)
+    waiting = state.tallies["overflow"]
+    return MemoryStats(
+        exists=True,
+        version=state.version,
+        tokens={section: state.tallies[section].tokens for section in SECTIONS},
+        messages={section: state.tallies[section].messages for section in SECTIONS},
+        omitted=Omitted(waiting.messages, waiting.tokens),
+        max_tokens=limits.max_tokens,
+        max_messages=limits.max_messages,
+        flush_due=due,
+        flush_blocked=selection.blocked if due and not selection.groups else None,
+        flushing_owner=state.lease_owner(now_ms),
+        last_flush_at=None if state.last_flush is None else _instant(state.last_flush[0]),
+        last_flush_outcome=None if state.last_flush is None else state.last_flush[1],
+        created_at=_instant(state.created_ms),
+        updated_at=_instant(state.updated_ms),
+        expires_at=None if state.expires_ms is None else _instant(state.expires_ms),
+    )
+
+
+def _instant(ms: int) -> datetime:
+    return datetime.fromtimestamp(ms / 1000, UTC)

@@ -1,0 +1,233 @@
+"""Appending: plan everything, refuse while nothing is changed yet, then apply."""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from durable_memory.memory.eviction.order import Rank, Standing, take
+from durable_memory.memory.eviction.policies import POLICIES
+from durable_memory.memory.limits import Limits
+from durable_memory.memory.stores import refusals
+from durable_memory.memory.stores.in_memory.state import Group, MemoryState, Place, Tally
+from durable_memory.memory.stores.port import Entry, StoredEntry
+
+
+@dataclass(slots=True)
+class _Planned:
+    """A live group as it will stand after the append: new, or joined by results."""
+
+    number: int
+    place: Place
+    pinned: bool
+    tokens: int
+    messages: int
+    waiting: int
+    score: int
+
+
+@dataclass(slots=True)
+class AppendPlan:
+    """What an append will do. follows: the group of each message; late: which of them follow a group that left."""
+
+    follows: list[int] = field(default_factory=list)
+    late: list[bool] = field(default_factory=list)
+    evicted: list[int] = field(default_factory=list)
+    evicted_messages: int = 0
+
+
+class _Planner:
+    """Places messages one by one on top of a state that it only reads."""
+
+    def __init__(self, state: MemoryState, limits: Limits, resource: str, now_ms: int) -> None:
+        state.obey(limits)
+        self.state, self.limits, self.resource, self.now_ms = state, limits, resource, now_ms
+        self.plan = AppendPlan()
+        self.groups: dict[int, _Planned] = {}
+        self.waiting: dict[str, list[int]] = defaultdict(list)
+        self.opened: set[str] = set()
+        self.answered_live: dict[str, int] = defaultdict(int)
+        self.answered_left: dict[str, int] = defaultdict(int)
+        self.live, self.fixed, self.leaving = Tally(), Tally(), Tally()
+
+    def place(self, position: int, entry: Entry) -> None:
+        """Finds the group of one message."""
+        if entry.section == "long_term":
+            raise refusals.section_not_writable(self.resource, position)
+        room = self.limits.room_tokens
+        if room is not None and entry.tokens > room:
+            raise refusals.message_too_large(self.resource, position, entry.tokens, room)
+        number = self.state.last_number + 1 + position
+        moment = self.state.moment + 1 + position
+        if entry.answers is None:
+            self._open(number, entry, moment)
+            return
+        live = [*self.state.calls.waiting_live(entry.answers), *self.waiting.get(entry.answers, ())]
+        left = self.state.calls.waiting_left(entry.answers)
+        if self.answered_live[entry.answers] < len(live):
+            self._join(position, entry, live[self.answered_live[entry.answers]], moment)
+            self.answered_live[entry.answers] += 1
+        elif self.answered_left[entry.answers] < len(left):
+            self._follow(left[self.answered_left[entry.answers]], late=True)
+            self.answered_left[entry.answers] += 1
+            self.leaving.change(entry.tokens, 1)
+        elif self.state.calls.seen(entry.answers) or entry.answers in self.opened:
+            raise refusals.call_already_answered(self.resource, position)
+        else:
+            raise refusals.call_never_seen(self.resource, position)
+
+    def check_fixed(self) -> None:
+        """Refuses when what is never evicted fills more than the room."""
+        fixed = (self.state.tallies["system"], self.state.pinned, self.fixed)
+        for unit, actual, limit in (
+            ("tokens", sum(tally.tokens for tally in fixed), self.limits.room_tokens),
+            ("messages", sum(tally.messages for tally in fixed), self.limits.room_messages),
+        ):
+            if limit is not None and actual > limit:
+                raise refusals.pinned_too_large(self.resource, unit, actual, limit)
+
+    def choose_evictions(self) -> None:
+        """Chooses the groups that go, among them those of this append, and checks that the overflow takes them."""
+        excess = self.state.excess(self.live, self.limits)
+        if excess:
+            for group in take(self._queue(), excess):
+                self.plan.evicted.append(group.rank.group)
+                self.plan.evicted_messages += group.messages
+                self.leaving.change(group.tokens, group.messages)
+        if not self.limits.summarize:
+            return
+        waiting = self.state.tallies["overflow"]
+        for unit, there, arriving, limit in (
+            ("tokens", waiting.tokens, self.leaving.tokens, self.limits.overflow_tokens),
+            ("messages", waiting.messages, self.leaving.messages, self.limits.overflow_messages),
+        ):
+            if limit is None or not arriving or there + arriving <= limit:
+                continue
+            if arriving > limit:
+                raise refusals.batch_too_large(self.resource, unit, arriving, limit)
+            raise refusals.overflow_full(self.resource, unit, there, arriving, limit)
+
+    def _open(self, number: int, entry: Entry, moment: int) -> None:
+        score = POLICIES[self.limits.policy].score_at_append(number, moment)
+        pinned = entry.pinned and entry.section != "system"
+        self.groups[number] = _Planned(number, entry.section, pinned, entry.tokens, 1, len(entry.opens), score)
+        for call in entry.opens:
+            self.waiting[call].append(number)
+            self.opened.add(call)
+        self._follow(number, late=False)
+        self._arrive(entry, fixed=entry.pinned or entry.section == "system")
+
+    def _join(self, position: int, entry: Entry, number: int, moment: int) -> None:
+        group = self.groups.get(number)
+        if group is None:
+            there = self.state.where[number]
+            group = _Planned(
+                number, there.place, there.pinned, there.tokens, there.messages, len(there.waiting), there.score
+            )
+            self.groups[number] = group
+        group.tokens += entry.tokens
+        group.messages += 1
+        group.waiting -= 1
+        group.score = POLICIES[self.limits.policy].score_at_append(number, moment)
+        for unit, actual, limit in (
+            ("tokens", group.tokens, self.limits.room_tokens),
+            ("messages", group.messages, self.limits.room_messages),
+        ):
+            if limit is not None and actual > limit:
+                raise refusals.group_too_large(self.resource, position, unit, actual, limit)
+        self._follow(number, late=False)
+        self._arrive(entry, fixed=group.pinned)
+
+    def _follow(self, number: int, *, late: bool) -> None:
+        self.plan.follows.append(number)
+        self.plan.late.append(late)
+
+    def _arrive(self, entry: Entry, *, fixed: bool) -> None:
+        self.live.change(entry.tokens, 1)
+        if fixed:
+            self.fixed.change(entry.tokens, 1)
+
+    def _queue(self) -> Iterator[Standing]:
+        touched_now_open = self.limits.open_group_ms > 0
+        changed = [
+            Standing(
+                Rank(group.waiting > 0 and touched_now_open, group.score, group.number), group.tokens, group.messages
+            )
+            for group in self.groups.values()
+            if group.place == "short_term" and not group.pinned
+        ]
+        unchanged = (
+            standing
+            for standing in self.state.evictable(self.now_ms, self.limits)
+            if standing.rank.group not in self.groups
+        )
+        return heapq.merge(unchanged, sorted(changed, key=_rank), key=_rank)
+
+
+def _rank(standing: Standing) -> Rank:
+    return standing.rank
+
+
+def plan_append(
+    state: MemoryState, entries: Sequence[Entry], limits: Limits, *, resource: str, now_ms: int
+) -> AppendPlan:
+    """Returns what an append will do to `state`, which stays as it is.
+
+    Raises MemoryInvalid, MemoryOrphanResult, MemoryOversize, MemoryBackpressure.
+    """
+    planner = _Planner(state, limits, resource, now_ms)
+    for position, entry in enumerate(entries):
+        planner.place(position, entry)
+    planner.check_fixed()
+    planner.choose_evictions()
+    return planner.plan
+
+
+def apply_append(
+    state: MemoryState,
+    entries: Sequence[Entry],
+    plan: AppendPlan,
+    limits: Limits,
+    *,
+    tag: str,
+    now_ms: int,
+    until_ms: int,
+) -> tuple[str, ...]:
+    """Does what was planned and returns the ids. until_ms: how long calls of dropped groups are remembered."""
+    ids: list[str] = []
+    for entry, number, late in zip(entries, plan.follows, plan.late, strict=True):
+        state.last_number += 1
+        score = state.next_moment(limits, number)
+        message_id = state.id_of(state.last_number, tag)
+        ids.append(message_id)
+        stored = StoredEntry(message_id, entry.payload, entry.section, entry.tokens)
+        if entry.answers is not None:
+            state.calls.answer(number, entry.answers)
+        if late and not limits.summarize:
+            continue
+        group = _group_for(state, entry, number, late=late)
+        if not late:
+            group.score, group.touched_ms = score, now_ms
+        state.add(group, state.last_number, stored)
+    for number in plan.evicted:
+        group = state.where[number]
+        if limits.summarize:
+            state.evict(group)
+        else:
+            state.remove(group, until_ms)
+    return tuple(ids)
+
+
+def _group_for(state: MemoryState, entry: Entry, number: int, *, late: bool) -> Group:
+    """Returns the group that a message joins; a late one founds a remnant if nothing of its group is stored."""
+    place: Place = "overflow" if late else "short_term" if entry.answers is not None else entry.section
+    group = state.groups[place].get(number)
+    if group is None:
+        pinned = entry.pinned and entry.section != "system"
+        group = Group(number, place, pinned=pinned and not late, opens=tuple(entry.opens), waiting=list(entry.opens))
+        state.calls.open(number, entry.opens)
+    elif entry.answers in group.waiting:
+        group.waiting.remove(entry.answers)
+    return group

@@ -1,0 +1,68 @@
+"""Where the memories of one process lie: expiry, and the records of operations that outlive a memory."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Final
+
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.stores.in_memory.operations import OperationLog
+from durable_memory.memory.stores.in_memory.state import MemoryState
+
+_LOOKED_AT_PER_CALL: Final = 2
+
+
+@dataclass(slots=True)
+class Shelf:
+    """A memory and the record of its operations; either may be absent."""
+
+    operations: OperationLog
+    state: MemoryState | None = None
+
+
+class Shelves:
+    """The shelves of all memories. Each mutating call also looks at two others, so that nothing expired stays."""
+
+    def __init__(self) -> None:
+        self._shelves: dict[MemoryId, Shelf] = {}
+        self._round: deque[MemoryId] = deque()
+
+    def state(self, memory: MemoryId, now_ms: int) -> MemoryState | None:
+        """Returns the memory if it exists now."""
+        shelf = self._shelves.get(memory)
+        return None if shelf is None else self._expire(shelf, now_ms).state
+
+    def shelf(self, memory: MemoryId, now_ms: int) -> Shelf:
+        """Returns the place of a memory for a mutating call."""
+        self._tidy(now_ms)
+        shelf = self._shelves.get(memory)
+        if shelf is None:
+            shelf = self._shelves[memory] = Shelf(OperationLog(memory.resource))
+            self._round.append(memory)
+        return self._expire(shelf, now_ms)
+
+    def __len__(self) -> int:
+        return len(self._shelves)
+
+    def clear(self) -> None:
+        """Empties all shelves."""
+        self._shelves.clear()
+        self._round.clear()
+
+    def _tidy(self, now_ms: int) -> None:
+        for _ in range(min(_LOOKED_AT_PER_CALL, len(self._round))):
+            memory = self._round.popleft()
+            shelf = self._expire(self._shelves[memory], now_ms)
+            shelf.operations.prune(now_ms)
+            if shelf.state is None and not len(shelf.operations):
+                del self._shelves[memory]
+            else:
+                self._round.append(memory)
+
+    @staticmethod
+    def _expire(shelf: Shelf, now_ms: int) -> Shelf:
+        expires_ms = None if shelf.state is None else shelf.state.expires_ms
+        if expires_ms is not None and now_ms >= expires_ms:
+            shelf.state = None
+        return shelf

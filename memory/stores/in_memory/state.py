@@ -1,0 +1,308 @@
+"""One memory while it lives: its groups, where they stand, and counters that change with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias
+
+from durable_memory.memory.eviction.order import Excess, Rank, Standing
+from durable_memory.memory.eviction.policies import POLICIES
+from durable_memory.memory.eviction.queue import EvictionQueue
+from durable_memory.memory.limits import Limits, PolicyName
+from durable_memory.memory.stores.in_memory.calls import Calls
+from durable_memory.memory.stores.port import Batch, Entry, StoredEntry
+from durable_memory.memory.types import SECTIONS
+
+Place: TypeAlias = Literal["system", "long_term", "short_term", "overflow"]
+Ranges: TypeAlias = list[tuple[int, int]]
+PLACES: Final[tuple[Place, ...]] = (*SECTIONS, "overflow")
+
+
+@dataclass(slots=True)
+class Tally:
+    """Tokens and messages of a place."""
+
+    tokens: int = 0
+    messages: int = 0
+
+    def change(self, tokens: int, messages: int) -> None:
+        """Adds to both; negative numbers subtract."""
+        self.tokens += tokens
+        self.messages += messages
+
+
+@dataclass(slots=True)
+class Group:
+    """Messages that stand or fall together. Its number is that of its first message.
+
+    opens: the tool calls it made. waiting: those without a result. covers: for a summary, the numbers it replaced.
+    """
+
+    number: int
+    place: Place
+    pinned: bool = False
+    opens: tuple[str, ...] = ()
+    waiting: list[str] = field(default_factory=list)
+    entries: dict[int, StoredEntry] = field(default_factory=dict)
+    tokens: int = 0
+    score: int = 0
+    touched_ms: int = 0
+    covers: Ranges = field(default_factory=list)
+
+    @property
+    def messages(self) -> int:
+        """How many messages it has."""
+        return len(self.entries)
+
+    def is_open(self, now_ms: int, limits: Limits) -> bool:
+        """Tells whether it still waits for a result; after open_group_ms without a new message it is abandoned."""
+        return bool(self.waiting) and now_ms - self.touched_ms < limits.open_group_ms
+
+
+@dataclass(slots=True)
+class StoredBatch:
+    """The flush in progress. numbers: old summaries first, then messages, in the order of `content`."""
+
+    batch: Batch
+    summaries: tuple[int, ...]
+    numbers: tuple[int, ...]
+    held: frozenset[int]
+    draft: Entry | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """Who may begin a flush, until when."""
+
+    owner: str
+    until_ms: int
+
+
+class MemoryState:
+    """One incarnation of a memory. Every change of a group goes through here, so that the counters stay sums."""
+
+    def __init__(self, incarnation: str, now_ms: int) -> None:
+        self.incarnation = incarnation
+        self.created_ms = now_ms
+        self.updated_ms = now_ms
+        self.expires_ms: int | None = None
+        self.changes = 0
+        self.tag = ""
+        self.last_number = 0
+        self.moment = 0
+        self.fence = 0
+        self.batch: StoredBatch | None = None
+        self.lease: Lease | None = None
+        self.flush_retry_ms = 0
+        self.last_flush: tuple[int, str] | None = None
+        self.groups: dict[Place, dict[int, Group]] = {place: {} for place in PLACES}
+        self.tallies: dict[Place, Tally] = {place: Tally() for place in PLACES}
+        self.pinned = Tally()
+        self.where: dict[int, Group] = {}
+        self.calls = Calls()
+        self.queue = EvictionQueue()
+        self._waiting: dict[int, int] = {}
+        self._ruled_by: tuple[PolicyName, int] | None = None
+
+    def successor(self) -> MemoryState:
+        """Returns the same incarnation without its messages, its numbers going on: what a write fills."""
+        state = MemoryState(self.incarnation, self.created_ms)
+        state.changes, state.last_number, state.moment = self.changes, self.last_number, self.moment
+        state.fence, state.last_flush, state.flush_retry_ms = self.fence, self.last_flush, self.flush_retry_ms
+        return state
+
+    # What it is
+
+    @property
+    def version(self) -> str:
+        """The opaque version."""
+        return f"{self.incarnation}:{self.changes}:{self.tag}"
+
+    @property
+    def outside(self) -> Tally:
+        """What system and conversation fill together: all but the summaries."""
+        system, conversation = self.tallies["system"], self.tallies["short_term"]
+        return Tally(system.tokens + conversation.tokens, system.messages + conversation.messages)
+
+    @property
+    def view(self) -> Tally:
+        """What everything live fills."""
+        outside, summaries = self.outside, self.tallies["long_term"]
+        return Tally(outside.tokens + summaries.tokens, outside.messages + summaries.messages)
+
+    def flush_due(self, limits: Limits) -> bool:
+        """Tells whether a flush is due: a level, not a crossing."""
+        outside = self.outside
+        return (
+            bool(self.groups["overflow"])
+            or (limits.due_tokens is not None and outside.tokens >= limits.due_tokens)
+            or (limits.due_messages is not None and outside.messages >= limits.due_messages)
+        )
+
+    def excess(self, arriving: Tally, limits: Limits) -> Excess:
+        """Returns what has to go before `arriving` fits: out of the room, and out of the whole budget."""
+        outside, view = self.outside, self.view
+        tokens, messages = arriving.tokens, arriving.messages
+        room = Excess.over(
+            outside.tokens + tokens, outside.messages + messages, limits.room_tokens, limits.room_messages
+        )
+        whole = Excess.over(view.tokens + tokens, view.messages + messages, limits.max_tokens, limits.max_messages)
+        return Excess(max(room.tokens, whole.tokens), max(room.messages, whole.messages))
+
+    def lease_owner(self, now_ms: int) -> str | None:
+        """Returns who holds the lease now."""
+        return self.lease.owner if self.lease is not None and now_ms < self.lease.until_ms else None
+
+    def id_of(self, number: int, tag: str) -> str:
+        """Returns the opaque id of a message."""
+        return f"{self.incarnation}-{number}-{tag}"
+
+    def find(self, message_id: str) -> Group | None:
+        """Returns the group of a message that is live or waits in the overflow."""
+        number = self.number_of(message_id) or 0
+        group = self.where.get(number)
+        return group if group is not None and group.entries[number].id == message_id else None
+
+    def id_at(self, number: int) -> str:
+        """Returns the id of a message that is live or waits in the overflow."""
+        return self.where[number].entries[number].id
+
+    def number_of(self, message_id: str) -> int | None:
+        """Returns the number in an id of this incarnation."""
+        incarnation, _, rest = message_id.partition("-")
+        number = rest.partition("-")[0]
+        return int(number) if incarnation == self.incarnation and number.isdecimal() else None
+
+    # The order of eviction
+
+    def conversation(self, now_ms: int, limits: Limits) -> list[Standing]:
+        """Returns the live groups of the conversation, oldest first, as the rule of selection sees them."""
+        self.obey(limits)
+        return [
+            Standing(
+                Rank(group.is_open(now_ms, limits), group.score, group.number),
+                group.tokens,
+                group.messages,
+                group.pinned,
+            )
+            for group in self.groups["short_term"].values()
+        ]
+
+    def evictable(self, now_ms: int, limits: Limits) -> Iterator[Standing]:
+        """Yields the live groups that may be evicted, the next one first."""
+        self.obey(limits)
+        while self._waiting:
+            number, touched_ms = next(iter(self._waiting.items()))
+            if now_ms - touched_ms < limits.open_group_ms:
+                break
+            del self._waiting[number]
+            self.queue.place(Rank(open=False, score=self.where[number].score, group=number))
+        for rank in self.queue:
+            group = self.where[rank.group]
+            yield Standing(rank, group.tokens, group.messages)
+
+    def obey(self, limits: Limits) -> None:
+        """Scores all groups anew, by age, if the declaration has changed its policy."""
+        rule = (limits.policy, limits.open_group_ms)
+        if rule == self._ruled_by:
+            return
+        policy = POLICIES[limits.policy]
+        for group in sorted(self.groups["short_term"].values(), key=lambda group: group.touched_ms):
+            if self._ruled_by is not None and self._ruled_by[0] != limits.policy:
+                group.score = policy.score_at_append(group.number, 0)
+            self._rank(group)
+        self._ruled_by = rule
+
+    def access(self, group: Group, limits: Limits) -> None:
+        """Records an access to a live group."""
+        self.obey(limits)
+        self.moment += 1
+        group.score = POLICIES[limits.policy].score_at_access(group.score, self.moment)
+        if group.place == "short_term" and not group.pinned:
+            self.queue.place(Rank(group.number in self._waiting, group.score, group.number))
+
+    def _rank(self, group: Group) -> None:
+        if group.place != "short_term" or group.pinned:
+            return
+        self._waiting.pop(group.number, None)
+        if group.waiting:
+            self._waiting[group.number] = group.touched_ms
+        self.queue.place(Rank(bool(group.waiting), group.score, group.number))
+
+    # Changes
+
+    def next_moment(self, limits: Limits, group: int) -> int:
+        """Returns the score that a message appended now gives its group."""
+        self.moment += 1
+        return POLICIES[limits.policy].score_at_append(group, self.moment)
+
+    def add(self, group: Group, number: int, entry: StoredEntry) -> None:
+        """Puts a message into a group, which may be new, at the place of the group."""
+        self.groups[group.place].setdefault(group.number, group)
+        group.entries[number] = entry
+        group.tokens += entry.tokens
+        self.where[number] = group
+        self._count(group, entry.tokens, 1)
+        self._rank(group)
+
+    def evict(self, group: Group) -> None:
+        """Moves a live group into the overflow."""
+        self._lift(group)
+        group.place = "overflow"
+        # A remnant of the same group cannot wait there: results only leave for the overflow after their group.
+        self.groups["overflow"][group.number] = group
+        self._count(group, group.tokens, group.messages)
+
+    def remove(self, group: Group, until_ms: int) -> None:
+        """Takes a group out for good. A flush in progress that holds a message of it ends."""
+        if group.place == "overflow":
+            del self.groups["overflow"][group.number]
+            self._count(group, -group.tokens, -group.messages)
+        else:
+            self._lift(group)
+        for number in group.entries:
+            del self.where[number]
+        self.calls.forget_after(until_ms, group.number, group.opens)
+        if self.batch is not None and not self.batch.held.isdisjoint(group.entries):
+            self.end_batch()
+
+    def consume(self, group: Group, numbers: frozenset[int], until_ms: int) -> None:
+        """Takes these messages of a group out. What else joined the group stays, in the overflow."""
+        if numbers.issuperset(group.entries):
+            self.remove(group, until_ms)
+            return
+        if group.place != "overflow":
+            self.evict(group)
+        for number in numbers.intersection(group.entries):
+            entry = group.entries.pop(number)
+            del self.where[number]
+            group.tokens -= entry.tokens
+            self._count(group, -entry.tokens, -1)
+
+    def end_batch(self) -> None:
+        """Drops the flush in progress, its draft and its lease."""
+        self.batch = None
+        self.lease = None
+
+    def changed(self, tag: str) -> None:
+        """Gives the memory its next version."""
+        self.changes += 1
+        self.tag = tag
+
+    def written(self, now_ms: int, limits: Limits) -> None:
+        """Renews the lifetime: only what clients write does."""
+        self.updated_ms = now_ms
+        self.expires_ms = None if limits.ttl_ms is None else now_ms + limits.ttl_ms
+
+    def _lift(self, group: Group) -> None:
+        del self.groups[group.place][group.number]
+        self._count(group, -group.tokens, -group.messages)
+        self.queue.remove(group.number)
+        self._waiting.pop(group.number, None)
+        self.calls.leave(group.number, group.waiting)
+
+    def _count(self, group: Group, tokens: int, messages: int) -> None:
+        self.tallies[group.place].change(tokens, messages)
+        if group.pinned and group.place == "short_term":
+            self.pinned.change(tokens, messages)
