@@ -66,7 +66,7 @@ def _problems(kind: Kind, model: type[BaseModel], item: Any) -> Iterator[tuple[L
     if item["type"] == "extra_forbidden":
         yield location, refused_field(kind, path) or _unknown(model, location)
         return
-    yield location, refused_value(kind, path, item["input"]) or _field_problem(item)
+    yield location, refused_value(kind, path, item["input"]) or problem_text(item)
 
 
 def _unknown(model: type[BaseModel], location: Location) -> str:
@@ -96,7 +96,8 @@ def _parts_of(model: type[BaseModel]) -> dict[str, type[BaseModel]]:
     }
 
 
-def _field_problem(item: Any) -> str:
+def problem_text(item: Any) -> str:
+    """Returns one of pydantic's errors in our words, without the value."""
     context = item.get("ctx", {})
     phrase = _PHRASES.get(item["type"])
     if phrase is not None:
@@ -113,9 +114,12 @@ def _field_problem(item: Any) -> str:
 
 _PHRASES: Final = {
     "missing": "is missing",
+    "extra_forbidden": "is not known",
     "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
     "float_type": "must be a number",
     "finite_number": "must be a number",
+    "string_too_short": "must have at least {min_length} characters",
     "string_too_long": "must have at most {max_length} characters",
     "model_type": "must be a mapping of fields",
     "greater_than": "must be more than {gt}",

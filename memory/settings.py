@@ -1,0 +1,168 @@
+"""Settings of a process: given in code or on the command line, else by the environment, else the default.
+
+`REDIS_URL` and `DURABLE_MEMORY_*`. A secret may stand in a file that `<NAME>_FILE` names, as container platforms
+mount it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
+
+from durable_memory.memory.declaration import checked_id
+from durable_memory.memory.errors import MemoryInvalid
+from durable_memory.memory.validation import problem_text
+
+LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
+LogFormat: TypeAlias = Literal["json", "console"]
+
+_PREFIX: Final = "DURABLE_MEMORY_"
+_SECRETS: Final[Mapping[str, str]] = {"redis_url": "REDIS_URL"}
+"""Fields whose value may stand in a file, with the names of their variables."""
+_NEAR: Final = 0.8
+_KEY_PREFIX: Final = re.compile(r"[!-z|~]{0,64}", re.ASCII)
+
+
+def _checked_prefix(value: str) -> str:
+    if _KEY_PREFIX.fullmatch(value) is None:
+        raise ValueError("must be at most 64 printable ASCII characters without spaces and braces")
+    return value
+
+
+def _split_folders(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    folders = tuple(folder for folder in value.split(os.pathsep) if folder)
+    if not folders:
+        raise ValueError("names no folder")
+    return folders
+
+
+def _lower(value: object) -> object:
+    return value.lower() if isinstance(value, str) else value
+
+
+class Settings(BaseSettings):
+    """The settings of a worker, a client or the command line.
+
+    Raises:
+        MemoryInvalid: one sentence for each setting that is wrong, by the name of its variable, never with its value.
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix=_PREFIX,
+        env_ignore_empty=True,
+        extra="forbid",
+        frozen=True,
+        hide_input_in_errors=True,
+        populate_by_name=True,
+        use_attribute_docstrings=True,
+    )
+
+    redis_url: str | None = Field(default=None, validation_alias="REDIS_URL", repr=False)
+    """Where Redis or Valkey is; may hold a password. `REDIS_URL`, or a file named by `REDIS_URL_FILE`."""
+
+    project: Annotated[str, AfterValidator(checked_id)] = "default"
+    """Keeps memories of several programs in one Redis apart."""
+
+    prefix: Annotated[str, AfterValidator(_checked_prefix)] = "dm:"
+    """Begins every key in Redis."""
+
+    task_queue: Annotated[str, Field(min_length=1, max_length=1000)] = "durable-memory"
+    """The Temporal task queue of the project's flushers and of callers by name."""
+
+    memories: Annotated[tuple[Path, ...], NoDecode, BeforeValidator(_split_folders)] = (Path("memories"),)
+    """Folders of YAML files; in the environment separated as in PATH."""
+
+    http_host: Annotated[str, Field(min_length=1, max_length=255)] = "127.0.0.1"
+    """The address on which the worker serves /livez, /readyz and /metrics."""
+
+    http_port: Annotated[int, Field(ge=0, le=65_535)] = 9464
+    """Its port; 0 takes a free one."""
+
+    log_level: Annotated[LogLevel, BeforeValidator(_lower)] = "info"
+    """The least severe log entries to write."""
+
+    log_format: Annotated[LogFormat, BeforeValidator(_lower)] = "json"
+    """`json` for collectors, one object a line; `console` for people."""
+
+    def __init__(self, **given: Any) -> None:
+        _refuse_near_misses(os.environ)
+        try:
+            super().__init__(**given)
+        except ValidationError as error:
+            problems = [f"{_variable(str(item['loc'][0]))}: {problem_text(item)}" for item in error.errors()]
+            raise MemoryInvalid("; ".join(problems)) from None
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the signature is the library's
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the same
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Returns where settings come from, the first wins."""
+        return init_settings, _SecretFiles(settings_cls), env_settings
+
+
+class _SecretFiles(PydanticBaseSettingsSource):
+    """Reads secrets from the files that `<NAME>_FILE` names."""
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
+        """See PydanticBaseSettingsSource."""
+        return self._secret(field_name), str(field.validation_alias), False
+
+    def __call__(self) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for name, variable in _SECRETS.items():
+            if name in self.current_state or variable in self.current_state:
+                continue
+            secret = self._secret(name)
+            if secret is not None:
+                values[variable] = secret
+        return values
+
+    @staticmethod
+    def _secret(name: str) -> str | None:
+        variable = _SECRETS[name]
+        file = os.environ.get(f"{variable}_FILE")
+        if not file:
+            return None
+        if os.environ.get(variable):
+            raise MemoryInvalid(f"{variable} and {variable}_FILE are both set; set one of them")
+        try:
+            secret = Path(file).read_text("utf-8").strip()
+        except OSError as error:
+            raise MemoryInvalid(f"{variable}_FILE: the file cannot be read: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise MemoryInvalid(f"{variable}_FILE: the file is not UTF-8 text") from None
+        if not secret:
+            raise MemoryInvalid(f"{variable}_FILE: the file is empty")
+        return secret
+
+
+def _variable(field: str) -> str:
+    return field if field in _SECRETS.values() else _SECRETS.get(field, f"{_PREFIX}{field.upper()}")
+
+
+def _refuse_near_misses(environment: Mapping[str, str]) -> None:
+    """Refuses misspelt variables.
+
+    Others of our prefix are let be: Kubernetes makes some of its own for a service called durable-memory.
+    """
+    known = {_variable(name).removeprefix(_PREFIX): _variable(name) for name in Settings.model_fields}
+    for name in map(str.upper, environment):
+        if not name.startswith(_PREFIX) or name in known.values():
+            continue
+        for near in difflib.get_close_matches(name.removeprefix(_PREFIX), known, n=1, cutoff=_NEAR):
+            raise MemoryInvalid(f"{name} is not a setting; did you mean {known[near]!r}?")
