@@ -15,12 +15,14 @@ from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.in_memory.answers import absent_stats, flushed, repeated, stats_of
 from durable_memory.memory.stores.in_memory.appending import apply_append, plan_append
 from durable_memory.memory.stores.in_memory.flushing import covering_summary, note_batch, replace_by_summary, select
+from durable_memory.memory.stores.in_memory.index import InMemoryProjectIndex
 from durable_memory.memory.stores.in_memory.operations import KEPT_AFTER_DEADLINE_MS
 from durable_memory.memory.stores.in_memory.shelves import Shelf, Shelves
 from durable_memory.memory.stores.in_memory.state import Group, Lease, MemoryState, StoredBatch
 from durable_memory.memory.stores.in_memory.viewing import read_view
 from durable_memory.memory.stores.port import (
     ABSENT,
+    Backend,
     Batch,
     BatchPage,
     Begun,
@@ -277,6 +279,11 @@ class InMemoryStore(Store):
     async def close(self) -> None:
         """See Store. Everything is forgotten."""
         self._shelves.clear()
+
+
+def open_in_memory(clock: Clock | None = None) -> Backend:
+    """Returns a store and an index of this process. clock: the time of deadlines, leases and expiry."""
+    return Backend(InMemoryStore(clock), InMemoryProjectIndex(), "memory of this process")
 
 
 def _fill(
