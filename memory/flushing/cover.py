@@ -1,0 +1,125 @@
+"""Which units to take: a greedy cover of rare words, by word of length."""
+
+from __future__ import annotations
+
+import heapq
+import math
+import re
+import string
+from collections import Counter
+from collections.abc import Sequence
+from itertools import chain
+from typing import Final
+
+from durable_memory.memory.flushing.units import Unit
+
+_MARKS: Final = string.punctuation + "\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb\u00bf\u00a1\u2026\u2013\u2014"
+"""What is taken off a word's ends. Inside they stay: 2,150 and 10:30 and INV-3391 are one word each."""
+
+# A capital after a word and a space; the look back stands second, where it costs nothing for all other letters.
+_NAME: Final = re.compile(r"[A-Z\u00c0-\u00de](?<=[^\W\d_] [A-Z\u00c0-\u00de])[^\W_]+")
+_RUN: Final = re.compile(r"[^\W_]+")
+# Scripts that put no spaces between words: Thai to Khmer, Chinese, Japanese, Korean.
+_UNSPACED: Final = re.compile("[\u0e00-\u0eff\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]")
+
+_NUMBER_FACTOR: Final = 4.0
+_NAME_FACTOR: Final = 3.0
+_UNIT_COST: Final = 3.0
+"""What a unit costs beside its words: a label, and the reader's jump to another place."""
+
+_CHARACTERS_PER_WORD: Final = 6.0
+"""So that a long word without spaces costs what it takes: characters, not words, fill the room."""
+
+
+class Cover:
+    """Yields units, the one first that covers most weight of new words for its length.
+
+    The weight of a word grows with its rarity in these messages (the square of its inverse frequency's logarithm), and
+    is higher for numbers and names: they are what is asked for later, and cannot be guessed. The gain of a unit only
+    falls as others are taken (it is submodular), so a heap of gains computed earlier is a heap of upper bounds, and
+    few of them are computed anew.
+    """
+
+    def __init__(self, units: Sequence[Unit]) -> None:
+        self._units = units
+        words = _Words()
+        self._words = [words.of(unit.text) for unit in units]
+        self._weights = _weights(units, self._words)
+        # Each line names its speaker anyway.
+        self._covered = {word for speaker in {unit.speaker for unit in units} for word in words.of(speaker)}
+        self._heaps = {
+            earlier: [
+                (-sum(map(self._weights.__getitem__, words)) / _cost(unit.text), unit.position)
+                for unit, words in zip(units, self._words, strict=True)
+                if unit.earlier is earlier
+            ]
+            for earlier in (True, False)
+        }
+        for heap in self._heaps.values():
+            heapq.heapify(heap)
+
+    def next(self, *, earlier: bool | None = None) -> Unit | None:
+        """Takes the best unit left; None if no unit adds anything.
+
+        earlier: only from summaries of earlier flushes, or only from others.
+        """
+        heaps = list(self._heaps.values()) if earlier is None else [self._heaps[earlier]]
+        while True:
+            heap = min(heaps, key=_best)
+            if not heap:
+                return None
+            _, position = heapq.heappop(heap)
+            bound = -self._gain(position)
+            if bound < 0 and bound <= min(map(_best, heaps)):
+                self._covered.update(self._words[position])
+                return self._units[position]
+            if bound < 0:
+                heapq.heappush(heap, (bound, position))
+
+    def _gain(self, position: int) -> float:
+        new = set(self._words[position]) - self._covered
+        return sum(map(self._weights.__getitem__, new)) / _cost(self._units[position].text)
+
+
+def _best(heap: Sequence[tuple[float, int]]) -> float:
+    return heap[0][0] if heap else 0.0
+
+
+def _cost(text: str) -> float:
+    return _UNIT_COST + len(text) / _CHARACTERS_PER_WORD
+
+
+class _Words(dict[str, str]):
+    """Splits texts into words; remembers the bare form of each, since most words come again."""
+
+    def of(self, text: str) -> list[str]:
+        if not text.isascii() and _UNSPACED.search(text):
+            words = list(chain.from_iterable(map(_pairs, _RUN.findall(text.casefold()))))
+        else:
+            words = list(map(self.__getitem__, text.casefold().split()))
+        # What has no words (an emoji) is one: each unit says something.
+        return words or [text]
+
+    def __missing__(self, written: str) -> str:
+        bare = self[written] = written.strip(_MARKS) or written
+        return bare
+
+
+def _pairs(word: str) -> list[str]:
+    if not _UNSPACED.search(word):
+        return [word]
+    return [word[at : at + 2] for at in range(len(word) - 1)] or [word]
+
+
+def _weights(units: Sequence[Unit], words: Sequence[Sequence[str]]) -> dict[str, float]:
+    frequency = Counter(chain.from_iterable(words))
+    names = {name.casefold() for unit in units for name in _NAME.findall(unit.text)}
+    weights: dict[str, float] = {}
+    for word, count in frequency.items():
+        weight = math.log1p(len(units) / count) ** 2
+        if any(map(str.isdigit, word)):
+            weight *= _NUMBER_FACTOR
+        elif word in names:
+            weight *= _NAME_FACTOR
+        weights[word] = weight
+    return weights

@@ -1,0 +1,175 @@
+"""The steps of a flush, the same in every process: begin, summarize, commit; and a whole flush in one call.
+
+Between the steps only the batch travels: its plan and draft live in the store. Each step can be repeated.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Coroutine
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from durable_memory.memory import codec
+from durable_memory.memory.clock import Clock
+from durable_memory.memory.errors import MemoryFault, MemoryOperationExpired, MemorySummaryRejected
+from durable_memory.memory.flushing.lease import while_leased
+from durable_memory.memory.flushing.parts import checked_summary, summarize_in_parts
+from durable_memory.memory.flushing.summarizer import Summarizer, SummaryRequest
+from durable_memory.memory.flushing.summary import covered, summary_message
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.limits import Limits
+from durable_memory.memory.stores.port import Batch, Begun, Entry, Operation, Stopped, Store, StoredEntry
+from durable_memory.memory.tokens.counter import TokenCounter
+from durable_memory.memory.types import FlushResult, Message
+
+RETRY_AFTER_FAILURE_MS: Final = 2_000
+"""How long a failed flush keeps the next one away, so that a broken summariser is not called in a tight loop."""
+
+_GIVE_BACK_SECONDS: Final = 2.0
+_MARK_SHARE: Final = 1 / 4
+"""Of a summary's room: if its first line would take more, the brief one stands there."""
+
+_log = logging.getLogger(__name__)
+
+
+class Flush:
+    """Flushes memories of one store. Belongs to the event loop of its store."""
+
+    def __init__(self, store: Store, summarizer: Summarizer, counter: TokenCounter, clock: Clock) -> None:
+        self._store = store
+        self._summarizer = summarizer
+        self._counter = counter
+        self._clock = clock
+        self._giving_back: set[asyncio.Task[None]] = set()
+
+    async def begin(self, memory: MemoryId, owner: str, *, force: bool, limits: Limits, attempt_ends_ms: int) -> Begun:
+        """Takes the lease and chooses what to summarise; see Store.begin. Only for memories that summarise."""
+        return await self._store.begin(
+            memory,
+            owner,
+            batch_id=secrets.token_hex(8),
+            force=force,
+            attempt_ends_ms=attempt_ends_ms,
+            limits=limits,
+        )
+
+    async def summarize(self, memory: MemoryId, batch: Batch, limits: Limits) -> Stopped | None:
+        """Writes the summary of a batch and stores it as the batch's draft, keeping the lease meanwhile.
+
+        Returns None when the draft is stored, `gone` or `stale` when it has become useless. Raises
+        MemorySummaryRejected for an empty or too large summary, and whatever the summariser raises.
+        """
+        return await while_leased(self._store, memory, batch, limits, self._draft(memory, batch))
+
+    async def commit(self, memory: MemoryId, batch: Batch, limits: Limits, *, deadline_ms: int) -> FlushResult:
+        """Replaces the batch by its draft in one step; see Store.commit."""
+        return await self._store.commit(memory, batch, limits, deadline_ms)
+
+    async def fail(self, memory: MemoryId, batch: Batch, *, error_type: str, retry_after_ms: int) -> Stopped | None:
+        """Gives batch and lease back; see Store.fail."""
+        return await self._store.fail(memory, batch, error_type, retry_after_ms)
+
+    async def run(self, memory: MemoryId, *, owner: str, limits: Limits, force: bool, deadline_ms: int) -> FlushResult:
+        """Runs a whole flush, or drops where the memory drops.
+
+        If it fails, is cancelled or reaches its deadline, batch and lease are given back and nothing has changed. The
+        same owner may call it again: once committed, the answer is the result of then.
+
+        Args:
+            memory: which memory.
+            owner: names this flush in all its attempts, e.g. its operation id; never used for another one.
+            limits: of the memory.
+            force: ignore threshold and target.
+            deadline_ms: Unix time by which it is done or given up.
+        """
+        if not limits.summarize:
+            return await self._store.drop(memory, Operation(owner, deadline_ms, digest=""), limits, force=force)
+        beginning = asyncio.create_task(
+            self.begin(memory, owner, force=force, limits=limits, attempt_ends_ms=deadline_ms)
+        )
+        seconds_left = (deadline_ms - self._clock.now_ms()) / 1_000
+        timeout = asyncio.timeout(seconds_left)
+        try:
+            async with timeout:
+                # Shielded: a batch whose begin was cancelled half-way would be held until its lease ends.
+                begun = await asyncio.shield(beginning)
+                if isinstance(begun, FlushResult):
+                    return begun
+                stopped = await self.summarize(memory, begun, limits)
+                if stopped is not None:
+                    return FlushResult(outcome=stopped)
+                return await self.commit(memory, begun, limits, deadline_ms=deadline_ms)
+        except (Exception, asyncio.CancelledError) as error:
+            await self._give_back(self._fail_begun(memory, beginning, error))
+            if isinstance(error, TimeoutError) and timeout.expired():
+                raise MemoryOperationExpired(
+                    f"a flush of a {memory.resource!r} memory reached its deadline; the messages stay as they are"
+                ) from None
+            raise
+
+    async def _draft(self, memory: MemoryId, batch: Batch) -> Stopped | None:
+        entries: list[StoredEntry] = []
+        cursor: int | None = 0
+        while cursor is not None:
+            page = await self._store.content(memory, batch, cursor)
+            if isinstance(page, str):
+                return page
+            entries += page.entries
+            cursor = page.cursor
+        summary = await self._summary([codec.decode(entry) for entry in entries], batch.summary_max)
+        return await self._store.draft(memory, batch, summary)
+
+    async def _summary(self, messages: list[Message], max_tokens: int) -> Entry:
+        covers = covered(messages)
+        brief = await self._tokens(summary_message("", covers, brief=False)) > max_tokens * _MARK_SHARE
+        room = max_tokens - await self._tokens(summary_message("", covers, brief=brief))
+        if room < 1:
+            raise MemorySummaryRejected(
+                f"a summary may have {max_tokens} tokens here, which its first line alone exceeds; raise summary_tokens"
+            )
+        text = checked_summary(
+            await summarize_in_parts(self._summarizer, SummaryRequest(tuple(messages), room, self._counter))
+        )
+        message = summary_message(text, covers, brief=brief)
+        count = (await self._counter.count([message]))[0]
+        if count.tokens > max_tokens:
+            raise MemorySummaryRejected(
+                f"the summary has {count.tokens} tokens, at most {max_tokens} are allowed; the messages stay"
+            )
+        return codec.encode_summary(
+            message, count, created_at=datetime.fromtimestamp(self._clock.now_ms() / 1_000, UTC)
+        )
+
+    async def _tokens(self, message: Message) -> int:
+        return (await self._counter.count([message]))[0].tokens
+
+    async def _fail_begun(
+        self, memory: MemoryId, beginning: asyncio.Task[Begun], error: Exception | asyncio.CancelledError
+    ) -> None:
+        try:
+            begun = await beginning
+        except MemoryFault:
+            return  # nothing was taken; run reports why
+        if not isinstance(begun, Batch):
+            return
+        cancelled = isinstance(error, asyncio.CancelledError)
+        try:
+            await self.fail(
+                memory,
+                begun,
+                error_type=type(error).__name__,
+                retry_after_ms=0 if cancelled else RETRY_AFTER_FAILURE_MS,
+            )
+        except MemoryFault as fault:
+            # The lease ends by itself; what run reports is why the flush ended.
+            _log.warning("the lease of a flush could not be given back (%s)", fault.type)
+
+    async def _give_back(self, work: Coroutine[Any, Any, None]) -> None:
+        """Waits for `work`, but not long; it is not stopped by a cancellation of the waiting."""
+        task = asyncio.create_task(work)
+        self._giving_back.add(task)
+        task.add_done_callback(self._giving_back.discard)
+        await asyncio.wait((task,), timeout=_GIVE_BACK_SECONDS)

@@ -1,0 +1,137 @@
+"""The units of an extractive summary: sentences of messages, calls and results, each with who said it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from durable_memory.memory.flushing.cutting import cut
+from durable_memory.memory.flushing.summary import summary_body
+from durable_memory.memory.types import Json, Message
+
+_LONGEST: Final = 280
+"""In characters. What has no end of a sentence for longer is cut at a word's end."""
+
+_LARGEST_JSON: Final = 100_000
+"""In characters. A larger argument or result is read as plain text; parsing it would take longer than the flush may."""
+
+# A line end, a full stop of Chinese or Japanese, or a Latin one before a space. Only the first character is looked for
+# everywhere, so that the search runs at the speed of a character class.
+_END: Final = re.compile(
+    r"[.!?\u2026\n\u3002\uff01\uff1f](?:(?<=[\n\u3002\uff01\uff1f])|[\"')\]\u201d\u2019\u00bb]*(?=\s))"
+)
+_ABBREVIATION: Final = re.compile(r"\b(?:[A-Z]|[A-Z][a-z]|Mrs|Prof|e\.g|i\.e|vs|ca)\.$")
+_LABELLED: Final = re.compile(r"(?P<speaker>[^:\n]{1,60}): (?P<text>.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A sentence that the summary may take over as it is. earlier: it comes from a summary of an earlier flush."""
+
+    position: int
+    speaker: str
+    text: str
+    earlier: bool
+
+
+def units_of(messages: Sequence[Message]) -> list[Unit]:
+    """Returns the units of all messages, in order. Each message has at least one, whatever it holds."""
+    units: list[Unit] = []
+    tools = {call.id: call.name for message in messages for call in message.tool_calls}
+    for message in messages:
+        earlier = message.section == "long_term"
+        for speaker, text in _of_summary(message) if earlier else _of_message(message, tools):
+            units.append(Unit(len(units), speaker, text, earlier))
+    return units
+
+
+def _of_summary(message: Message) -> Iterator[tuple[str, str]]:
+    for line in summary_body(message).splitlines():
+        labelled = _LABELLED.fullmatch(line)
+        speaker, text = labelled.group("speaker", "text") if labelled else ("", line)
+        for sentence in _sentences(text):
+            yield speaker, sentence
+
+
+def _of_message(message: Message, tools: dict[str, str]) -> Iterator[tuple[str, str]]:
+    speaker = _one_line(message.name or message.agent or message.role)
+    if message.role == "tool":
+        speaker = f"{_one_line(message.name or tools.get(message.tool_call_id or '', 'tool'))} result"
+    said = False
+    for text in _texts(message):
+        for sentence in _sentences(text):
+            said = True
+            yield speaker, sentence
+    for call in message.tool_calls:
+        said = True
+        yield from (
+            (speaker, f"calls {sentence}") for sentence in _sentences(f"{call.name} {_readable(call.arguments)}")
+        )
+    if not said:
+        yield speaker, "(empty)"
+
+
+def _texts(message: Message) -> Iterator[str]:
+    if isinstance(message.content, str):
+        yield _readable(message.content) if message.role == "tool" else message.content
+    else:
+        for part in message.content or ():
+            text = part.get("text")
+            yield text if isinstance(text, str) else f"[{part.get('type')}]"
+
+
+def _sentences(text: str) -> Iterator[str]:
+    start = 0
+    for match in _END.finditer(text):
+        end = match.end()
+        if text[end - 1] == "." and _ABBREVIATION.search(text, max(start, end - 6), end):
+            continue  # "Dr. Okafor", "J. Doe"
+        yield from _pieces(text[start:end])
+        start = end
+    yield from _pieces(text[start:])
+
+
+def _pieces(sentence: str) -> Iterator[str]:
+    start = 0
+    while len(sentence) - start > _LONGEST:
+        piece = cut(sentence[start : start + _LONGEST + 1], _LONGEST)
+        # At the end of a clause, else of a word, if there is one in the second half.
+        ends = (piece.rfind(mark, _LONGEST // 2) for mark in ("; ", ", ", " "))
+        end = next((end + 1 for end in ends if end >= 0), len(piece))
+        if line := _one_line(piece[:end]):
+            yield line
+        start += end
+    if line := _one_line(sentence[start:] if start else sentence):
+        yield line
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _readable(text: str) -> str:
+    """Returns JSON as lines of `path: value`, which can be cut into units; any other text as it is."""
+    if len(text) > _LARGEST_JSON or text[:1] not in ("{", "["):
+        return text
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return "; ".join(_leaves(value)) or text
+
+
+def _leaves(value: Json) -> Iterator[str]:
+    # A stack of its own: the depth of user data must not end in a RecursionError.
+    stack: list[tuple[str, Json]] = [("", value)]
+    while stack:
+        path, item = stack.pop()
+        if isinstance(item, dict):
+            stack.extend((f"{path}.{key}" if path else key, child) for key, child in reversed(item.items()))
+        elif isinstance(item, list):
+            stack.extend((path, child) for child in reversed(item))
+        else:
+            shown = item if isinstance(item, str) else json.dumps(item)
+            yield f"{path}: {shown}" if path else shown
