@@ -1,0 +1,35 @@
+"""What every part of the conformance suite stands on: a fresh memory on the store under test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import pytest
+
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.limits import Limits
+from durable_memory.memory.stores.port import Backend
+from durable_memory.testing.builders import summarising
+from durable_memory.testing.driven import Driven, fresh_memory
+
+OpenMemory: TypeAlias = Callable[..., Driven]
+"""Called with limits, and with an identity where a fresh one will not do."""
+
+
+class StoreCase:
+    """Gives the tests of the suite `memory` and `open_memory`, made from the fixture `backend` of whoever runs it."""
+
+    @pytest.fixture
+    def open_memory(self, backend: Backend) -> OpenMemory:
+        """Opens memories with limits of their own."""
+
+        def open_one(limits: Limits, memory: MemoryId | None = None) -> Driven:
+            return Driven(backend.store, limits, memory or fresh_memory())
+
+        return open_one
+
+    @pytest.fixture
+    def memory(self, open_memory: OpenMemory) -> Driven:
+        """A fresh memory of 100 tokens that summarises."""
+        return open_memory(summarising())

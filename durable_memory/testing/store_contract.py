@@ -1,0 +1,48 @@
+"""The conformance suite of the store port: every promise, for any driver.
+
+Give a fixture `backend` and collect one class:
+
+    class TestMyStore(StoreContract):
+        @pytest.fixture(scope="session")
+        async def backend(self) -> AsyncIterator[Backend]:
+            backend = await connect_my_store()
+            yield backend
+            await backend.store.close()
+
+The tests are coroutines: run them with pytest-asyncio in auto mode. They use memories and projects of their own, so a
+server may be shared. They take real time where a lifetime has to end, so the store must run on the system's clock.
+"""
+
+from __future__ import annotations
+
+from durable_memory.testing.appending import AppendingContract
+from durable_memory.testing.clearing import ClearingContract
+from durable_memory.testing.deleting import DeletingContract
+from durable_memory.testing.dropping import DroppingContract
+from durable_memory.testing.eviction import EvictionContract
+from durable_memory.testing.flush_committing import FlushCommitContract
+from durable_memory.testing.flush_leasing import FlushLeaseContract
+from durable_memory.testing.flush_selecting import FlushSelectionContract
+from durable_memory.testing.groups import GroupsContract
+from durable_memory.testing.index import IndexContract
+from durable_memory.testing.operations import OperationsContract
+from durable_memory.testing.reading import ReadingContract
+from durable_memory.testing.writing import WritingContract
+
+
+class StoreContract(
+    AppendingContract,
+    ReadingContract,
+    GroupsContract,
+    EvictionContract,
+    WritingContract,
+    DeletingContract,
+    ClearingContract,
+    FlushSelectionContract,
+    FlushLeaseContract,
+    FlushCommitContract,
+    DroppingContract,
+    OperationsContract,
+    IndexContract,
+):
+    """All parts of the suite in one class; a part can be run alone by its own name."""
