@@ -10,7 +10,6 @@ import pytest
 from durable_memory.memory.clock import SystemClock
 from durable_memory.memory.stores.in_memory.store import open_in_memory
 from durable_memory.memory.stores.port import Backend
-from durable_memory.memory.stores.redis.connection import connect_redis
 
 pytest.register_assert_rewrite("durable_memory.testing")
 
@@ -24,6 +23,8 @@ async def in_memory_backend() -> AsyncIterator[Backend]:
 
 @pytest.fixture(scope="session")
 async def redis_backend(redis_url: str) -> AsyncIterator[Backend]:
+    from durable_memory.memory.stores.redis.connection import connect_redis  # noqa: PLC0415 - only this store needs it
+
     backend = await connect_redis(redis_url, prefix=f"stores-{uuid.uuid4().hex[:8]}:")
     yield backend
     await backend.store.close()
