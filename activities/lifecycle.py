@@ -42,7 +42,7 @@ async def cleanup(request: dict[str, Any]) -> dict[str, Any]:
 async def _settle(client: MemoryClient, memory: MemoryId, operation_id: str) -> str:
     """Does what the memory's resource wants done at the end of its last owner; returns the name of it."""
     try:
-        action = client.registry.memory(memory.resource).on_workflow_end
+        action = client.registry.memory(memory.resource).workflow_end_action
     except MemoryUnknownResource:
         _log.warning("a memory of an undeclared resource is left as it is", extra={"resource": memory.resource})
         return "keep"

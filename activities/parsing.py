@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from typing import Any, TypeVar, get_type_hints
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from durable_memory.activities import wire
 from durable_memory.memory.errors import MemoryContractTooNew, MemoryInvalid
 from durable_memory.memory.types import did_you_mean
 
 _Request = TypeVar("_Request")
+_STRICT = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
 
 
 def parse(kind: type[_Request], request: object) -> _Request:
@@ -25,28 +26,44 @@ def parse(kind: type[_Request], request: object) -> _Request:
             f"contract: {contract} is newer than {wire.CONTRACT}, which this worker speaks; a newer worker will answer"
         )
     try:
-        return _adapter(kind).validate_python(request)
+        checked = _model(cast("Any", kind)).model_validate(request)
     except ValidationError as error:
         faults = [_sentence(kind, item["loc"], item["type"], item["msg"]) for item in error.errors(include_input=False)]
         raise MemoryInvalid("; ".join(faults)) from None
+    return _built(kind, checked)
 
 
 @cache
-def _adapter(kind: type[_Request]) -> TypeAdapter[_Request]:
-    return TypeAdapter(kind)
+def _model(kind: Any) -> type[BaseModel]:
+    """The strict reader of a request type. (A dataclass itself can be read strictly from JSON text only.)"""
+    hints = get_type_hints(kind)
+    readers: dict[str, Any] = {}
+    for item in fields(kind):
+        hint = hints[item.name]
+        readers[item.name] = (
+            _model(hint) if is_dataclass(hint) else hint,
+            ... if item.default is MISSING else item.default,
+        )
+    return create_model(kind.__name__, __config__=_STRICT, **readers)
 
 
-def _sentence(kind: type, location: tuple[int | str, ...], fault: str, message: str) -> str:
+def _built(kind: type[_Request], checked: BaseModel) -> _Request:
+    hints = get_type_hints(kind)
+    values = {name: _built(hints[name], value) if isinstance(value, BaseModel) else value for name, value in checked}
+    return kind(**values)
+
+
+def _sentence(kind: Any, location: tuple[int | str, ...], fault: str, message: str) -> str:
     path = ".".join(str(part) for part in location)
-    if fault == "unexpected_keyword_argument":
-        known = _known_fields(kind, location[:-1])
-        return f"{path}: is not a field of this request{did_you_mean(str(location[-1]), known)}"
+    if fault == "extra_forbidden":
+        return f"{path}: is not a field of this request{did_you_mean(str(location[-1]), _known(kind, location[:-1]))}"
     if fault == "missing":
         return f"{path}: is missing"
     return f"{path}: {message[:1].lower()}{message[1:]}"
 
 
-def _known_fields(kind: Any, location: tuple[int | str, ...]) -> list[str]:
+def _known(kind: Any, location: tuple[int | str, ...]) -> list[str]:
+    """The fields of the part of a request that `location` leads to."""
     for part in location:
-        kind = get_type_hints(kind).get(str(part)) if is_dataclass(kind) else None
-    return [item.name for item in fields(kind)] if is_dataclass(kind) else []
+        kind = get_type_hints(kind)[str(part)]
+    return [item.name for item in fields(kind)]

@@ -7,7 +7,7 @@ fields are stable: a new field is optional, a change of meaning raises CONTRACT.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 CONTRACT: Final = 1
@@ -179,10 +179,33 @@ class BeginRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class BatchField:
+    """The flush in progress, as memory.flush.begin answered it; `begun_ms` is when, in Unix milliseconds."""
+
+    incarnation: str
+    fence: int
+    owner: str
+    id: str
+    messages: int
+    tokens: int
+    summary_max: int
+    begun_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class BatchRequest:
-    """Of memory.flush.summarize, .commit and .fail: the batch as memory.flush.begin returned it."""
+    """Of memory.flush.summarize and memory.flush.commit."""
 
     target: FlushTarget
-    batch: dict[str, Any] = field(default_factory=dict)
-    error_type: str | None = None
+    batch: BatchField
+    contract: int = CONTRACT
+
+
+@dataclass(frozen=True, slots=True)
+class FailRequest:
+    """Of memory.flush.fail: why the summary could not be written, as the type of the error."""
+
+    target: FlushTarget
+    batch: BatchField
+    error_type: str
     contract: int = CONTRACT

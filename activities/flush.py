@@ -1,0 +1,125 @@
+"""The steps of a durable flush as activities. Only ids and numbers travel; plan and draft live in the store."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from datetime import timedelta
+from typing import Any, Final
+
+from temporalio import activity
+
+from durable_memory.activities import wire
+from durable_memory.activities.current import current_memory_client
+from durable_memory.activities.heartbeat import heartbeating
+from durable_memory.activities.parsing import parse
+from durable_memory.memory import telemetry
+from durable_memory.memory.client import MemoryClient
+from durable_memory.memory.errors import MemoryUnavailable
+from durable_memory.memory.flushing.steps import Flush
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.resource import MemoryResource
+from durable_memory.memory.stores.port import Batch
+from durable_memory.memory.types import FlushResult
+from durable_memory.memory.types.answers import to_json
+
+Json = dict[str, Any]
+
+_RETRY_AFTER_FAILURE_MS: Final = 60_000
+"""How long a flush whose attempts are used up keeps the next one away; a forced flush does not wait."""
+
+
+@activity.defn(name=wire.FLUSH_BEGIN)
+async def begin(request: Json) -> Json:
+    """Chooses a batch: {outcome: batch, batch}. Or ends with a flush result; where a memory drops, that is all."""
+    asked = parse(wire.BeginRequest, request)
+    resource, memory, flush = _target(asked.target)
+    limits = resource.limits()
+    now_ms = time.time_ns() // 1_000_000
+    if not limits.summarize:
+        dropped = await flush.run(
+            memory, owner=asked.owner, limits=limits, force=asked.force, deadline_ms=_last_attempt_ends_ms()
+        )
+        return _ended(resource, dropped, now_ms)
+    begun = await flush.begin(memory, asked.owner, force=asked.force, limits=limits, attempt_ends_ms=_attempt_ends_ms())
+    if isinstance(begun, FlushResult):
+        data: Json = to_json(begun)
+        return data
+    return {"outcome": "batch", "batch": {**dataclasses.asdict(begun), "begun_ms": now_ms}}
+
+
+@activity.defn(name=wire.FLUSH_SUMMARIZE)
+async def summarize(request: Json) -> Json:
+    """Writes the summary into the batch; outcome `drafted`, or `gone` or `stale` if it has become useless."""
+    asked = parse(wire.BatchRequest, request)
+    resource, memory, flush = _target(asked.target)
+    async with heartbeating():
+        stopped = await flush.summarize(memory, _batch(asked.batch), resource.limits())
+    return {"outcome": stopped or "drafted"}
+
+
+@activity.defn(name=wire.FLUSH_COMMIT)
+async def commit(request: Json) -> Json:
+    """Replaces the batch by its summary in one step; answers the flush result."""
+    asked = parse(wire.BatchRequest, request)
+    resource, memory, flush = _target(asked.target)
+    result = await flush.commit(memory, _batch(asked.batch), resource.limits(), deadline_ms=_last_attempt_ends_ms())
+    return _ended(resource, result, asked.batch.begun_ms)
+
+
+@activity.defn(name=wire.FLUSH_FAIL)
+async def fail(request: Json) -> Json:
+    """Gives batch and lease back after the last attempt; the messages stay as they are."""
+    asked = parse(wire.FailRequest, request)
+    resource, memory, flush = _target(asked.target)
+    stopped = await flush.fail(
+        memory, _batch(asked.batch), error_type=asked.error_type, retry_after_ms=_RETRY_AFTER_FAILURE_MS
+    )
+    _count(resource, "failed", asked.batch.begun_ms)
+    return {"outcome": stopped or "failed"}
+
+
+ACTIVITIES = (begin, summarize, commit, fail)
+"""What workers of the project's queue run beside the flusher."""
+
+
+def _target(target: wire.FlushTarget) -> tuple[MemoryResource, MemoryId, Flush]:
+    client: MemoryClient = current_memory_client()
+    if target.project != client.project:
+        # Retryable: another worker of this queue may serve that project.
+        raise MemoryUnavailable(
+            f"this worker serves project {client.project!r}, the flush is of project {target.project!r}: "
+            "give each project a queue of its own with DURABLE_MEMORY_TASK_QUEUE"
+        )
+    resource = client.registry.memory(target.resource)
+    return resource, MemoryId(target.project, target.resource, target.key), client.services(resource).flush
+
+
+def _batch(field: wire.BatchField) -> Batch:
+    values = dataclasses.asdict(field)
+    del values["begun_ms"]
+    return Batch(**values)
+
+
+def _ended(resource: MemoryResource, result: FlushResult, begun_ms: int) -> Json:
+    if result.outcome != "nothing":
+        _count(resource, result.outcome, begun_ms)
+    # The removed ids stay in the store's hands: a thousand of them would weigh on the flusher's history.
+    data: Json = to_json(dataclasses.replace(result, removed_ids=()))
+    return data
+
+
+def _count(resource: MemoryResource, outcome: str, begun_ms: int) -> None:
+    seconds = max(time.time_ns() // 1_000_000 - begun_ms, 0) / 1_000
+    telemetry.count_flush(resource.id, resource.flushing.type, outcome, seconds)
+
+
+def _attempt_ends_ms() -> int:
+    """When the server gives this attempt up: a begin that arrives later must not take the lease."""
+    info = activity.info()
+    return round((info.started_time + (info.start_to_close_timeout or timedelta(seconds=10))).timestamp() * 1000)
+
+
+def _last_attempt_ends_ms() -> int:
+    info = activity.info()
+    return round((info.scheduled_time + (info.schedule_to_close_timeout or timedelta(minutes=10))).timestamp() * 1000)
