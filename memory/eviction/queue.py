@@ -35,9 +35,6 @@ class EvictionQueue:
         if self._ranks.pop(group, None) is not None:
             self._tidy()
 
-    def __len__(self) -> int:
-        return len(self._ranks)
-
     def __iter__(self) -> Iterator[Rank]:
         """Yields the ranks in order without changing the queue."""
         frontier = [(self._heap[0], 0)] if self._heap else []

@@ -63,8 +63,6 @@ def absent_stats(limits: Limits) -> MemoryStats:
 
 def stats_of(state: MemoryState, limits: Limits, now_ms: int) -> MemoryStats:
     """Returns the counters of a memory."""
-    due = state.flush_due(limits)
-    selection = select(state, limits, force=False, now_ms=now_ms)
     waiting = state.tallies["overflow"]
     return MemoryStats(
         exists=True,
@@ -74,8 +72,8 @@ def stats_of(state: MemoryState, limits: Limits, now_ms: int) -> MemoryStats:
         omitted=Omitted(waiting.messages, waiting.tokens),
         max_tokens=limits.max_tokens,
         max_messages=limits.max_messages,
-        flush_due=due,
-        flush_blocked=selection.blocked if due and not selection.groups else None,
+        flush_due=state.flush_due(limits),
+        flush_blocked=_blocked(state, limits, now_ms),
         flushing_owner=state.lease_owner(now_ms),
         last_flush_at=None if state.last_flush is None else _instant(state.last_flush[0]),
         last_flush_outcome=None if state.last_flush is None else state.last_flush[1],
@@ -83,6 +81,14 @@ def stats_of(state: MemoryState, limits: Limits, now_ms: int) -> MemoryStats:
         updated_at=_instant(state.updated_ms),
         expires_at=None if state.expires_ms is None else _instant(state.expires_ms),
     )
+
+
+def _blocked(state: MemoryState, limits: Limits, now_ms: int) -> str | None:
+    """Returns why a flush that is due would take nothing. What waits in the overflow can always be taken."""
+    if state.groups["overflow"] or not state.flush_due(limits):
+        return None
+    selection = select(state, limits, force=False, now_ms=now_ms)
+    return None if selection.groups else selection.blocked
 
 
 def _instant(ms: int) -> datetime:
