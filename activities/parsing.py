@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar, cast, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
@@ -35,13 +35,13 @@ def parse(kind: type[_Request], request: object) -> _Request:
 
 @cache
 def _model(kind: Any) -> type[BaseModel]:
-    """The strict reader of a request type. (A dataclass itself can be read strictly from JSON text only.)"""
+    """Returns the strict reader of a request type; pydantic reads a dataclass itself strictly from JSON text only."""
     hints = get_type_hints(kind)
     readers: dict[str, Any] = {}
     for item in fields(kind):
         hint = hints[item.name]
         readers[item.name] = (
-            _model(hint) if is_dataclass(hint) else hint,
+            _model(cast("Any", hint)) if is_dataclass(hint) else hint,
             ... if item.default is MISSING else item.default,
         )
     return create_model(kind.__name__, __config__=_STRICT, **readers)
