@@ -59,7 +59,7 @@ class Cover:
             heapq.heapify(heap)
 
     def next(self, *, earlier: bool | None = None) -> Unit | None:
-        """Takes the best unit left; None if no unit adds anything.
+        """Offers the best unit left, each once; None if no unit adds anything.
 
         earlier: only from summaries of earlier flushes, or only from others.
         """
@@ -71,10 +71,17 @@ class Cover:
             _, position = heapq.heappop(heap)
             bound = -self._gain(position)
             if bound < 0 and bound <= min(map(_best, heaps)):
-                self._covered.update(self._words[position])
                 return self._units[position]
             if bound < 0:
                 heapq.heappush(heap, (bound, position))
+
+    def take(self, unit: Unit) -> None:
+        """Counts the words of a unit as covered from now on."""
+        self._covered.update(self._words[unit.position])
+
+    def offer_again(self, unit: Unit) -> None:
+        """Lets a unit that was not taken come up once more."""
+        heapq.heappush(self._heaps[unit.earlier], (-self._gain(unit.position), unit.position))
 
     def _gain(self, position: int) -> float:
         new = set(self._words[position]) - self._covered

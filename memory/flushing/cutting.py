@@ -14,15 +14,17 @@ _LONGEST_CLUSTER = 40
 def cut(text: str, length: int) -> str:
     """Returns the longest start of `text` with at most `length` code points that ends between two characters.
 
-    Combining marks, emoji sequences and flags are not split, but for a run of more than 40 code points without a
-    boundary. The rules are the common ones of Unicode's grapheme clusters (UAX 29).
+    Empty if not even the first character fits. Combining marks, emoji sequences and flags are not split, but for a run
+    of more than 40 code points without a boundary. The rules are those of Unicode's UAX 29 that matter here.
     """
     if len(text) <= length:
         return text
-    for end in range(length, max(length - _LONGEST_CLUSTER, 0), -1):
+    for end in range(length, length - _LONGEST_CLUSTER, -1):
+        if end <= 0:
+            return ""
         if not _joined(text, end):
             return text[:end]
-    return text[: max(length, 0)]
+    return text[:length]
 
 
 def _joined(text: str, at: int) -> bool:

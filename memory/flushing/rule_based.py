@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterable
 from itertools import groupby
 from typing import Final
@@ -15,6 +16,8 @@ from durable_memory.memory.flushing.units import Unit, units_of
 
 _SHARE: Final = 1 / 3
 """Of the room: what earlier summaries keep at least, and what new messages get at least, where both have that much."""
+
+_WORD: Final = re.compile(r"\S+")
 
 _MISFITS: Final = 20
 """So many units that do not fit the room that is left end the search."""
@@ -57,17 +60,17 @@ class _Selection:
 
     async def fill(self, cover: Cover, max_tokens: int, *, earlier: bool | None) -> None:
         """Takes units until `max_tokens` are used."""
-        misfits = 0
-        while misfits < _MISFITS and self.tokens < max_tokens:
-            unit = cover.next(earlier=earlier)
-            if unit is None:
-                return
+        misfits: list[Unit] = []
+        while len(misfits) < _MISFITS and (unit := cover.next(earlier=earlier)) is not None:
             cost = (await self._request.counter.count_text(_line(unit.speaker, unit.text) + "\n")).tokens
             if self.tokens + cost <= max_tokens:
+                cover.take(unit)
                 self._units.append(unit)
                 self.tokens += cost
             else:
-                misfits += 1
+                misfits.append(unit)
+        for unit in misfits:
+            cover.offer_again(unit)
 
     async def text(self, units: list[Unit]) -> str:
         """Returns the summary, within the tokens of the request."""
@@ -78,24 +81,27 @@ class _Selection:
             self._units.pop()
         # Not one sentence fits: the start of the first that has a start that fits.
         for unit in units[:_MISFITS]:
-            start = await self._start_that_fits(_line(unit.speaker, unit.text)) or await self._start_that_fits(
-                unit.text
-            )
-            if start:
-                return start
+            for whole in (_line(unit.speaker, unit.text), unit.text):
+                if start := await self._start_that_fits(whole):
+                    return start
         raise MemorySummaryRejected(
             f"a summary of at most {self._request.max_tokens} tokens has no room for a word; raise summary_tokens"
         )
 
     async def _start_that_fits(self, text: str) -> str:
-        fits, too_long = 0, len(text) + 1
-        while too_long - fits > 1:
-            middle = (fits + too_long) // 2
-            if await self._fits(cut(text, middle)):
-                fits = middle
-            else:
-                too_long = middle
-        return cut(text, fits).strip()
+        # By words, and by characters where not even the first word fits: counts grow with words, but not always with
+        # characters, since half a word may have more tokens than the whole.
+        for ends in ([word.end() for word in _WORD.finditer(text)], range(1, len(text) + 1)):
+            fitting, too_long = 0, len(ends) + 1
+            while too_long - fitting > 1:
+                middle = (fitting + too_long) // 2
+                if await self._fits(cut(text, ends[middle - 1])):
+                    fitting = middle
+                else:
+                    too_long = middle
+            if fitting and (start := cut(text, ends[fitting - 1])):
+                return start
+        return ""
 
     async def _fits(self, text: str) -> bool:
         return (await self._request.counter.count_text(text)).tokens <= self._request.max_tokens

@@ -60,18 +60,11 @@ def _of_message(message: Message, tools: dict[str, str]) -> Iterator[tuple[str, 
     speaker = _one_line(message.name or message.agent or message.role)
     if message.role == "tool":
         speaker = f"{_one_line(message.name or tools.get(message.tool_call_id or '', 'tool'))} result"
-    said = False
-    for text in _texts(message):
-        for sentence in _sentences(text):
-            said = True
-            yield speaker, sentence
+    said = [sentence for text in _texts(message) for sentence in _sentences(text)]
     for call in message.tool_calls:
-        said = True
-        yield from (
-            (speaker, f"calls {sentence}") for sentence in _sentences(f"{call.name} {_readable(call.arguments)}")
-        )
-    if not said:
-        yield speaker, "(empty)"
+        said += (f"calls {sentence}" for sentence in _sentences(f"{call.name} {_readable(call.arguments)}"))
+    for sentence in said or ("(empty)",):
+        yield speaker, sentence
 
 
 def _texts(message: Message) -> Iterator[str]:

@@ -110,7 +110,7 @@ async def test_text_parts_count_their_text_and_other_parts_their_json(
 async def test_a_picture_counts_a_constant_however_long_its_base64_and_is_marked_estimated(
     counter: TiktokenCounter,
 ) -> None:
-    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "iVBORw0K" * 100_000}}
+    picture: ContentPart = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "iVBORw0K" * 100_000}}
     count = await _one(counter, Message.user([{"type": "text", "text": "Look"}, picture]))
     assert count.estimated
     assert MEDIA_TOKENS < count.tokens < MEDIA_TOKENS + 10

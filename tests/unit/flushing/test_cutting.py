@@ -1,0 +1,36 @@
+"""A cut keeps whole what a reader sees as one character."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from durable_memory.memory.flushing.cutting import cut
+
+
+@pytest.mark.parametrize(
+    ("text", "characters"),
+    [
+        ("plain", ["p", "l", "a", "i", "n"]),
+        ("e\u0301a\u0308\u0323o", ["e\u0301", "a\u0308\u0323", "o"]),
+        ("👩‍👩‍👧‍👦👍🏽x", ["👩‍👩‍👧‍👦", "👍🏽", "x"]),
+        ("🇩🇪🇧🇪🇳", ["🇩🇪", "🇧🇪", "🇳"]),
+        ("❤️a", ["❤️", "a"]),
+        ("a\r\nb", ["a", "\r\n", "b"]),
+        ("किंतु", ["किं", "तु"]),
+        ("日本", ["日", "本"]),
+    ],
+)
+def test_a_cut_ends_between_characters(text: str, characters: list[str]) -> None:
+    assert "".join(characters) == text
+    starts = {"".join(characters[:count]) for count in range(len(characters) + 1)}
+    assert {cut(text, length) for length in range(len(text) + 1)} == starts
+
+
+@given(st.text(), st.integers(min_value=0, max_value=50))
+def test_a_cut_is_a_start_of_the_text_within_its_length(text: str, length: int) -> None:
+    assert text.startswith(cut(text, length))
+    assert len(cut(text, length)) <= length
+
+
+def test_endless_marks_do_not_make_a_cut_empty() -> None:
+    assert len(cut("a" + "\u0301" * 1_000, 500)) == 500

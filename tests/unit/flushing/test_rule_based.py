@@ -1,0 +1,182 @@
+"""The rule-based summariser keeps what is asked for later, inside its room, the same every time."""
+
+import json
+import unicodedata
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from durable_memory.memory.errors import MemorySummaryRejected
+from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
+from durable_memory.memory.flushing.summarizer import SummaryRequest
+from durable_memory.memory.flushing.summary import summary_message
+from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
+from durable_memory.memory.types import Message, ToolCall
+
+_COUNTER = TiktokenCounter()
+
+
+async def _summary(*messages: Message, tokens: int) -> str:
+    text = await RuleBasedSummarizer().summarize(SummaryRequest(messages, tokens, _COUNTER))
+    assert (await _COUNTER.count_text(text)).tokens <= tokens
+    return text
+
+
+def _earlier(text: str, covers: int = 10) -> Message:
+    return replace(summary_message(text, covers, brief=False), section="long_term")
+
+
+_SMALL_TALK = [Message.user("thank you so much, that is really very kind of you", name="Ana") for _ in range(20)]
+
+
+async def test_a_short_conversation_is_kept_whole_with_its_speakers() -> None:
+    assert (
+        await _summary(
+            Message.user("I cannot log in.", name="Ana"),
+            Message.assistant("Which address do you use?", agent="triage"),
+            Message.user("ana@example.com"),
+            tokens=200,
+        )
+        == "Ana: I cannot log in.\ntriage: Which address do you use?\nuser: ana@example.com"
+    )
+
+
+async def test_sentences_of_one_speaker_in_a_row_stand_on_one_line() -> None:
+    assert await _summary(Message.user("My plan is Pro. It costs 40 euros."), Message.user("Why?"), tokens=50) == (
+        "user: My plan is Pro. It costs 40 euros. Why?"
+    )
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        "The invoice INV-3391 is over 42.50 euros.",
+        "It was paid on 2026-03-14 at 10:30.",
+        "Please call Dr. Okafor in Lagos about it.",
+        "発送日は3月14日です。",
+        "Доставка будет в Казань 17 мая.",
+    ],
+)
+async def test_numbers_dates_and_names_are_kept_where_small_talk_is_not(fact: str) -> None:
+    summary = await _summary(*_SMALL_TALK[:10], Message.user(f"Well. {fact}", name="Bo"), *_SMALL_TALK, tokens=30)
+    assert [line[:4] for line in summary.splitlines() if fact in line] == ["Bo: "]
+
+
+async def test_calls_and_results_are_told_with_the_name_of_the_tool() -> None:
+    summary = await _summary(
+        Message.user("Is it paid?"),
+        Message.assistant(tool_calls=[ToolCall("c1", "find_invoice", '{"number": "INV-3391", "deep": {"x": [1, 2]}}')]),
+        Message.tool(json.dumps({"status": "paid", "amount": 42.5, "card": None}), "c1"),
+        tokens=100,
+    )
+    assert "assistant: calls find_invoice number: INV-3391; deep.x: 1; deep.x: 2" in summary
+    assert "find_invoice result: status: paid; amount: 42.5; card: null" in summary
+
+
+async def test_a_tool_result_of_a_megabyte_leaves_room_for_the_conversation() -> None:
+    rows = json.dumps([{"row": i, "value": f"item {i * 7919}"} for i in range(25_000)])
+    assert len(rows) > 900_000
+    summary = await _summary(
+        Message.user("Where does Wim live?"),
+        Message.assistant(tool_calls=[ToolCall("c1", "query", "{}")]),
+        Message.tool(rows, "c1"),
+        Message.assistant("Wim lives in Mechelen, at Sleepstraat 117."),
+        tokens=400,
+    )
+    assert "Sleepstraat 117" in summary
+
+
+async def test_a_second_summary_neither_loses_nor_multiplies_the_first() -> None:
+    first = await _summary(
+        Message.user("The keys come on 14 June.", name="Marta"),
+        Message.user("The piano weighs 240 kilos.", name="Marta"),
+        tokens=60,
+    )
+    second = await _summary(_earlier(first), Message.user("The van costs 2,150 euros.", name="Pieter"), tokens=60)
+    third = await _summary(_earlier(second), _earlier(second), Message.assistant("Noted."), tokens=60)
+    for fact in (
+        "Marta: The keys come on 14 June.",
+        "The piano weighs 240 kilos.",
+        "Pieter: The van costs 2,150 euros.",
+    ):
+        assert second.count(fact) == 1
+        assert third.count(fact) == 1
+    assert "earlier messages" not in third
+
+
+async def test_neither_old_nor_new_messages_crowd_the_others_out() -> None:
+    old = _earlier("\n".join(f"Marta: Room {i} has {i * 37} boxes." for i in range(200)))
+    new = [Message.user(f"Van {i} costs {i * 41} euros.") for i in range(200)]
+    summary = await _summary(old, *new, tokens=300)
+    assert summary.count("boxes") >= 5
+    assert summary.count("Van") >= 5
+
+
+async def test_summaries_of_summaries_stay_within_their_room() -> None:
+    summary = "Marta: I live in Ghent."
+    for flush in range(30):
+        news = [Message.user(f"On day {flush} order {flush * 1013 + i} arrived.") for i in range(20)]
+        summary = await _summary(_earlier(summary), *news, tokens=120)
+    assert "On day 29" in summary
+
+
+async def test_the_same_messages_give_the_same_text() -> None:
+    messages = [Message.user(f"Item {i} costs {i * 17 % 23} euros, {'really' if i % 3 else 'no'}.") for i in range(200)]
+    assert len({await _summary(*messages, tokens=100) for _ in range(3)}) == 1
+
+
+async def test_nothing_to_summarise_is_refused() -> None:
+    with pytest.raises(MemorySummaryRejected, match="nothing to summarise"):
+        await _summary(tokens=100)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        Message.user("👍"),
+        Message.user("?!"),
+        Message.user("   "),
+        Message.tool("", "c1"),
+        Message.user([{"type": "image_url", "image_url": {"url": "data:x"}}]),
+        Message.user([{"type": "text", "text": ""}]),
+        Message.tool("[" * 100_000, "c1"),
+        Message.tool("{}", "c1"),
+        Message.assistant(tool_calls=[ToolCall("c1", "", "")]),
+        Message.user("x" * 100_000),
+        Message.user("漢" * 10_000),
+        Message.user("a\u0301\u0302" * 5_000),
+    ],
+)
+async def test_whatever_a_message_holds_it_has_a_summary(message: Message) -> None:
+    assert (await _summary(message, tokens=60)).strip()
+
+
+async def test_a_room_too_small_for_a_sentence_holds_the_start_of_one() -> None:
+    message = Message.user("Everything depends on the permit.")
+    assert await _summary(message, tokens=3) == "user: Everything"
+    assert await _summary(message, tokens=1) == "user"
+
+
+async def test_a_room_that_holds_no_character_is_refused_with_advice() -> None:
+    with pytest.raises(MemorySummaryRejected, match=r"at most 1 tokens.*raise summary_tokens"):
+        await _summary(Message.user("𓀀𓂀", name="𓀀"), tokens=1)
+
+
+_TEXTS = st.text(
+    st.sampled_from("ab Cd12.,!?\n'\"{}[]: é\u0301日本。👍🏽👩\u200d👧🇩🇪ก็"),
+    min_size=1,
+    max_size=400,
+)
+
+
+@settings(max_examples=200)
+@given(st.lists(_TEXTS, min_size=1, max_size=6), st.integers(min_value=8, max_value=80))
+async def test_every_summary_is_valid_text_within_its_room(texts: list[str], tokens: int) -> None:
+    summary = await _summary(*(Message.user(text) for text in texts), tokens=tokens)
+    assert summary.strip()
+    summary.encode()
+    # No cut through a character: no line starts with what only continues one.
+    for line in summary.splitlines():
+        assert unicodedata.category(line[0]) not in ("Mn", "Me")
