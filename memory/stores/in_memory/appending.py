@@ -62,7 +62,7 @@ class _Planner:
         number = self.state.last_number + 1 + position
         moment = self.state.moment + 1 + position
         if entry.answers is None:
-            self._open(number, entry, moment)
+            self._open(position, entry, number, moment)
             return
         live = [*self.state.calls.waiting_live(entry.answers), *self.waiting.get(entry.answers, ())]
         left = self.state.calls.waiting_left(entry.answers)
@@ -85,7 +85,8 @@ class _Planner:
             ("tokens", sum(tally.tokens for tally in fixed), self.limits.room_tokens),
             ("messages", sum(tally.messages for tally in fixed), self.limits.room_messages),
         ):
-            if limit is not None and actual > limit:
+            # A budget that was lowered since refuses only what would add to them.
+            if limit is not None and actual > limit and self.fixed.messages:
                 raise refusals.pinned_too_large(self.resource, unit, actual, limit)
 
     def choose_evictions(self) -> None:
@@ -96,23 +97,37 @@ class _Planner:
                 self.plan.evicted.append(group.rank.group)
                 self.plan.evicted_messages += group.messages
                 self.leaving.change(group.tokens, group.messages)
-        if not self.limits.summarize:
-            return
+        if self.limits.summarize and self.leaving.messages:
+            self._check_overflow()
+
+    def _check_overflow(self) -> None:
         waiting = self.state.tallies["overflow"]
-        for unit, there, arriving, limit in (
+        units = (
             ("tokens", waiting.tokens, self.leaving.tokens, self.limits.overflow_tokens),
             ("messages", waiting.messages, self.leaving.messages, self.limits.overflow_messages),
-        ):
-            if limit is None or not arriving or there + arriving <= limit:
-                continue
-            if arriving > limit:
+        )
+        # What never fits is said first: to wait for it would be in vain.
+        for unit, _, arriving, limit in units:
+            if limit is not None and arriving > limit:
                 raise refusals.batch_too_large(self.resource, unit, arriving, limit)
-            raise refusals.overflow_full(self.resource, unit, there, arriving, limit)
+        for unit, there, arriving, limit in units:
+            if limit is not None and there + arriving > limit:
+                raise refusals.overflow_full(self.resource, unit, there, arriving, limit)
 
-    def _open(self, number: int, entry: Entry, moment: int) -> None:
+    def _check_group(self, position: int, group: _Planned) -> None:
+        for unit, actual, limit in (
+            ("tokens", group.tokens, self.limits.room_tokens),
+            ("messages", group.messages, self.limits.room_messages),
+        ):
+            if limit is not None and actual > limit:
+                raise refusals.group_too_large(self.resource, position, unit, actual, limit)
+
+    def _open(self, position: int, entry: Entry, number: int, moment: int) -> None:
         score = POLICIES[self.limits.policy].score_at_append(number, moment)
         pinned = entry.pinned and entry.section != "system"
-        self.groups[number] = _Planned(number, entry.section, pinned, entry.tokens, 1, len(entry.opens), score)
+        group = _Planned(number, entry.section, pinned, entry.tokens, 1, len(entry.opens), score)
+        self._check_group(position, group)
+        self.groups[number] = group
         for call in entry.opens:
             self.waiting[call].append(number)
             self.opened.add(call)
@@ -131,12 +146,7 @@ class _Planner:
         group.messages += 1
         group.waiting -= 1
         group.score = POLICIES[self.limits.policy].score_at_append(number, moment)
-        for unit, actual, limit in (
-            ("tokens", group.tokens, self.limits.room_tokens),
-            ("messages", group.messages, self.limits.room_messages),
-        ):
-            if limit is not None and actual > limit:
-                raise refusals.group_too_large(self.resource, position, unit, actual, limit)
+        self._check_group(position, group)
         self._follow(number, late=False)
         self._arrive(entry, fixed=group.pinned)
 

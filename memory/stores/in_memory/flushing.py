@@ -83,7 +83,6 @@ def replace_by_summary(
     number = state.last_number
     summary = StoredEntry(state.id_of(number, tag), draft.payload, "long_term", draft.tokens)
     state.add(Group(number, "long_term", covers=joined(covered)), number, summary)
-    state.changed(tag)
     return removed, summary.id
 
 
@@ -96,14 +95,6 @@ def joined(ranges: Iterable[tuple[int, int]]) -> Ranges:
         else:
             result.append((first, last))
     return result
-
-
-def covering_summary(state: MemoryState, number: int) -> str | None:
-    """Returns the id of the live summary that covers this number."""
-    for summary in state.groups["long_term"].values():
-        if any(first <= number <= last for first, last in summary.covers):
-            return summary.entries[summary.number].id
-    return None
 
 
 def _distinct(groups: Iterable[Group]) -> list[Group]:

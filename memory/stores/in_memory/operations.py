@@ -44,26 +44,20 @@ class OperationLog:
     def answered(self, kind: Kind, operation: Operation, now_ms: int) -> Answer | None:
         """Returns what the first call was answered, or None if this is the first.
 
-        Raises MemoryOperationExpired, MemoryOperationConflict, and MemoryBackpressure if there is no place for it.
+        Raises MemoryOperationExpired, MemoryOperationConflict.
         """
         if now_ms > operation.deadline_ms:
             raise refusals.operation_expired(self._resource)
-        self.prune(now_ms)
-        record = self._records.get(operation.id)
-        if record is None:
-            if len(self._records) >= MOST_OPEN:
-                raise refusals.too_many_operations(self._resource, MOST_OPEN)
-            return None
-        differs = bool(record.digest and operation.digest) and record.digest != operation.digest
-        if differs or record.kind != kind:
-            raise refusals.operation_id_reused(self._resource)
-        return record.answer
+        return self._known(kind, operation.id, operation.digest, now_ms)
 
-    def done(self, owner: str, now_ms: int) -> FlushResult | None:
-        """Returns the result of a flush round that has committed."""
-        self.prune(now_ms)
-        record = self._records.get(owner)
-        return record.answer if record is not None and isinstance(record.answer, FlushResult) else None
+    def done(self, owner: str, now_ms: int) -> Answer | None:
+        """Returns the result of a flush round if it has committed. Raises MemoryOperationConflict."""
+        return self._known("flush", owner, "", now_ms)
+
+    def check_room(self) -> None:
+        """Raises MemoryBackpressure if there is no place for another operation."""
+        if len(self._records) >= MOST_OPEN:
+            raise refusals.too_many_operations(self._resource, MOST_OPEN)
 
     def record(self, kind: Kind, operation: Operation, answer: Answer) -> None:
         """Keeps the answer of an operation that was applied."""
@@ -76,3 +70,13 @@ class OperationLog:
         """Drops the records whose time is over."""
         while self._ends and self._ends[0][0] < now_ms:
             del self._records[heapq.heappop(self._ends)[1]]
+
+    def _known(self, kind: Kind, operation_id: str, digest: str, now_ms: int) -> Answer | None:
+        self.prune(now_ms)
+        record = self._records.get(operation_id)
+        if record is None:
+            return None
+        differs = bool(record.digest and digest) and record.digest != digest
+        if differs or record.kind != kind:
+            raise refusals.operation_id_reused(self._resource)
+        return record.answer

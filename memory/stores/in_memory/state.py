@@ -285,14 +285,14 @@ class MemoryState:
         self.batch = None
         self.lease = None
 
-    def changed(self, tag: str) -> None:
+    def changed(self, tag: str, now_ms: int) -> None:
         """Gives the memory its next version."""
         self.changes += 1
         self.tag = tag
+        self.updated_ms = now_ms
 
     def written(self, now_ms: int, limits: Limits) -> None:
         """Renews the lifetime: only what clients write does."""
-        self.updated_ms = now_ms
         self.expires_ms = None if limits.ttl_ms is None else now_ms + limits.ttl_ms
 
     def _lift(self, group: Group) -> None:

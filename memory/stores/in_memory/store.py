@@ -14,11 +14,12 @@ from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.in_memory.answers import absent_stats, flushed, repeated, stats_of
 from durable_memory.memory.stores.in_memory.appending import apply_append, plan_append
-from durable_memory.memory.stores.in_memory.flushing import covering_summary, note_batch, replace_by_summary, select
+from durable_memory.memory.stores.in_memory.deleting import remove_groups
+from durable_memory.memory.stores.in_memory.flushing import note_batch, replace_by_summary, select
 from durable_memory.memory.stores.in_memory.index import InMemoryProjectIndex
 from durable_memory.memory.stores.in_memory.operations import KEPT_AFTER_DEADLINE_MS
 from durable_memory.memory.stores.in_memory.shelves import Shelf, Shelves
-from durable_memory.memory.stores.in_memory.state import Group, Lease, MemoryState, StoredBatch
+from durable_memory.memory.stores.in_memory.state import Lease, MemoryState, StoredBatch
 from durable_memory.memory.stores.in_memory.viewing import read_view
 from durable_memory.memory.stores.port import (
     ABSENT,
@@ -113,29 +114,17 @@ class InMemoryStore(Store):
         answer = shelf.operations.answered("delete", operation, now)
         if isinstance(answer, DeleteResult):
             return replace(answer, covered=dict(answer.covered))
-        groups: dict[int, Group] = {}
-        not_found: list[str] = []
-        covered: dict[str, str] = {}
+        shelf.operations.check_room()
         state = shelf.state
-        for message_id in dict.fromkeys(ids):
-            group = None if state is None else state.find(message_id)
-            number = None if state is None else state.number_of(message_id)
-            summary = None if state is None or number is None else covering_summary(state, number)
-            if group is not None:
-                groups[group.number] = group
-            elif summary is not None:
-                covered[message_id] = summary
-            else:
-                not_found.append(message_id)
-        gone = {number: entry.id for group in groups.values() for number, entry in group.entries.items()}
-        if state is not None and groups:
-            for group in groups.values():
-                state.remove(group, _until(shelf, operation.deadline_ms))
-            state.changed(_tag(operation.id))
-            state.written(now, limits)
-        result = DeleteResult(tuple(gone[number] for number in sorted(gone)), tuple(not_found), covered)
+        if state is None:
+            result = DeleteResult((), tuple(dict.fromkeys(ids)))
+        else:
+            result = remove_groups(state, ids, _until(shelf, operation.deadline_ms))
+            if result.removed:
+                state.changed(_tag(operation.id), now)
+                state.written(now, limits)
         shelf.operations.record("delete", operation, result)
-        return replace(result, covered=dict(covered))
+        return replace(result, covered=dict(result.covered))
 
     async def clear(self, memory: MemoryId, operation: Operation) -> ClearResult:
         """See Store."""
@@ -144,6 +133,7 @@ class InMemoryStore(Store):
         answer = shelf.operations.answered("clear", operation, now)
         if isinstance(answer, ClearResult):
             return answer
+        shelf.operations.check_room()
         result = ClearResult(_size(shelf.state))
         shelf.state = None
         shelf.operations.record("clear", operation, result)
@@ -159,7 +149,7 @@ class InMemoryStore(Store):
         shelf = self._shelves.shelf(memory, now)
         state = shelf.state
         done = shelf.operations.done(owner, now)
-        if done is not None:
+        if isinstance(done, FlushResult):
             return replace(done, flush_due=state is not None and state.flush_due(limits))
         if state is None:
             return FlushResult("gone")
@@ -226,6 +216,7 @@ class InMemoryStore(Store):
         removed, summary_id = replace_by_summary(
             state, stored, draft, tag=_tag(stored.batch.id), until_ms=_until(shelf, deadline_ms)
         )
+        state.changed(_tag(stored.batch.id), now)
         state.last_flush, state.flush_retry_ms = (now, "committed"), 0
         result = flushed("committed", before, state, limits, removed_ids=removed, summary_id=summary_id)
         shelf.operations.record("flush", operation, result)
@@ -251,6 +242,7 @@ class InMemoryStore(Store):
         answer = shelf.operations.answered("drop", operation, now)
         if isinstance(answer, FlushResult):
             return replace(answer, flush_due=state is not None and state.flush_due(limits))
+        shelf.operations.check_room()
         result = FlushResult("gone")
         if state is not None:
             before = state.view
@@ -259,8 +251,8 @@ class InMemoryStore(Store):
             for group in selection.groups:
                 state.remove(group, _until(shelf, operation.deadline_ms))
             if removed:
-                state.changed(_tag(operation.id))
-                state.last_flush = (now, "dropped")
+                state.changed(_tag(operation.id), now)
+                state.last_flush, state.flush_retry_ms = (now, "dropped"), 0
                 result = flushed("dropped", before, state, limits, removed_ids=removed)
             else:
                 result = flushed("nothing", before, state, limits, reason=selection.blocked)
@@ -298,11 +290,12 @@ def _fill(
     """Appends to a state that may be new or a replacement, and puts it on the shelf."""
     state.calls.prune(now)
     plan = plan_append(state, entries, limits, resource=resource, now_ms=now)
+    shelf.operations.check_room()
     tag = _tag(operation.id)
     until = _until(shelf, operation.deadline_ms)
     ids = apply_append(state, entries, plan, limits, tag=tag, now_ms=now, until_ms=until)
     created = shelf.state is None
-    state.changed(tag)
+    state.changed(tag, now)
     state.written(now, limits)
     shelf.state = state
     view = state.view

@@ -71,9 +71,11 @@ def _fit(groups: Sequence[Group], max_tokens: int | None, max_messages: int | No
         kept.add(group.number)
         return True
 
-    for group in [*filter(_is_system, groups), *filter(_is_pinned, groups), *filter(_is_summary, groups)]:
-        keep(group)
-    for group in reversed(groups):
+    newest_first = groups[::-1]
+    for privileged in (_is_system, _is_pinned, _is_summary):
+        for group in filter(privileged, newest_first):
+            keep(group)
+    for group in newest_first:
         if group.place == "short_term" and not group.pinned and not keep(group):
             break
     return [group for group in groups if group.number in kept]
