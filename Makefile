@@ -23,11 +23,11 @@ $(STAMP): pyproject.toml
 	  "$$candidate" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' 2>/dev/null && { python=$$candidate; break; }; \
 	done; \
 	if [ -z "$$python" ]; then echo "Python 3.11, 3.12 or 3.13 is needed and none was found on PATH (PYTHON=/path/to/python names one)." >&2; exit 1; fi; \
-	if ! "$$python" -c 'import ensurepip, venv' 2>/dev/null; then \
+	if ! "$$python" -c 'import ensurepip, venv; ensurepip.version()' 2>/dev/null; then \
 	  echo "$$python cannot make virtual environments: on Debian or Ubuntu, install the package python3-venv." >&2; exit 1; fi; \
 	rm -f $(STAMP); "$$python" -m venv .venv
 	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	@$(BIN)/python -m pip install --quiet --editable '.[dev,testing]' --group test --group check
+	@PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --editable '.[dev,testing]' --group test --group check
 	@touch $(STAMP)
 
 check: $(STAMP) ## formatting, lint, types (mypy and pyright), import rules, dependencies
