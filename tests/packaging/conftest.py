@@ -18,13 +18,9 @@ AT_ROOT = ("memory", "activities", "workflows")
 @pytest.fixture(scope="session")
 def tracked() -> tuple[str, ...]:
     """Every file that is in git, or would be at the next commit."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=CHECKOUT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    git = ["git", "-c", "safe.directory=*"]  # a CI may run as another user than the one who cloned
+    command = [*git, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=True)
     names = sorted({name for name in listed.stdout.split("\0") if name})
     return tuple(name for name in names if (CHECKOUT / name).is_symlink() or (CHECKOUT / name).is_file())
 
