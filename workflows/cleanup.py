@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from temporalio import workflow
 from temporalio.common import RetryPolicy
 from temporalio.converter import default
-from temporalio.exceptions import is_cancelled_exception
+from temporalio.exceptions import ApplicationError, is_cancelled_exception
 from temporalio.worker import (
     ContinueAsNewInput,
     ExecuteWorkflowInput,
@@ -88,8 +88,7 @@ def _ends_chain(error: BaseException) -> bool:
 
     Not continue-as-new, and not the removal from the cache (a cancellation that nobody asked for). Not an error that
     only fails the workflow task, since the task is tried again. Not a failure after which Temporal starts the next
-    attempt or the
-    next cron run: whether one follows is known to the server alone, so it is left to the janitor.
+    attempt or the next cron run, where the memory is needed again.
     """
     if isinstance(error, workflow.ContinueAsNewError):
         return False
@@ -97,8 +96,21 @@ def _ends_chain(error: BaseException) -> bool:
         return True
     if not isinstance(error, Exception) or not workflow.is_failure_exception(error):
         return False
+    return not workflow.info().cron_schedule and not _may_be_repeated(error)
+
+
+def _may_be_repeated(error: Exception) -> bool:
+    """Whether the workflow's retry policy may start another attempt.
+
+    If none follows after all, since the execution timeout leaves no time for it, the janitor finishes the rest.
+    """
     info = workflow.info()
-    return info.retry_policy is None and not info.cron_schedule
+    policy = info.retry_policy
+    if policy is None or (policy.maximum_attempts and info.attempt >= policy.maximum_attempts):
+        return False
+    if isinstance(error, ApplicationError):
+        return not error.non_retryable and error.type not in (policy.non_retryable_error_types or ())
+    return True
 
 
 async def _clean_up() -> None:
@@ -110,10 +122,17 @@ async def _clean_up() -> None:
     # A task of its own: the workflow's cancellation does not reach it.
     task = asyncio.create_task(workflow.execute_activity(wire.CLEANUP, request, result_type=dict[str, Any], **_CONFIG))
     try:
-        await asyncio.shield(task)
-    except asyncio.CancelledError:
-        if workflow.cancellation_reason() is None:
-            raise
-        await task
+        await _wait_through_cancellation(task)
     except Exception as error:  # noqa: BLE001 - whatever it is, the workflow has ended well without it
         workflow.logger.warning("Cleanup of memories failed (%s); the janitor finishes it", type(error).__name__)
+
+
+async def _wait_through_cancellation(task: asyncio.Task[Any]) -> None:
+    """Waits for the end of `task`, also when the workflow is cancelled meanwhile; not when it leaves the cache."""
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if workflow.cancellation_reason() is None:
+                raise
+    task.result()
