@@ -84,11 +84,11 @@ class _Outbound(WorkflowOutboundInterceptor):
 
 
 def _ends_chain(error: BaseException) -> bool:
-    """Whether this end of a run ends the whole chain of runs.
+    """Whether this end of a run is for certain the end of its whole chain of runs.
 
-    Not continue-as-new, and not the removal from the cache (a cancellation that nobody asked for). Not an error that
-    only fails the workflow task, since the task is tried again. Not a failure after which Temporal starts the next
-    attempt or the next cron run, where the memory is needed again.
+    Not continue-as-new, and not the removal from the cache (a cancellation that nobody asked for). Not an error that only
+    fails the workflow task, since the task is tried again. Not a failure after which the server may start another
+    attempt or the next cron run: what only the server knows is left to the janitor.
     """
     if isinstance(error, workflow.ContinueAsNewError):
         return False
@@ -96,21 +96,12 @@ def _ends_chain(error: BaseException) -> bool:
         return True
     if not isinstance(error, Exception) or not workflow.is_failure_exception(error):
         return False
-    return not workflow.info().cron_schedule and not _may_be_repeated(error)
-
-
-def _may_be_repeated(error: Exception) -> bool:
-    """Whether the workflow's retry policy may start another attempt.
-
-    If none follows after all, since the execution timeout leaves no time for it, the janitor finishes the rest.
-    """
     info = workflow.info()
-    policy = info.retry_policy
-    if policy is None or (policy.maximum_attempts and info.attempt >= policy.maximum_attempts):
+    if info.cron_schedule:
         return False
-    if isinstance(error, ApplicationError):
-        return not error.non_retryable and error.type not in (policy.non_retryable_error_types or ())
-    return True
+    if info.retry_policy is None or info.attempt == info.retry_policy.maximum_attempts:
+        return True
+    return isinstance(error, ApplicationError) and error.non_retryable
 
 
 async def _clean_up() -> None:
