@@ -1,0 +1,81 @@
+"""The README's tour, run as it stands: its files are written out, its programs started, their output compared."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from durable_memory.memory.settings import Settings
+
+README = Path(__file__).parents[3] / "README.md"
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+NAME = re.compile(r"# ([\w/]+\.(?:py|yaml))\n")
+
+
+def blocks() -> list[tuple[str, str]]:
+    return [(match[1], match[2]) for match in BLOCK.finditer(README.read_text())]
+
+
+def files() -> dict[str, str]:
+    named = ((NAME.match(text), text) for _, text in blocks())
+    return {name[1]: text for name, text in named if name}
+
+
+async def run(folder: Path, *command: str, **environment: str) -> str:
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        cwd=folder,
+        env={**os.environ, **environment},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    output, errors = await process.communicate()
+    assert process.returncode == 0, errors.decode()
+    return output.decode()
+
+
+@pytest.fixture
+def tour(tmp_path: Path) -> Path:
+    for name, text in files().items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    return tmp_path
+
+
+async def test_the_tour_prints_what_the_readme_says(tour: Path, redis_url: str, temporal_address: str) -> None:
+    environment = {
+        "REDIS_URL": redis_url,
+        "TEMPORAL_ADDRESS": temporal_address,
+        "DURABLE_MEMORY_PROJECT": "readme",
+        "DURABLE_MEMORY_TASK_QUEUE": "readme",
+    }
+    printed = await run(tour, sys.executable, "main.py", **environment)
+    expected = next(text for kind, text in blocks() if kind == "text")
+    assert printed == expected
+    seen = await run(
+        tour, sys.executable, "-m", "durable_memory.cli", "read", "customer-support", "user:42", **environment
+    )
+    assert "It is order A-17." in seen
+
+
+async def test_the_script_prints_what_the_readme_says(tour: Path, redis_url: str) -> None:
+    printed = await run(tour, sys.executable, "script.py", REDIS_URL=redis_url)
+    assert printed.strip() in README.read_text()
+    assert printed == "True 2 Good morning!\n"
+
+
+def test_every_named_file_of_the_readme_is_part_of_a_test() -> None:
+    assert sorted(files()) == ["agents.py", "main.py", "memories/support.yaml", "model.py", "script.py"]
+
+
+def test_the_readme_names_only_settings_that_exist() -> None:
+    named = set(re.findall(r"DURABLE_MEMORY_[A-Z_]+", README.read_text()))
+    known = {f"DURABLE_MEMORY_{name.upper()}" for name in Settings.model_fields}
+    assert named <= known
+    assert known - {"DURABLE_MEMORY_REDIS_URL"} <= named
