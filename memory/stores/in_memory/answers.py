@@ -7,7 +7,8 @@ from typing import Literal
 
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.in_memory.flushing import select
-from durable_memory.memory.stores.in_memory.state import MemoryState, Tally
+from durable_memory.memory.stores.in_memory.state import MemoryState
+from durable_memory.memory.stores.in_memory.values import Tally
 from durable_memory.memory.stores.port import ABSENT
 from durable_memory.memory.types import SECTIONS, AppendResult, FlushResult, MemoryStats, Omitted
 

@@ -11,7 +11,8 @@ from durable_memory.memory.eviction.order import Rank, Standing, take
 from durable_memory.memory.eviction.policies import POLICIES
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
-from durable_memory.memory.stores.in_memory.state import Group, MemoryState, Place, Tally
+from durable_memory.memory.stores.in_memory.state import MemoryState
+from durable_memory.memory.stores.in_memory.values import Group, Place, Tally
 from durable_memory.memory.stores.port import Entry, StoredEntry
 
 

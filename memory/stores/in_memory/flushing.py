@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from durable_memory.memory.eviction.order import Blocked, Excess, blocked_by, select_for_flush
 from durable_memory.memory.limits import Limits
-from durable_memory.memory.stores.in_memory.state import Group, MemoryState, Ranges, StoredBatch
-from durable_memory.memory.stores.port import Batch, Entry, StoredEntry
+from durable_memory.memory.stores.in_memory.state import MemoryState
+from durable_memory.memory.stores.in_memory.values import Group, Ranges, StoredBatch
+from durable_memory.memory.stores.port import Batch, Entry, Stopped, StoredEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,25 @@ def select(state: MemoryState, limits: Limits, *, force: bool, now_ms: int) -> S
             keep_last=keep_last,
         ),
     )
+
+
+def stored_batch(state: MemoryState | None, batch: Batch) -> StoredBatch | Stopped:
+    """Returns the stored batch if it is the one that the caller means."""
+    if state is None:
+        return "gone"
+    stored = state.batch
+    if stored is None:
+        return "stale"
+    mine = (batch.incarnation, batch.fence, batch.owner, batch.id)
+    there = (stored.batch.incarnation, stored.batch.fence, stored.batch.owner, stored.batch.id)
+    return stored if mine == there else "stale"
+
+
+def busy_for_ms(state: MemoryState, owner: str, now_ms: int, *, force: bool) -> int:
+    """Returns how long this owner has to wait before it may begin."""
+    if state.lease is not None and state.lease_owner(now_ms) not in {None, owner}:
+        return state.lease.until_ms - now_ms
+    return 0 if force else max(0, state.flush_retry_ms - now_ms)
 
 
 def note_batch(state: MemoryState, selection: Selection, *, owner: str, batch_id: str, limits: Limits) -> StoredBatch:

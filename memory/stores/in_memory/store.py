@@ -15,11 +15,18 @@ from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.in_memory.answers import absent_stats, flushed, repeated, stats_of
 from durable_memory.memory.stores.in_memory.appending import apply_append, plan_append
 from durable_memory.memory.stores.in_memory.deleting import remove_groups
-from durable_memory.memory.stores.in_memory.flushing import note_batch, replace_by_summary, select
+from durable_memory.memory.stores.in_memory.flushing import (
+    busy_for_ms,
+    note_batch,
+    replace_by_summary,
+    select,
+    stored_batch,
+)
 from durable_memory.memory.stores.in_memory.index import InMemoryProjectIndex
 from durable_memory.memory.stores.in_memory.operations import KEPT_AFTER_DEADLINE_MS
 from durable_memory.memory.stores.in_memory.shelves import Shelf, Shelves
-from durable_memory.memory.stores.in_memory.state import Lease, MemoryState, StoredBatch
+from durable_memory.memory.stores.in_memory.state import MemoryState
+from durable_memory.memory.stores.in_memory.values import Lease
 from durable_memory.memory.stores.in_memory.viewing import read_view
 from durable_memory.memory.stores.port import (
     ABSENT,
@@ -154,7 +161,7 @@ class InMemoryStore(Store):
         if state is None:
             return FlushResult("gone")
         if state.batch is None or state.batch.batch.owner != owner:
-            busy_ms = _busy_ms(state, owner, now, force=force)
+            busy_ms = busy_for_ms(state, owner, now, force=force)
             if busy_ms:
                 return FlushResult("busy", retry_after_ms=busy_ms)
             selection = select(state, limits, force=force, now_ms=now)
@@ -167,7 +174,7 @@ class InMemoryStore(Store):
     async def content(self, memory: MemoryId, batch: Batch, cursor: int) -> BatchPage | Stopped:
         """See Store."""
         state = self._shelves.state(memory, self._clock.now_ms())
-        stored = _stored(state, batch)
+        stored = stored_batch(state, batch)
         if state is None or isinstance(stored, str):
             return "gone" if state is None else "stale"
         numbers = (*stored.summaries, *stored.numbers)
@@ -178,7 +185,7 @@ class InMemoryStore(Store):
 
     async def draft(self, memory: MemoryId, batch: Batch, summary: Entry) -> Stopped | None:
         """See Store."""
-        stored = _stored(self._shelves.state(memory, self._clock.now_ms()), batch)
+        stored = stored_batch(self._shelves.state(memory, self._clock.now_ms()), batch)
         if isinstance(stored, str):
             return stored
         stored.draft = summary
@@ -188,7 +195,7 @@ class InMemoryStore(Store):
         """See Store."""
         now = self._clock.now_ms()
         state = self._shelves.state(memory, now)
-        if state is None or isinstance(_stored(state, batch), str):
+        if state is None or isinstance(stored_batch(state, batch), str):
             return False
         if state.lease_owner(now) not in {None, batch.owner}:
             return False
@@ -204,7 +211,7 @@ class InMemoryStore(Store):
         answer = shelf.operations.answered("flush", operation, now)
         if isinstance(answer, FlushResult):
             return replace(answer, flush_due=state is not None and state.flush_due(limits))
-        stored = _stored(state, batch)
+        stored = stored_batch(state, batch)
         if state is None or isinstance(stored, str):
             return FlushResult("gone" if state is None else "stale")
         draft = stored.draft
@@ -226,7 +233,7 @@ class InMemoryStore(Store):
         """See Store."""
         now = self._clock.now_ms()
         state = self._shelves.state(memory, now)
-        stored = _stored(state, batch)
+        stored = stored_batch(state, batch)
         if state is None or isinstance(stored, str):
             return "gone" if state is None else "stale"
         state.end_batch()
@@ -321,25 +328,6 @@ def _access(state: MemoryState, ids: Sequence[str], limits: Limits) -> tuple[str
     for group in {group.number: group for group in live.values()}.values():
         state.access(group, limits)
     return tuple(live)
-
-
-def _stored(state: MemoryState | None, batch: Batch) -> StoredBatch | Stopped:
-    """Returns the stored batch if it is the one that the caller means."""
-    if state is None:
-        return "gone"
-    stored = state.batch
-    if stored is None:
-        return "stale"
-    mine = (batch.incarnation, batch.fence, batch.owner, batch.id)
-    there = (stored.batch.incarnation, stored.batch.fence, stored.batch.owner, stored.batch.id)
-    return stored if mine == there else "stale"
-
-
-def _busy_ms(state: MemoryState, owner: str, now: int, *, force: bool) -> int:
-    """Returns how long this owner has to wait before it may begin."""
-    if state.lease is not None and state.lease_owner(now) not in {None, owner}:
-        return state.lease.until_ms - now
-    return 0 if force else max(0, state.flush_retry_ms - now)
 
 
 def _size(state: MemoryState | None) -> int:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
-from durable_memory.memory.stores.in_memory.state import Group, MemoryState, Tally
+from durable_memory.memory.stores.in_memory.state import MemoryState
+from durable_memory.memory.stores.in_memory.values import Group, Tally
 from durable_memory.memory.stores.port import ReadQuery, StoredEntry, StoredView
 from durable_memory.memory.types import SECTIONS
 

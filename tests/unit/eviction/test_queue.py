@@ -32,3 +32,13 @@ def test_looking_changes_nothing() -> None:
         queue.place(Rank(open=False, score=group, group=group))
     assert [rank.group for rank in islice(queue, 2)] == [1, 2]
     assert [rank.group for rank in queue] == [1, 2, 3]
+
+
+def test_a_queue_in_which_everything_keeps_moving_stays_in_order() -> None:
+    queue = EvictionQueue()
+    queue.place(Rank(open=True, score=0, group=0))
+    for score in range(1000):
+        queue.place(Rank(open=False, score=score, group=1 + score % 3))
+    assert [rank.group for rank in queue] == [2, 3, 1, 0]
+    queue.remove(2)
+    assert [rank.group for rank in queue] == [3, 1, 0]

@@ -13,7 +13,8 @@ from durable_memory.memory.errors import MemoryFault
 from durable_memory.memory.limits import Limits, PolicyName
 from durable_memory.memory.stores.in_memory.appending import apply_append, plan_append
 from durable_memory.memory.stores.in_memory.flushing import joined, note_batch, replace_by_summary, select
-from durable_memory.memory.stores.in_memory.state import PLACES, MemoryState
+from durable_memory.memory.stores.in_memory.state import MemoryState
+from durable_memory.memory.stores.in_memory.values import PLACES
 from durable_memory.memory.stores.port import Entry
 from durable_memory.testing.builders import call, dropping, result, summarising, summary, system, user
 

@@ -164,3 +164,15 @@ def test_a_call_is_forgotten_when_every_operation_that_knew_it_has_ended() -> No
     calls.forget_after(200, 2, ("a",))
     calls.prune(201)
     assert not calls.seen("a")
+
+
+async def test_after_a_change_of_policy_groups_go_by_their_age(memory: Driven) -> None:
+    lru = memory.under(summarising(policy="lru"))
+    ids = [(await lru.append(user(text))).ids[0] for text in "abcdefgh"]
+    await lru.store.touch(lru.memory, ids[:1], lru.limits)
+    fifo = memory.under(summarising())
+    await fifo.append(user("i"))
+    assert ids[0] not in [entry.id for entry in (await fifo.read()).entries]
+    await fifo.store.touch(fifo.memory, ids[1:2], fifo.limits)
+    await lru.append(user("j"))
+    assert ids[1] not in [entry.id for entry in (await lru.read()).entries]

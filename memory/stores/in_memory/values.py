@@ -1,0 +1,74 @@
+"""The values that the state of a memory is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias
+
+from durable_memory.memory.limits import Limits
+from durable_memory.memory.stores.port import Batch, Entry, StoredEntry
+from durable_memory.memory.types import SECTIONS
+
+Place: TypeAlias = Literal["system", "long_term", "short_term", "overflow"]
+Ranges: TypeAlias = list[tuple[int, int]]
+PLACES: Final[tuple[Place, ...]] = (*SECTIONS, "overflow")
+
+
+@dataclass(slots=True)
+class Tally:
+    """Tokens and messages of a place."""
+
+    tokens: int = 0
+    messages: int = 0
+
+    def change(self, tokens: int, messages: int) -> None:
+        """Adds to both; negative numbers subtract."""
+        self.tokens += tokens
+        self.messages += messages
+
+
+@dataclass(slots=True)
+class Group:
+    """Messages that stand or fall together. Its number is that of its first message.
+
+    opens: the tool calls it made. waiting: those without a result. covers: for a summary, the numbers it replaced.
+    """
+
+    number: int
+    place: Place
+    pinned: bool = False
+    opens: tuple[str, ...] = ()
+    waiting: list[str] = field(default_factory=list)
+    entries: dict[int, StoredEntry] = field(default_factory=dict)
+    tokens: int = 0
+    score: int = 0
+    touched_ms: int = 0
+    covers: Ranges = field(default_factory=list)
+
+    @property
+    def messages(self) -> int:
+        """How many messages it has."""
+        return len(self.entries)
+
+    def is_open(self, now_ms: int, limits: Limits) -> bool:
+        """Tells whether it still waits for a result; after open_group_ms without a new message it is abandoned."""
+        return bool(self.waiting) and now_ms - self.touched_ms < limits.open_group_ms
+
+
+@dataclass(slots=True)
+class StoredBatch:
+    """The flush in progress. numbers: old summaries first, then messages, in the order of `content`."""
+
+    batch: Batch
+    summaries: tuple[int, ...]
+    numbers: tuple[int, ...]
+    held: frozenset[int]
+    draft: Entry | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """Who may begin a flush, until when."""
+
+    owner: str
+    until_ms: int
