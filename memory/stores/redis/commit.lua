@@ -1,0 +1,126 @@
+-- Replaces the stored batch by its draft in one step; evicts nothing.
+-- ARGV: limits, incarnation, fence, owner, batch id, operation of the owner, deadline, tag.
+-- parts: state expiry operations groups batch
+local incarnation, fence, owner, id, op, deadline, tag =
+  ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], tonumber(ARGV[7]), ARGV[8]
+if now > deadline then
+  return 'expired'
+end
+local known = recall('f', op, '')
+local m = load()
+if known then
+  return known == 'reused' and known or concat({'ok', m and flush_due(m) or 0, known}, ' ')
+end
+local stopped = batch_stopped(m, incarnation, fence, owner, id)
+if stopped then
+  return stopped
+end
+local draft, draft_tokens, summary_max = unpack(call('HMGET', BATCH, 'draft', 'draft_tokens', 'summary_max'))
+draft_tokens, summary_max = tonumber(draft_tokens), tonumber(summary_max)
+if not draft or draft == '' or draft_tokens < 1 then
+  return 'empty'
+end
+if draft_tokens > summary_max then
+  return concat({'large', draft_tokens, summary_max}, ' ')
+end
+
+-- Read everything first: what is missing is found before anything is written.
+local tokens_before, messages_before = live_tokens(m), live_messages(m)
+local seqs, names, live, waiting, groups = {}, {}, {}, {}, {}
+local batched, ranges = {}, {}
+local sums = each_page(function(page)
+  if #page == 0 then
+    return
+  end
+  local scores = call('ZMSCORE', SHORT, unpack(page))
+  for i, text in ipairs(records(page)) do
+    local its_tag, tokens, link = match(text, '^..(....)(%d+) (%S*) ')
+    seqs[#seqs + 1], names[#names + 1] = page[i], page[i] .. '-' .. its_tag
+    batched[page[i]] = true
+    insert(ranges, {tonumber(page[i]), tonumber(page[i])})
+    if scores[i] then
+      live[#live + 1] = page[i]
+      m.short_tokens, m.short_messages = m.short_tokens - tonumber(tokens), m.short_messages - 1
+      groups[link == '' and page[i] or link] = link ~= ''
+    else
+      waiting[#waiting + 1] = page[i]
+      m.overflow_tokens, m.overflow_messages = m.overflow_tokens - tonumber(tokens), m.overflow_messages - 1
+    end
+  end
+end)
+local summaries = {}
+for seq in gmatch(sums, '%d+') do
+  summaries[#summaries + 1] = seq
+  insert(ranges, {tonumber(seq), tonumber(seq)})
+end
+for _, text in ipairs(records(summaries)) do
+  local tokens, covered = match(text, '^......(%d+) (%S*) ')
+  m.long_tokens, m.long_messages = m.long_tokens - tonumber(tokens), m.long_messages - 1
+  for first, last in gmatch(covered, '(%d+)%-(%d+)') do
+    insert(ranges, {tonumber(first), tonumber(last)})
+  end
+end
+-- Results that joined a batched group after begin follow it: they wait for the next summary.
+local late = {}
+for group, of_calls in pairs(groups) do
+  for _, seq in ipairs(of_calls and members(SHORT, group) or {}) do
+    if not batched[seq] then
+      insert(late, {group, seq})
+    end
+  end
+end
+for _, one in ipairs(late) do
+  local tokens = tokens_of(records({one[2]})[1])
+  m.short_tokens, m.short_messages = m.short_tokens - tokens, m.short_messages - 1
+  m.overflow_tokens, m.overflow_messages = m.overflow_tokens + tokens, m.overflow_messages + 1
+end
+table.sort(ranges, function(a, b)
+  return a[1] < b[1]
+end)
+local joined = {}
+for _, range in ipairs(ranges) do
+  local last = joined[#joined]
+  if last and range[1] <= last[2] + 1 then
+    last[2] = math.max(last[2], range[2])
+  else
+    joined[#joined + 1] = range
+  end
+end
+-- Each deleted message leaves a gap for ever; the oldest gaps are closed so that the list stays short.
+while #joined > 64 do
+  joined[1][2] = joined[2][2]
+  table.remove(joined, 2)
+end
+for i, range in ipairs(joined) do
+  joined[i] = range[1] .. '-' .. range[2]
+end
+
+m.seq, m.version, m.tag, m.updated_at = m.seq + 1, m.version + 1, tag, now
+call('HSET', MSG, m.seq, 'l-' .. tag .. draft_tokens .. ' ' .. concat(joined, ',') .. ' ' .. draft)
+call('ZADD', LONG, m.seq, m.seq)
+m.long_tokens, m.long_messages = m.long_tokens + draft_tokens, m.long_messages + 1
+for _, one in ipairs(late) do
+  call('ZADD', OVERFLOW, one[1], one[2])
+  call('ZREM', SHORT, one[2])
+end
+command_on('ZREM', SHORT, live)
+command_on('ZREM', OVERFLOW, waiting)
+command_on('ZREM', LONG, summaries)
+command_on('HDEL', MSG, seqs)
+command_on('HDEL', MSG, summaries)
+for group, of_calls in pairs(groups) do
+  call('ZREM', EVICT, group)
+  if of_calls then
+    leave(group)
+  end
+end
+drop_batch()
+m.flush_at, m.flush_outcome, m.flush_retry_at = now, 'committed', 0
+local result = concat({
+  m.incarnation, m.seq .. '-' .. tag, tokens_before, live_tokens(m), messages_before, live_messages(m),
+  concat(names, ','),
+}, ' ')
+remember(m, 'f', op, '', deadline, result)
+inherit_expiry(m, {MSG, LONG, OVERFLOW, GROUPS, DEPARTED})
+save(m)
+return concat({'ok', flush_due(m), result}, ' ')

@@ -1,0 +1,134 @@
+"""Opens Redis by its URL, refuses what is too old, and says what could lose data."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import urlsplit
+
+from redis.asyncio import ConnectionPool, RedisCluster, Sentinel
+from redis.asyncio.retry import Retry
+from redis.asyncio.sentinel import SentinelConnectionPool
+from redis.backoff import NoBackoff
+
+from durable_memory.memory.errors import MemoryInvalid
+from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.redis.index import RedisProjectIndex
+from durable_memory.memory.stores.redis.keys import RedisKeys
+from durable_memory.memory.stores.redis.link import ClusterLink, Link, PooledLink
+from durable_memory.memory.stores.redis.store import RedisStore
+from durable_memory.memory.stores.redis.url import check_scheme, parse_sentinel_url, redact_url
+
+_CONNECT_SECONDS: Final = 3.0
+_OLDEST: Final = (7, 0)
+
+
+async def connect_redis(url: str, *, prefix: str = "dm:") -> Backend:
+    """Opens the store and the project index on one Redis, Redis Cluster or Sentinel service.
+
+    Args:
+        url: `redis://`, `rediss://`, `unix://`, `redis+cluster://host:port`, or
+            `redis+sentinel://host:port[,host:port]/service[/db]`.
+        prefix: Of every key; without braces.
+
+    Raises:
+        MemoryInvalid: A wrong URL or prefix, or a server older than 7.0.
+        MemoryUnavailable: The server does not answer or refuses the user.
+    """
+    check_scheme(url)
+    keys = RedisKeys(prefix)
+    link = _open(url)
+    try:
+        servers = await link.info()
+        for server in servers:
+            _check_server(url, server)
+    except BaseException:
+        await link.close()
+        raise
+    return Backend(RedisStore(link, keys), RedisProjectIndex(link, keys), redact_url(url))
+
+
+async def redis_warnings(url: str) -> tuple[str, ...]:
+    """Returns one sentence for each setting of the server under which acknowledged messages can be lost.
+
+    Raises like connect_redis.
+    """
+    check_scheme(url)
+    link = _open(url)
+    try:
+        return tuple(dict.fromkeys(warning for server in await link.info() for warning in server_warnings(server)))
+    finally:
+        await link.close()
+
+
+def server_warnings(info: dict[str, str]) -> tuple[str, ...]:
+    """Returns the warnings that the INFO of one server gives reason for."""
+    warnings = []
+    policy = info.get("maxmemory_policy", "noeviction")
+    if policy != "noeviction":
+        warnings.append(
+            f"Redis has maxmemory-policy {policy}: when it is full it removes parts of memories; set noeviction."
+        )
+    if info.get("aof_enabled", "1") == "0":
+        warnings.append(
+            "Redis runs without an append-only file: a restart loses what was written since the last snapshot; "
+            "set appendonly yes."
+        )
+    return tuple(warnings)
+
+
+def _check_server(url: str, info: dict[str, str]) -> None:
+    version = info.get("redis_version", "0")
+    numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdecimal())
+    if numbers < _OLDEST:
+        raise MemoryInvalid(f"Redis at {redact_url(url)} has version {version}; 7.0 or newer (or Valkey) is needed")
+    if info.get("cluster_enabled") == "1" and not url.startswith("redis+cluster://"):
+        raise MemoryInvalid(f"Redis at {redact_url(url)} is part of a cluster; write redis+cluster:// instead")
+
+
+def _open(url: str) -> Link:
+    place = redact_url(url)
+    # Retries are made in one place, the link; RESP2 is the cheaper of the two protocols to read.
+    options = {"socket_connect_timeout": _CONNECT_SECONDS, "retry": Retry(NoBackoff(), 0), "protocol": 2}
+    try:
+        if url.startswith("redis+cluster://"):
+            return _open_cluster(url, place)
+        if url.startswith("redis+sentinel://"):
+            return _open_sentinel(url, place)
+        return PooledLink(ConnectionPool.from_url(url, socket_timeout=None, **options), place)
+    except (ValueError, TypeError):
+        # Their texts may repeat parts of the URL, and with them a password.
+        raise MemoryInvalid(f"Redis URL {place}: cannot be read; check host, port, database and options") from None
+
+
+def _open_cluster(url: str, place: str) -> ClusterLink:
+    if urlsplit(url).query:
+        raise MemoryInvalid(f"Redis URL {place}: a redis+cluster:// URL takes no options")
+    plain = "redis://" + url.removeprefix("redis+cluster://")
+    cluster = RedisCluster.from_url(
+        plain,
+        socket_connect_timeout=_CONNECT_SECONDS,
+        socket_timeout=None,
+        protocol=2,
+        require_full_coverage=False,
+    )
+    return ClusterLink(cluster, place)
+
+
+def _open_sentinel(url: str, place: str) -> PooledLink:
+    address = parse_sentinel_url(url)
+    sentinel = Sentinel(  # type: ignore[no-untyped-call] # not typed there
+        address.sentinels,
+        sentinel_kwargs={"socket_connect_timeout": 1.0, "socket_timeout": 1.0, "retry": Retry(NoBackoff(), 0)},
+    )
+    pool = SentinelConnectionPool(  # type: ignore[no-untyped-call] # not typed there
+        address.service,
+        sentinel,
+        db=address.db,
+        username=address.username,
+        password=address.password,
+        socket_connect_timeout=_CONNECT_SECONDS,
+        socket_timeout=None,
+        retry=Retry(NoBackoff(), 0),
+        protocol=2,
+    )
+    return PooledLink(pool, place, on_close=sentinel.aclose)

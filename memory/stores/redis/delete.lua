@@ -1,0 +1,114 @@
+-- Removes the whole groups of messages, or summaries, live or waiting.
+-- ARGV: limits, operation, digest, deadline, tag, ids.
+-- Returns `ok <incarnation> | <seq-tag ...> | <position ...> | <position=seq-tag ...>`: removed, not found, covered.
+-- parts: state expiry operations groups ids batch
+local op, digest, deadline, tag = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
+if now > deadline then
+  return 'expired'
+end
+local known = recall('d', op, digest)
+if known then
+  return known == 'reused' and known or 'ok ' .. known
+end
+local m = load()
+if operations_full() then
+  return 'operations'
+end
+local removed, seen, missing = {}, {}, {}
+
+local function remove(key, seqs)
+  for i, text in ipairs(records(seqs)) do
+    if not seen[seqs[i]] then
+      seen[seqs[i]] = true
+      local section, pin, its_tag, tokens, link = match(text, '^(.)(.)(....)(%d+) (%S*) ')
+      removed[#removed + 1] = {
+        seq = seqs[i], key = key, section = section, pin = pin, tag = its_tag, tokens = tonumber(tokens), link = link,
+      }
+    end
+  end
+end
+
+for i = 6, #ARGV do
+  local seq, _, section, group
+  if m then
+    seq, _, section, group = find(m, ARGV[i])
+  end
+  if not seq then
+    -- find names the number of an id that could be covered in the place of the section.
+    missing[#missing + 1] = {position = i - 6, seq = tonumber(section)}
+  elseif section ~= 'c' then
+    remove(SECTION_KEY[section], {seq})
+  else
+    remove(SHORT, members(SHORT, group))
+    remove(OVERFLOW, members(OVERFLOW, group))
+  end
+end
+
+local covering = {}
+if m and #missing > 0 then
+  local summaries = call('ZRANGE', LONG, 0, -1)
+  for i, text in ipairs(records(summaries)) do
+    if not seen[summaries[i]] then
+      local its_tag, ranges = match(text, '^..(....)%d+ (%S*) ')
+      for first, last in gmatch(ranges, '(%d+)%-(%d+)') do
+        insert(covering, {tonumber(first), tonumber(last), summaries[i] .. '-' .. its_tag})
+      end
+    end
+  end
+end
+local not_found, covered = {}, {}
+for _, one in ipairs(missing) do
+  local by
+  for _, range in ipairs(covering) do
+    if one.seq and range[1] <= one.seq and one.seq <= range[2] then
+      by = range[3]
+    end
+  end
+  if by then
+    covered[#covered + 1] = one.position .. '=' .. by
+  else
+    not_found[#not_found + 1] = one.position
+  end
+end
+
+table.sort(removed, function(a, b)
+  return tonumber(a.seq) < tonumber(b.seq)
+end)
+local names, seqs, gone = {}, {}, {}
+for i, one in ipairs(removed) do
+  names[i], seqs[i], gone[one.seq] = one.seq .. '-' .. one.tag, one.seq, true
+end
+local answer = concat({
+  m and m.incarnation or '-', concat(names, ' '), concat(not_found, ' '), concat(covered, ' '),
+}, '|')
+if #removed > 0 then
+  drop_batch_with(gone)
+  local left = {}
+  for _, one in ipairs(removed) do
+    call('ZREM', one.key, one.seq)
+    local name = one.key == OVERFLOW and 'overflow' or ({s = 'system', l = 'long', c = 'short'})[one.section]
+    m[name .. '_tokens'], m[name .. '_messages'] = m[name .. '_tokens'] - one.tokens, m[name .. '_messages'] - 1
+    if one.key == SHORT then
+      if one.pin == 'p' then
+        call('ZREM', PINNED, one.seq)
+        m.pinned_tokens, m.pinned_messages = m.pinned_tokens - one.tokens, m.pinned_messages - 1
+      end
+      local group = one.link == '' and one.seq or one.link
+      call('ZREM', EVICT, group)
+      if one.link ~= '' and not left[group] then
+        left[group] = true
+        leave(group)
+      end
+    end
+  end
+  command_on('HDEL', MSG, seqs)
+  m.version, m.tag, m.updated_at = m.version + 1, tag, now
+end
+remember(m, 'd', op, digest, deadline, answer)
+if #removed > 0 then
+  prolong(m, {GROUPS, DEPARTED})
+end
+if m then
+  save(m)
+end
+return 'ok ' .. answer

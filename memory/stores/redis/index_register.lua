@@ -1,0 +1,17 @@
+-- Notes that a memory is written to, and by whom.
+-- KEYS: index of the resource, due, owners. ARGV: key of the memory, memory, owner (may be empty), run id.
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local memory, owner, run = ARGV[2], ARGV[3], ARGV[4]
+redis.call('ZADD', KEYS[1], now, ARGV[1])
+redis.call('ZADD', KEYS[2], 'NX', now, memory)
+if owner == '' then
+  return 'ok'
+end
+local owned = cjson.decode(redis.call('HGET', KEYS[3], 'o:' .. owner) or '{}')
+owned[memory] = run
+redis.call('HSET', KEYS[3], 'o:' .. owner, cjson.encode(owned))
+local owners = cjson.decode(redis.call('HGET', KEYS[3], 'm:' .. memory) or '{}')
+owners[owner] = run
+redis.call('HSET', KEYS[3], 'm:' .. memory, cjson.encode(owners))
+return 'ok'

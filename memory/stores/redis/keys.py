@@ -1,0 +1,94 @@
+"""The one place that builds a Redis key. All keys of a memory, and those of a project, share one cluster slot each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+from urllib.parse import quote
+
+from durable_memory.memory.errors import MemoryInvalid
+from durable_memory.memory.identity import MemoryId
+
+MEMORY_KEYS: Final = (
+    "meta",
+    "msg",
+    "order:system",
+    "order:long_term",
+    "order:short_term",
+    "pinned",
+    "evict:short_term",
+    "groups",
+    "departed",
+    "overflow",
+    "batch",
+    "lease",
+    "ops",
+    "opx",
+)
+"""The keys of a memory, in the order in which every script gets them."""
+
+_CACHED_MEMORIES: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class KeySet:
+    """Keys of one slot, as a script takes them. wire: their number and names, encoded as the protocol sends them."""
+
+    names: tuple[bytes, ...]
+    wire: bytes
+
+
+def bulk(value: bytes) -> bytes:
+    """Encodes an argument as the Redis protocol sends it."""
+    return b"$%d\r\n%b\r\n" % (len(value), value)
+
+
+def key_set(*names: str) -> KeySet:
+    """Makes a key set of names that share a hash tag."""
+    encoded = tuple(name.encode() for name in names)
+    count = str(len(encoded)).encode()
+    return KeySet(encoded, b"".join(bulk(part) for part in (count, *encoded)))
+
+
+def encode_part(part: str) -> str:
+    """Percent-encodes a part of an identity, so that no part can hold a separator or a brace."""
+    return quote(part, safe="")
+
+
+class RedisKeys:
+    """Builds the keys under one prefix.
+
+    Raises MemoryInvalid for a prefix with braces: they would become the hash tag.
+    """
+
+    def __init__(self, prefix: str) -> None:
+        if "{" in prefix or "}" in prefix:
+            raise MemoryInvalid("prefix: must not contain braces, since they mark the cluster slot of a key")
+        self._prefix = prefix
+        self.memory: Callable[[MemoryId], KeySet] = lru_cache(maxsize=_CACHED_MEMORIES)(self._memory)
+        """Returns the keys of a memory, MEMORY_KEYS in order."""
+
+    def _memory(self, memory: MemoryId) -> KeySet:
+        tag = "/".join(encode_part(part) for part in (memory.project, memory.resource, memory.key))
+        return key_set(*(f"{self._prefix}{{{tag}}}:{name}" for name in MEMORY_KEYS))
+
+    def index(self, project: str, resource: str) -> KeySet:
+        """Returns index of the resource, due and owners: what changes when a memory is registered or forgotten."""
+        return key_set(
+            self._project(project, f"index:{encode_part(resource)}"),
+            self._project(project, "due"),
+            self._project(project, "owners"),
+        )
+
+    def owners(self, project: str) -> KeySet:
+        """Returns the owners of a project."""
+        return key_set(self._project(project, "owners"))
+
+    def due(self, project: str) -> str:
+        """Returns the zset of the memories that may need a flush."""
+        return self._project(project, "due")
+
+    def _project(self, project: str, name: str) -> str:
+        return f"{self._prefix}{{{encode_part(project)}}}:{name}"

@@ -1,0 +1,238 @@
+"""How scripts travel to Redis: one exchange per call, bounded retries, and nothing left half-read on a connection.
+
+Scripts are idempotent by their operation id, so a call whose fate is unknown is simply sent again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final, Protocol, TypeVar
+
+from redis import exceptions
+from redis.asyncio import ConnectionPool, RedisCluster
+from redis.asyncio.connection import AbstractConnection
+
+from durable_memory.memory.errors import MemoryUnavailable
+from durable_memory.memory.stores.redis.keys import KeySet, bulk
+from durable_memory.memory.stores.redis.scripts import Script
+
+Reply = Any
+"""What a script answers: bytes, or a list of bytes and numbers."""
+
+_T = TypeVar("_T")
+
+TIMEOUT_SECONDS: Final = 5.0
+"""How long one exchange may take."""
+
+_PAUSES_SECONDS: Final = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
+"""Waits between the attempts of a call; together longer than a Sentinel failover takes (1.6 s were measured)."""
+
+_GIVE_UP_SECONDS: Final = 10.0
+"""After this time no further attempt is made, whatever is left of the waits."""
+
+_MAX_CONNECTIONS: Final = 64
+
+_PASSING: Final = (
+    OSError,
+    TimeoutError,
+    exceptions.ConnectionError,
+    exceptions.TimeoutError,
+    exceptions.ReadOnlyError,
+    exceptions.ClusterDownError,
+    exceptions.TryAgainError,
+    exceptions.AskError,
+    exceptions.RedisClusterException,
+)
+"""What may pass by itself: lost connections, a failover, a server that loads, a cluster that moves slots."""
+
+_PASSING_WORDS: Final = ("LOADING", "BUSY", "MASTERDOWN", "UNBLOCKED", "NOREPLICAS")
+
+
+def _passes(error: Exception) -> bool:
+    if isinstance(error, exceptions.AuthenticationError):
+        return False
+    return isinstance(error, _PASSING) or str(error).startswith(_PASSING_WORDS)
+
+
+class Link(Protocol):
+    """Sends scripts and commands. Safe for concurrent use and under cancellation."""
+
+    async def run(self, script: Script, keys: KeySet, args: Sequence[bytes]) -> Reply:
+        """Runs a script.
+
+        Raises MemoryUnavailable if Redis cannot be reached, and redis-py's ResponseError for an error in the script.
+        """
+        ...
+
+    async def command(self, *args: bytes | str) -> Reply:
+        """Runs one command on one key; raises like run."""
+        ...
+
+    async def info(self) -> list[dict[str, str]]:
+        """Returns INFO of each server that takes writes; raises like run."""
+        ...
+
+    async def close(self) -> None:
+        """Closes all connections."""
+        ...
+
+
+async def _persistently(place: str, attempt: Callable[[], Awaitable[_T]]) -> _T:
+    """Makes attempts until one is answered, or raises MemoryUnavailable."""
+    started = time.monotonic()
+    for pause in (*_PAUSES_SECONDS, None):
+        try:
+            return await attempt()
+        except exceptions.OutOfMemoryError as error:
+            raise MemoryUnavailable(f"Redis at {place} is out of memory (maxmemory) and refuses writes") from error
+        except (exceptions.AuthenticationError, exceptions.NoPermissionError) as error:
+            raise MemoryUnavailable(
+                f"Redis at {place} refuses this user or password: {type(error).__name__}"
+            ) from error
+        except Exception as error:
+            if not _passes(error):
+                raise
+            if pause is None or time.monotonic() - started > _GIVE_UP_SECONDS:
+                raise MemoryUnavailable(f"Redis at {place} cannot be reached: {_describe(error)}") from error
+            await asyncio.sleep(pause)
+    raise AssertionError("the last attempt returns or raises")  # pragma: no cover
+
+
+def _describe(error: Exception) -> str:
+    """Names the kind of an error and its first words, which for our clients hold addresses and codes only."""
+    text = str(error)
+    return f"{type(error).__name__}: {text[:200]}" if text else type(error).__name__
+
+
+def parse_info(text: bytes) -> dict[str, str]:
+    """Reads the answer of INFO."""
+    lines = (line.partition(":") for line in text.decode("utf-8", "replace").splitlines())
+    return {name: value.strip() for name, colon, value in lines if colon}
+
+
+class PooledLink:
+    """A link to one server, or to the primary that Sentinel names.
+
+    The pool of redis-py is only asked for new connections. An exchange writes one packed command and reads one answer,
+    and a connection on which anything else happened is closed before it is used again.
+    """
+
+    def __init__(self, pool: ConnectionPool, place: str, on_close: Callable[[], Awaitable[None]] | None = None) -> None:
+        self._pool = pool
+        self._place = place
+        self._on_close = on_close
+        self._idle: list[AbstractConnection] = []
+        self._slots = asyncio.Semaphore(_MAX_CONNECTIONS)
+        self._closed = asyncio.Event()
+
+    async def run(self, script: Script, keys: KeySet, args: Sequence[bytes]) -> Reply:
+        """See Link."""
+        head = b"*%d\r\n" % (3 + len(keys.names) + len(args))
+        body = keys.wire + b"".join([bulk(arg) for arg in args])
+        packed = head + script.call + body
+
+        async def attempt() -> Reply:
+            try:
+                return await self._exchange(packed)
+            except exceptions.NoScriptError:
+                return await self._exchange(head + b"$4\r\nEVAL\r\n" + bulk(script.source) + body)
+
+        return await _persistently(self._place, attempt)
+
+    async def command(self, *args: bytes | str) -> Reply:
+        """See Link."""
+        encoded = [arg.encode() if isinstance(arg, str) else arg for arg in args]
+        packed = b"*%d\r\n" % len(encoded) + b"".join(bulk(arg) for arg in encoded)
+        return await _persistently(self._place, lambda: self._exchange(packed))
+
+    async def info(self) -> list[dict[str, str]]:
+        """See Link."""
+        return [parse_info(await self.command("INFO"))]
+
+    async def _exchange(self, packed: bytes) -> Reply:
+        if self._closed.is_set():
+            raise MemoryUnavailable(f"the connections to Redis at {self._place} are closed")
+        async with self._slots:
+            connection = self._idle.pop() if self._idle else self._new_connection()
+            try:
+                async with asyncio.timeout(TIMEOUT_SECONDS):
+                    await connection.send_packed_command(packed, check_health=False)
+                    return await connection.read_response()
+            except exceptions.ReadOnlyError:
+                # A replica now: connect anew, which asks for the name or the Sentinel again.
+                await self._drop_idle()
+                await connection.disconnect(nowait=True)
+                raise
+            except exceptions.ResponseError:
+                raise  # the answer was read whole
+            except BaseException:
+                await connection.disconnect(nowait=True)
+                await self._drop_idle()
+                raise
+            finally:
+                self._idle.append(connection)
+                if self._closed.is_set():
+                    await connection.disconnect(nowait=True)
+
+    def _new_connection(self) -> AbstractConnection:
+        connection: AbstractConnection = self._pool.make_connection()  # type: ignore[no-untyped-call] # not typed there
+        return connection
+
+    async def _drop_idle(self) -> None:
+        """Closes idle connections: what broke one has broken the others too; each connects again when it is used."""
+        for connection in self._idle:
+            await connection.disconnect(nowait=True)
+
+    async def close(self) -> None:
+        """See Link."""
+        self._closed.set()
+        for connection in self._idle:
+            await connection.disconnect()
+        if self._on_close is not None:
+            await self._on_close()
+
+
+class ClusterLink:
+    """A link to a cluster: redis-py finds the node of a key and follows moved slots."""
+
+    def __init__(self, cluster: RedisCluster, place: str) -> None:
+        self._cluster = cluster
+        self._place = place
+
+    async def run(self, script: Script, keys: KeySet, args: Sequence[bytes]) -> Reply:
+        """See Link."""
+        count = len(keys.names)
+
+        async def attempt() -> Reply:
+            async with asyncio.timeout(TIMEOUT_SECONDS):
+                try:
+                    return await self._cluster.execute_command("EVALSHA", script.sha, count, *keys.names, *args)
+                except exceptions.NoScriptError:
+                    return await self._cluster.execute_command("EVAL", script.source, count, *keys.names, *args)
+
+        return await _persistently(self._place, attempt)
+
+    async def command(self, *args: bytes | str) -> Reply:
+        """See Link."""
+
+        async def attempt() -> Reply:
+            async with asyncio.timeout(TIMEOUT_SECONDS):
+                return await self._cluster.execute_command(*args)
+
+        return await _persistently(self._place, attempt)
+
+    async def info(self) -> list[dict[str, str]]:
+        """See Link."""
+
+        async def attempt() -> list[dict[str, str]]:
+            async with asyncio.timeout(TIMEOUT_SECONDS):
+                answers = await self._cluster.info(target_nodes=RedisCluster.PRIMARIES)
+            return [{name: str(value) for name, value in answer.items()} for answer in answers.values()]
+
+        return await _persistently(self._place, attempt)
+
+    async def close(self) -> None:
+        """See Link."""
+        await self._cluster.aclose()

@@ -1,0 +1,103 @@
+-- Records and groups. A message without tool calls is a group of its own; its number is its sequence number.
+-- A record is `<section><pin><tag><tokens> <link> <payload>`; link is the group of a message that belongs to tool calls,
+-- the covered ranges of a summary, else nothing.
+-- In :groups, `m:<group>` is `<missing> <touched> <tokens> <messages> <pin> <call ids>` and `c:<call id>` lists where the
+-- call was seen: `<group>w` waits for its result, `<group>d` has it, `<group>l` left the view waiting, `<group>x` had a late one.
+local REMEMBER_CALLS_MS = 86460000 -- no operation is open for longer: 24 hours and the skew of clocks
+
+local function records(seqs)
+  local all = {}
+  chunks(seqs, function(some)
+    local found = call('HMGET', MSG, unpack(some))
+    for i = 1, #some do
+      if not found[i] then
+        damage('a record is missing')
+      end
+      all[#all + 1] = found[i]
+    end
+  end)
+  return all
+end
+
+local function tokens_of(record)
+  return tonumber(match(record, '^......(%d+)'))
+end
+
+local function link_of(record)
+  return match(record, '^......%d+ (%S*) ')
+end
+
+local function group_state(group)
+  local text = call('HGET', GROUPS, 'm:' .. group)
+  if not text then
+    return nil
+  end
+  local missing, touched, tokens, messages, pin, calls = match(text, '^(%d+) (%d+) (%d+) (%d+) (.) (.*)$')
+  return {
+    missing = tonumber(missing), touched = tonumber(touched), tokens = tonumber(tokens), messages = tonumber(messages),
+    pin = pin, calls = calls,
+  }
+end
+
+local function group_text(state)
+  return concat({state.missing, state.touched, state.tokens, state.messages, state.pin, state.calls}, ' ')
+end
+
+local function is_open(state)
+  return state.missing > 0 and now - state.touched < open_group_ms
+end
+
+-- The live members of a group in their order. Equal scores sort as text, so numbers are compared here.
+local function members(key, group)
+  local seqs = call('ZRANGEBYSCORE', key, group, group)
+  table.sort(seqs, function(a, b)
+    return tonumber(a) < tonumber(b)
+  end)
+  return seqs
+end
+
+local function forget_departed()
+  for _, group in ipairs(call('ZRANGEBYSCORE', DEPARTED, '-inf', now, 'LIMIT', 0, 4)) do
+    local state = group_state(group)
+    for id in gmatch(state and state.calls or '', '%S+') do
+      local left = string.gsub(' ' .. (call('HGET', GROUPS, 'c:' .. id) or ''), ' ' .. group .. '%a', '')
+      if left == '' then
+        call('HDEL', GROUPS, 'c:' .. id)
+      else
+        call('HSET', GROUPS, 'c:' .. id, string.sub(left, 2))
+      end
+    end
+    call('HDEL', GROUPS, 'm:' .. group)
+    call('ZREM', DEPARTED, group)
+  end
+end
+
+-- A group leaves the live view. Its calls are forgotten if all have their result; else they are remembered, so that a
+-- late result is told from one whose call was never seen.
+local function leave(group)
+  local state = group_state(group)
+  if not state then
+    return
+  end
+  local waits = state.missing > 0
+  for id in gmatch(state.calls, '%S+') do
+    local seen = ' ' .. (call('HGET', GROUPS, 'c:' .. id) or '')
+    if waits then
+      seen = string.gsub(seen, ' ' .. group .. 'w', ' ' .. group .. 'l')
+      seen = string.gsub(seen, ' ' .. group .. 'd', ' ' .. group .. 'x')
+    else
+      seen = string.gsub(seen, ' ' .. group .. '%a', '')
+    end
+    if seen == '' or seen == ' ' then
+      call('HDEL', GROUPS, 'c:' .. id)
+    else
+      call('HSET', GROUPS, 'c:' .. id, string.sub(seen, 2))
+    end
+  end
+  if waits then
+    call('ZADD', DEPARTED, now + REMEMBER_CALLS_MS, group)
+    forget_departed()
+  else
+    call('HDEL', GROUPS, 'm:' .. group)
+  end
+end

@@ -1,0 +1,282 @@
+"""What the scripts answer, as results and typed errors: the one place that maps them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, Final, NoReturn, cast
+
+from durable_memory.memory.errors import MemoryDamaged, MemoryFault
+from durable_memory.memory.limits import Limits
+from durable_memory.memory.stores import refusals
+from durable_memory.memory.stores.port import ABSENT, Batch, BatchPage, Begun, Stopped, StoredEntry, StoredView
+from durable_memory.memory.types import (
+    SECTIONS,
+    AppendResult,
+    DeleteResult,
+    FlushOutcome,
+    FlushResult,
+    MemoryStats,
+    Omitted,
+    Section,
+)
+
+MAX_OPERATIONS: Final = 100_000
+_SECTIONS: Final[dict[int, Section]] = {ord("s"): "system", ord("l"): "long_term", ord("c"): "short_term"}
+_STOPPED: Final = ("gone", "stale")
+
+
+def refuse(resource: str, words: Sequence[str]) -> MemoryFault:  # noqa: C901, PLR0911, PLR0912 - a table
+    """Returns the error that a script's refusal stands for."""
+    match words:
+        case ["expired"]:
+            return refusals.operation_expired(resource)
+        case ["reused"]:
+            return refusals.operation_id_reused(resource)
+        case ["operations"]:
+            return refusals.too_many_operations(resource, MAX_OPERATIONS)
+        case ["message", position, tokens, limit]:
+            return refusals.message_too_large(resource, int(position), int(tokens), int(limit))
+        case ["group", position, unit, actual, limit]:
+            return refusals.group_too_large(resource, int(position), unit, int(actual), int(limit))
+        case ["pinned", unit, actual, limit]:
+            return refusals.pinned_too_large(resource, unit, int(actual), int(limit))
+        case ["batch", unit, actual, limit]:
+            return refusals.batch_too_large(resource, unit, int(actual), int(limit))
+        case ["full", unit, waiting, arriving, limit]:
+            return refusals.overflow_full(resource, unit, int(waiting), int(arriving), int(limit))
+        case ["unseen", position]:
+            return refusals.call_never_seen(resource, int(position))
+        case ["answered", position]:
+            return refusals.call_already_answered(resource, int(position))
+        case ["empty"]:
+            return refusals.summary_missing(resource)
+        case ["large", tokens, limit]:
+            return refusals.summary_too_large(resource, int(tokens), int(limit))
+        case _:
+            return damaged(resource, "a script gave an unknown answer")
+
+
+def damaged(resource: str, what: str) -> MemoryDamaged:
+    """What stands in Redis is not what the scripts left there."""
+    return MemoryDamaged(
+        f"{resource}: {what}; something evicted or changed keys of this memory (check maxmemory-policy); clear it"
+    )
+
+
+def appended(resource: str, reply: bytes, tag: str, wanted: str | None = None) -> AppendResult:
+    """Reads the answer to append and write."""
+    words = reply.decode().split(" ")
+    if words[0] == "ok":
+        _, incarnation, first, count, version, tokens, messages, due, evicted, late, created, removed = words
+        return AppendResult(
+            ids=_new_ids(incarnation, first, count, tag),
+            version=version,
+            tokens=int(tokens),
+            messages=int(messages),
+            evicted=int(evicted),
+            late=int(late),
+            flush_due=due == "1",
+            removed=int(removed),
+            created=created == "1",
+        )
+    if words[0] == "again":
+        _, incarnation, first, count, version, tokens, messages, due = words
+        return AppendResult(
+            ids=_new_ids(incarnation, first, count, tag),
+            version=version,
+            tokens=int(tokens),
+            messages=int(messages),
+            flush_due=due == "1",
+            already_applied=True,
+        )
+    if words[0] == "conflict":
+        raise refusals.version_conflict(resource, words[1], wanted or ABSENT)
+    raise refuse(resource, words)
+
+
+def _new_ids(incarnation: str, first: str, count: str, tag: str) -> tuple[str, ...]:
+    start = int(first)
+    return tuple(f"{incarnation}-{seq}-{tag}" for seq in range(start, start + int(count)))
+
+
+def entry(incarnation: str, seq: str, record: bytes) -> StoredEntry:
+    """Reads a record: `<section><pin><tag><tokens> <link> <payload>`."""
+    tokens, _, payload = record[6:].split(b" ", 2)
+    return StoredEntry(
+        f"{incarnation}-{seq}-{record[2:6].decode()}", payload.decode(), _SECTIONS[record[0]], int(tokens)
+    )
+
+
+def view(resource: str, reply: list[bytes], max_tokens: int | None) -> StoredView:
+    """Reads the answer to read."""
+    words = reply[0].decode().split(" ")
+    if words[0] == "absent":
+        return StoredView((), 0, ABSENT, 0, 0, flush_due=False)
+    if words[0] == "small":
+        raise refusals.budget_too_small(resource, int(words[1]), max_tokens or 0)
+    _, incarnation, version, omitted_messages, omitted_tokens, due, *seqs = words
+    entries = tuple(entry(incarnation, seq, record) for seq, record in zip(seqs, reply[1:], strict=True))
+    return StoredView(
+        entries,
+        sum(one.tokens for one in entries),
+        version,
+        int(omitted_messages),
+        int(omitted_tokens),
+        flush_due=due == "1",
+    )
+
+
+def deleted(resource: str, reply: bytes, ids: Sequence[str]) -> DeleteResult:
+    """Reads the answer to delete."""
+    word, _, rest = reply.decode().partition(" ")
+    if word != "ok":
+        raise refuse(resource, [word])
+    incarnation, removed, missing, covered = rest.split("|")
+    return DeleteResult(
+        removed=tuple(f"{incarnation}-{name}" for name in removed.split()),
+        not_found=tuple(ids[int(position)] for position in missing.split()),
+        covered={
+            ids[int(position)]: f"{incarnation}-{name}"
+            for position, _, name in (one.partition("=") for one in covered.split())
+        },
+    )
+
+
+def begun(resource: str, reply: bytes, owner: str) -> Begun:
+    """Reads the answer to begin."""
+    words = reply.decode().split(" ", 6)
+    match words:
+        case ["batch", incarnation, fence, messages, tokens, summary_max, batch_id]:
+            return Batch(incarnation, int(fence), owner, batch_id, int(messages), int(tokens), int(summary_max))
+        case ["done", *_]:
+            return _committed(reply)
+        case ["gone"]:
+            return FlushResult("gone")
+        case ["busy", milliseconds]:
+            return FlushResult("busy", retry_after_ms=int(milliseconds))
+        case ["nothing", reason, tokens, messages, due]:
+            return FlushResult(
+                "nothing",
+                reason=reason,
+                tokens_before=int(tokens),
+                tokens_after=int(tokens),
+                messages_before=int(messages),
+                messages_after=int(messages),
+                flush_due=due == "1",
+            )
+        case _:
+            raise refuse(resource, words)
+
+
+def stopped(resource: str, reply: bytes) -> Stopped | None:
+    """Reads the answer to draft and fail."""
+    word = reply.decode()
+    if word in _STOPPED:
+        return cast("Stopped", word)
+    if word != "ok":
+        raise refuse(resource, [word])
+    return None
+
+
+def batch_page(reply: list[bytes]) -> BatchPage | Stopped:
+    """Reads the answer to content."""
+    words = reply[0].decode().split(" ")
+    if words[0] in _STOPPED:
+        return cast("Stopped", words[0])
+    _, following, incarnation, *seqs = words
+    entries = tuple(entry(incarnation, seq, record) for seq, record in zip(seqs, reply[1:], strict=True))
+    return BatchPage(entries, None if following == "-1" else int(following))
+
+
+def committed(resource: str, reply: bytes) -> FlushResult:
+    """Reads the answer to commit."""
+    words = reply.decode().split(" ")
+    if words[0] == "ok":
+        return _committed(reply)
+    if words[0] in _STOPPED:
+        return FlushResult(cast("FlushOutcome", words[0]))
+    raise refuse(resource, words)
+
+
+def _committed(reply: bytes) -> FlushResult:
+    _, due, incarnation, summary, before, after, messages_before, messages_after, names = reply.decode().split(" ")
+    return FlushResult(
+        "committed",
+        removed_ids=_ids(incarnation, names),
+        summary_id=f"{incarnation}-{summary}",
+        tokens_before=int(before),
+        tokens_after=int(after),
+        messages_before=int(messages_before),
+        messages_after=int(messages_after),
+        flush_due=due == "1",
+    )
+
+
+def dropped(resource: str, reply: bytes) -> FlushResult:
+    """Reads the answer to drop."""
+    words = reply.decode().split(" ")
+    if words[0] != "ok":
+        raise refuse(resource, words)
+    _, due, outcome, reason, before, after, messages_before, messages_after, incarnation, names = words
+    return FlushResult(
+        cast("FlushOutcome", outcome),
+        reason=None if reason == "-" else reason,
+        removed_ids=_ids(incarnation, names),
+        tokens_before=int(before),
+        tokens_after=int(after),
+        messages_before=int(messages_before),
+        messages_after=int(messages_after),
+        flush_due=due == "1",
+    )
+
+
+def _ids(incarnation: str, names: str) -> tuple[str, ...]:
+    return tuple(f"{incarnation}-{name}" for name in names.split(",") if name)
+
+
+def stats(reply: list[Any], limits: Limits) -> MemoryStats:
+    """Reads the answer to stats."""
+    if not reply:
+        nothing: dict[str, int] = dict.fromkeys(SECTIONS, 0)
+        return MemoryStats(
+            exists=False,
+            version=ABSENT,
+            tokens=nothing,
+            messages=nothing,
+            omitted=Omitted(),
+            max_tokens=limits.max_tokens,
+            max_messages=limits.max_messages,
+            flush_due=False,
+        )
+    (version, *sums, over_tokens, over_messages, due, blocked, owner, flush_at, outcome, created, updated, expires) = (
+        reply
+    )
+    return MemoryStats(
+        exists=True,
+        version=version.decode(),
+        tokens=dict(zip(SECTIONS, sums[:3], strict=True)),
+        messages=dict(zip(SECTIONS, sums[3:], strict=True)),
+        omitted=Omitted(over_messages, over_tokens),
+        max_tokens=limits.max_tokens,
+        max_messages=limits.max_messages,
+        flush_due=due == 1,
+        flush_blocked=blocked.decode() or None,
+        flushing_owner=owner.decode() or None,
+        last_flush_at=_instant(flush_at),
+        last_flush_outcome=outcome.decode() or None,
+        created_at=_instant(created),
+        updated_at=_instant(updated),
+        expires_at=_instant(expires),
+    )
+
+
+def _instant(milliseconds: int) -> datetime | None:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC) if milliseconds else None
+
+
+def script_failed(resource: str, error: Exception) -> NoReturn:
+    """Raises what an error inside a script means: it met data that no script of ours leaves behind."""
+    text = str(error)
+    what = text.removeprefix("DAMAGED ") if text.startswith("DAMAGED ") else "a stored value has an unexpected form"
+    raise damaged(resource, what) from error

@@ -1,0 +1,65 @@
+"""What a Redis URL says, and how it is shown without its secrets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+from durable_memory.memory.errors import MemoryInvalid
+
+SCHEMES: Final = ("redis://", "rediss://", "unix://", "redis+cluster://", "redis+sentinel://")
+_SENTINEL_PORT: Final = 26379
+_SENTINEL_FORM: Final = "redis+sentinel://host:port[,host:port]/service[/db]"
+
+
+def redact_url(url: str) -> str:
+    """Returns the URL without user, password and options: what logs and errors may show."""
+    scheme, separator, rest = url.partition("://")
+    if not separator:
+        return "(not a URL)"
+    place = rest.split("?", 1)[0].split("#", 1)[0].rsplit("@", 1)[-1]
+    return f"{scheme}://{place}"
+
+
+def check_scheme(url: str) -> None:
+    """Raises MemoryInvalid that names the schemes there are."""
+    if not url.startswith(SCHEMES):
+        raise MemoryInvalid(f"Redis URL {redact_url(url)}: the scheme must be one of {', '.join(SCHEMES)}")
+
+
+@dataclass(frozen=True, slots=True)
+class SentinelAddress:
+    """Where to ask for the primary of a service. User and password are those of the primary."""
+
+    sentinels: tuple[tuple[str, int], ...]
+    service: str
+    db: int
+    username: str | None
+    password: str | None
+
+
+def parse_sentinel_url(url: str) -> SentinelAddress:
+    """Reads `redis+sentinel://[user:password@]host:port[,host:port]/service[/db]`."""
+    wrong = MemoryInvalid(f"Redis URL {redact_url(url)}: must have the form {_SENTINEL_FORM}")
+    rest = url.partition("://")[2]
+    place, question, _ = rest.partition("?")
+    credentials, at, place = place.rpartition("@")
+    hosts, _, path = place.partition("/")
+    service, _, db = path.partition("/")
+    username, colon, password = credentials.partition(":")
+    if not hosts or not service or question or (db and not db.isdecimal()) or (at and not colon):
+        raise wrong
+    sentinels = []
+    for host in hosts.split(","):
+        try:
+            parts = urlsplit(f"//{host}")
+            port = parts.port
+        except ValueError:
+            raise wrong from None
+        if not parts.hostname:
+            raise wrong
+        sentinels.append((parts.hostname, port or _SENTINEL_PORT))
+    return SentinelAddress(
+        tuple(sentinels), unquote(service), int(db or 0), unquote(username) or None, unquote(password) or None
+    )
