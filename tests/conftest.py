@@ -12,6 +12,8 @@ from temporalio.client import Client
 
 from durable_memory.dev import start_temporal, start_valkey
 
+pytest.register_assert_rewrite("durable_memory.testing")  # the asserts of its suites explain themselves then
+
 # Deadlines measure the machine, not the promise; examples that failed are printed as code that reproduces them.
 hypothesis.settings.register_profile("default", deadline=None, database=None, print_blob=True)
 hypothesis.settings.load_profile("default")

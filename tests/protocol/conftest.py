@@ -11,8 +11,6 @@ from durable_memory.testing.builders import tiny
 from durable_memory.testing.driven import Driven
 from durable_memory.testing.rigs import InMemoryRig, RedisRig, StoreRig, drive, open_redis_rig
 
-pytest.register_assert_rewrite("durable_memory.testing")
-
 
 @pytest.fixture
 def in_memory_rig() -> InMemoryRig:

@@ -11,8 +11,6 @@ from durable_memory.memory.clock import SystemClock
 from durable_memory.memory.stores.in_memory.store import open_in_memory
 from durable_memory.memory.stores.port import Backend
 
-pytest.register_assert_rewrite("durable_memory.testing")
-
 
 @pytest.fixture(scope="session")
 async def in_memory_backend() -> AsyncIterator[Backend]:
