@@ -85,8 +85,8 @@ class Settings(BaseSettings):
     http_host: Annotated[str, Field(min_length=1, max_length=255)] = "127.0.0.1"
     """The address on which the worker serves /livez, /readyz and /metrics."""
 
-    http_port: Annotated[int, Field(ge=0, le=65_535)] = 9464
-    """Its port; 0 takes a free one."""
+    http_port: Annotated[int, Field(ge=0, le=65_535)] = 0
+    """Its port; 0 takes a free one, which the log names."""
 
     log_level: Annotated[LogLevel, BeforeValidator(_lower)] = "info"
     """The least severe log entries to write."""

@@ -1,0 +1,61 @@
+"""Puts the commands together."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Annotated, NoReturn
+
+import typer
+
+from durable_memory.cli import declarations, memories, upkeep, worker
+from durable_memory.exit import leave
+
+app = typer.Typer(
+    name="durable-memory",
+    no_args_is_help=True,
+    add_completion=False,
+    # A traceback with local variables would show content.
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(worker.worker)
+app.command()(declarations.validate)
+app.command("list")(declarations.list_)
+app.command()(memories.read)
+app.command()(memories.append)
+app.command()(memories.stats)
+app.command()(memories.health)
+app.command()(upkeep.flush)
+app.command()(upkeep.clear)
+app.command()(declarations.schema)
+
+
+def _print_version(wanted: bool) -> None:  # noqa: FBT001 - the signature is typer's
+    if wanted:
+        sys.stdout.write(f"durable-memory {version('durable-memory')}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def durable_memory(
+    *,
+    show_version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Durable, shared memory for AI agents on Temporal."""
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Runs the command line and ends the process: 0 if all went well, 1 for an error, 2 for wrong usage."""
+    code: object = 1
+    try:
+        app(args=None if arguments is None else list(arguments), prog_name="durable-memory")
+    except SystemExit as ended:
+        code = ended.code
+    except Exception:  # noqa: BLE001 - a bug; the process leaves by its one way all the same
+        traceback.print_exc()
+    leave(code if isinstance(code, int) else 0 if code is None else 1)

@@ -1,0 +1,138 @@
+"""Commands that use one memory: append, read, stats, health."""
+
+from __future__ import annotations
+
+import json
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from durable_memory.cli import tables
+from durable_memory.cli.options import Form, Key, Memories, OperationId, Project, RedisUrl, Resource
+from durable_memory.cli.output import Output, show
+from durable_memory.cli.session import failing_in_words, with_memory
+from durable_memory.memory.errors import MemoryInvalid
+from durable_memory.memory.memory import Memory
+from durable_memory.memory.types.answers import to_json
+
+
+class Speaker(StrEnum):
+    """Who can say a message that is text alone."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    SYSTEM = "system"
+
+
+def append(  # noqa: PLR0913 - each argument is one of the command line
+    resource: Resource,
+    key: Key,
+    text: Annotated[str | None, typer.Argument(metavar="TEXT", help="What is said.", show_default=False)] = None,
+    *,
+    role: Annotated[Speaker, typer.Option("--role", help="Who says TEXT.")] = Speaker.USER,
+    json_file: Annotated[
+        str | None,
+        typer.Option(
+            "--json",
+            metavar="FILE|-",
+            help="Instead of TEXT: a chat-completions message, or a list of them; - is stdin.",
+            show_default=False,
+        ),
+    ] = None,
+    operation_id: OperationId = None,
+    redis_url: RedisUrl = None,
+    project: Project = None,
+    memories: Memories = None,
+    output: Form = Output.TABLE,
+) -> None:
+    """Append messages: all of them or, if one is refused, none."""
+    if (text is None) == (json_file is None):
+        raise typer.BadParameter("give either TEXT or --json FILE")
+    if json_file is not None and role is not Speaker.USER:
+        raise typer.BadParameter("--role says who says TEXT; in JSON each message has its role")
+    with failing_in_words():
+        messages = _messages(json_file) if json_file is not None else [{"role": role.value, "content": text}]
+    result = with_memory(
+        resource,
+        key,
+        lambda memory: memory.append(messages, operation_id=operation_id),
+        redis_url=redis_url,
+        project=project,
+        memories=memories,
+    )
+    show(output, to_json(result), tables.append_table(resource, key, result))
+
+
+def read(
+    resource: Resource,
+    key: Key,
+    *,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=0, help="The newest messages, at most so many.", show_default=False)
+    ] = None,
+    max_tokens: Annotated[
+        int | None,
+        typer.Option("--max-tokens", min=0, help="What a model call may spend on the view.", show_default=False),
+    ] = None,
+    redis_url: RedisUrl = None,
+    project: Project = None,
+    memories: Memories = None,
+    output: Form = Output.TABLE,
+) -> None:
+    """Show the view: what an agent reads."""
+    view = with_memory(
+        resource,
+        key,
+        lambda memory: memory.read(limit=limit, max_tokens=max_tokens),
+        redis_url=redis_url,
+        project=project,
+        memories=memories,
+    )
+    show(output, view.to_dict(), tables.view_table(resource, key, view))
+
+
+def stats(
+    resource: Resource,
+    key: Key,
+    *,
+    redis_url: RedisUrl = None,
+    project: Project = None,
+    memories: Memories = None,
+    output: Form = Output.TABLE,
+) -> None:
+    """Show the counters: budget, what waits for a summary, flushes, lifetime."""
+    counters = with_memory(resource, key, Memory.stats, redis_url=redis_url, project=project, memories=memories)
+    show(output, to_json(counters), tables.stats_table(resource, key, counters))
+
+
+def health(
+    resource: Resource,
+    key: Key,
+    *,
+    redis_url: RedisUrl = None,
+    project: Project = None,
+    memories: Memories = None,
+    output: Form = Output.TABLE,
+) -> None:
+    """Tell whether the memory can do its work: exit code 1 if it cannot."""
+    verdict = with_memory(resource, key, Memory.health, redis_url=redis_url, project=project, memories=memories)
+    show(output, to_json(verdict), tables.health_table(resource, key, verdict))
+    if not verdict.healthy:
+        raise typer.Exit(1)
+
+
+def _messages(file: str) -> list[Any]:
+    """Reads messages from a file or stdin; their form is checked where they enter the memory."""
+    name = "stdin" if file == "-" else file
+    try:
+        data = json.loads(sys.stdin.read() if file == "-" else Path(file).read_text("utf-8"))
+    except OSError as error:
+        raise MemoryInvalid(f"{name}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise MemoryInvalid(f"{name}: is not UTF-8 text") from None
+    except json.JSONDecodeError as error:
+        raise MemoryInvalid(f"{name}:{error.lineno}: is not JSON: {error.msg}") from None
+    return data if isinstance(data, list) else [data]

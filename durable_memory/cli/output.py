@@ -1,0 +1,77 @@
+"""What commands print: tables for people or JSON for programs on stdout, sentences on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from enum import StrEnum
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from durable_memory.memory.types import clean_text
+
+_STEERING = {
+    code: chr(code).encode("unicode_escape").decode("ascii")
+    for code in (*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+    if chr(code) not in "\n\t"
+}
+"""Control characters and those that reverse the direction of text: stored text must not steer a terminal."""
+
+
+class Output(StrEnum):
+    """The forms of output."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
+def show(output: Output, data: object, table: Table) -> None:
+    """Prints a result in the chosen form. data: the same as the table, in JSON values."""
+    if output is Output.JSON:
+        print_json(data)
+    else:
+        Console(file=sys.stdout, highlight=False, markup=False, emoji=False).print(table)
+
+
+def print_json(data: object) -> None:
+    """Prints JSON values, and nothing else."""
+    sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+
+
+def say(sentence: str) -> None:
+    """Prints a line on stderr."""
+    sys.stderr.write(f"{visible(sentence)}\n")
+
+
+def visible(text: str) -> str:
+    """Returns text that is fit for a terminal."""
+    return clean_text(text).translate(_STEERING)
+
+
+def facts(title: str, rows: Iterable[tuple[str, str]]) -> Table:
+    """Makes a table of names and values."""
+    table = Table(title=_bold(title), title_justify="left", show_header=False, box=None, pad_edge=False)
+    table.add_column(style="cyan", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows:
+        table.add_row(name, Text(visible(value)))
+    return table
+
+
+def listing(title: str, columns: Iterable[str], rows: Iterable[Iterable[str]], *, numbers: Iterable[str] = ()) -> Table:
+    """Makes a table with a row for each thing; the columns in `numbers` stand to the right."""
+    table = Table(title=_bold(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    right = set(numbers)
+    for column in columns:
+        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(visible(cell)) for cell in row))
+    return table
+
+
+def _bold(title: str) -> Text:
+    return Text(visible(title), style="bold")

@@ -1,0 +1,93 @@
+"""Runs the work of a command: with an open client where it needs one, and with one sentence for each way to fail."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import typer
+
+from durable_memory.cli.options import settings_from
+from durable_memory.cli.output import say
+from durable_memory.cli.waking import CommandWaker
+from durable_memory.dev.supervisor import ServerStartError
+from durable_memory.logs import configure_logs
+from durable_memory.memory.client import MemoryClient
+from durable_memory.memory.errors import InvalidDeclarations, MemoryFault, MemoryInvalid
+from durable_memory.memory.memory import Memory
+from durable_memory.memory.registry import Registry
+from durable_memory.memory.resource import MemoryResource
+
+_Result = TypeVar("_Result")
+
+
+@contextmanager
+def failing_in_words() -> Iterator[None]:
+    """Turns the errors of the product into a sentence on stderr and exit code 1."""
+    try:
+        yield
+    except InvalidDeclarations as invalid:
+        number = len(invalid.faults)
+        say(f"Error: the declarations have {number} fault{'s' if number != 1 else ''}:")
+        for fault in invalid.faults:
+            say(f"  {fault}")
+        raise typer.Exit(1) from None
+    except (MemoryFault, ServerStartError) as error:
+        say(f"Error: {error}")
+        raise typer.Exit(1) from None
+
+
+def with_client(
+    work: Callable[[MemoryClient], Awaitable[_Result]],
+    *,
+    redis_url: str | None,
+    project: str | None,
+    memories: Sequence[Path] | None,
+) -> _Result:
+    """Connects, does the work and closes; fails in words. The options are those of the command line."""
+    configure_logs("warning", "console")
+
+    async def run() -> _Result:
+        settings = settings_from(redis_url=redis_url, project=project, memories=memories)
+        client = await MemoryClient.connect(
+            settings.redis_url,
+            memories=Registry.load(settings.memories),
+            project=settings.project,
+            prefix=settings.prefix,
+            waker=CommandWaker(settings.task_queue),
+        )
+        async with client:
+            return await work(client)
+
+    with failing_in_words():
+        return asyncio.run(run())
+
+
+def with_memory(
+    resource: str,
+    key: str,
+    work: Callable[[Memory], Awaitable[_Result]],
+    *,
+    redis_url: str | None,
+    project: str | None,
+    memories: Sequence[Path] | None,
+) -> _Result:
+    """Does work on one memory; see `with_client`."""
+
+    async def on_memory(client: MemoryClient) -> _Result:
+        refuse_in_memory(client.registry.memory(resource))
+        return await work(client.memory(resource, key))
+
+    return with_client(on_memory, redis_url=redis_url, project=project, memories=memories)
+
+
+def refuse_in_memory(resource: MemoryResource) -> None:
+    """Refuses a resource whose memories live in another process: from here, all of them would look empty."""
+    if resource.persistence.type == "in_memory":
+        raise MemoryInvalid(
+            f"{resource.id}: persistence.type in_memory keeps memories inside the process that uses them; "
+            "this command cannot see them"
+        )

@@ -1,0 +1,226 @@
+"""The tables that people see: results of commands, in words and numbers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from rich.table import Table
+
+from durable_memory.cli.output import facts, listing
+from durable_memory.memory.durations import format_duration
+from durable_memory.memory.faults import Fault
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.registry import Registry
+from durable_memory.memory.resource import MemoryResource
+from durable_memory.memory.types import (
+    AppendResult,
+    ClearResult,
+    FlushResult,
+    MemoryHealth,
+    MemoryStats,
+    Message,
+    View,
+)
+
+_REASONS = {
+    "below_threshold": "below the threshold; --force flushes anyway",
+    "pinned": "system and pinned messages are all there is",
+    "keep": "keep_first and keep_last keep all there is",
+}
+
+
+def append_table(resource: str, key: str, result: AppendResult) -> Table:
+    """The answer to an append."""
+    rows = [
+        ("appended", "nothing: this operation id was applied before" if result.already_applied else ""),
+        ("ids", "\n".join(result.ids)),
+        ("view now", _size(result.messages, result.tokens)),
+        ("evicted", counted(result.evicted, "message") if result.evicted else ""),
+        ("late results", counted(result.late, "message") if result.late else ""),
+        ("flush due", "yes" if result.flush_due else ""),
+    ]
+    return facts(f"{resource}  {key}", _filled(rows))
+
+
+def view_table(resource: str, key: str, view: View) -> Table:
+    """What an agent reads."""
+    waiting = f", {counted(view.omitted.messages, 'message')} waiting for a summary" if view.omitted.messages else ""
+    rows = (
+        (message.section or "", _speaker(message), f"{message.tokens:,}", _said(message)) for message in view.messages
+    )
+    table = listing(f"{resource}  {key}", ("section", "role", "tokens", "message"), rows, numbers=("tokens",))
+    table.caption = f"{_size(len(view.messages), view.tokens)}{waiting}, version {view.version}"
+    table.caption_justify = "left"
+    return table
+
+
+def stats_table(resource: str, key: str, stats: MemoryStats) -> Table:
+    """The counters of a memory."""
+    return facts(f"{resource}  {key}", _filled(_stats_rows(stats)))
+
+
+def health_table(resource: str, key: str, health: MemoryHealth) -> Table:
+    """Whether a memory can do its work."""
+    rows = [("healthy", "yes" if health.healthy else "no"), *(("problem", problem) for problem in health.problems)]
+    if health.stats is not None:
+        rows += _stats_rows(health.stats)
+    return facts(f"{resource}  {key}", _filled(rows))
+
+
+def flush_table(resource: str, key: str, result: FlushResult) -> Table:
+    """What a flush did."""
+    changed = result.outcome in ("committed", "dropped")
+    rows = [
+        ("outcome", result.outcome),
+        ("reason", _REASONS.get(result.reason or "", result.reason or "")),
+        ("taken out", counted(len(result.removed_ids), "message") if changed else ""),
+        ("summary", result.summary_id or ""),
+        ("view before", _size(result.messages_before, result.tokens_before) if changed else ""),
+        ("view now", _size(result.messages_after, result.tokens_after) if changed else ""),
+        ("free in", f"{result.retry_after_ms:,} ms" if result.retry_after_ms else ""),
+        ("flush due", "yes" if result.flush_due else ""),
+    ]
+    return facts(f"{resource}  {key}", _filled(rows))
+
+
+def clear_table(resource: str, key: str, result: ClearResult) -> Table:
+    """What a clear removed."""
+    return facts(f"{resource}  {key}", [("removed", counted(result.cleared, "message"))])
+
+
+def memories_table(resource: str, found: Sequence[tuple[MemoryId, MemoryStats]]) -> Table:
+    """The memories of a resource."""
+    rows = (
+        (
+            memory.key,
+            f"{sum(stats.messages.values()):,}",
+            f"{sum(stats.tokens.values()):,}",
+            _share(stats),
+            f"{stats.omitted.messages:,}",
+            "due" if stats.flush_due else "",
+            _time(stats.updated_at),
+            _time(stats.expires_at),
+        )
+        for memory, stats in found
+    )
+    numbers = ("messages", "tokens", "budget", "waiting")
+    return listing(
+        f"{resource}: {len(found):,} {'memory' if len(found) == 1 else 'memories'}",
+        ("key", *numbers, "flush", "written", "expires"),
+        rows,
+        numbers=numbers,
+    )
+
+
+def resources_table(registry: Registry) -> Table:
+    """What is declared."""
+    rows = (
+        (each.id, each.version or "", _budget(each), each.eviction_policy.type, each.flushing.type, each.scope,
+         "never" if each.ttl is None else format_duration(each.ttl), each.description)
+        for each in registry.memories()
+    )  # fmt: skip
+    columns = ("resource", "version", "budget", "policy", "flushing", "scope", "expires", "description")
+    return listing("Declared memories", columns, rows)
+
+
+def valid_table(registry: Registry) -> Table:
+    """What a check without faults found."""
+    rows = [("memory", each.id, each.description) for each in registry.memories()]
+    rows += [("agent", each.id, each.description) for each in registry.agents()]
+    return listing("All declarations are valid", ("kind", "id", "description"), rows)
+
+
+def faults_table(faults: Sequence[Fault]) -> Table:
+    """Every fault of the declarations."""
+    rows = ((f"{fault.file}:{fault.line}" if fault.line else fault.file, fault.path, fault.problem) for fault in faults)
+    return listing("Faults", ("place", "field", "problem"), rows)
+
+
+def schema_table(schema: Mapping[str, Any]) -> Table:
+    """The fields of the documents."""
+    definitions = schema["$defs"]
+    rows = [row for name in ("MemoryResource", "AgentResource") for row in _fields(definitions[name], definitions)]
+    return listing("Fields of the YAML documents", ("field", "values", "default", "meaning"), rows)
+
+
+def counted(number: int, unit: str) -> str:
+    """Returns a number with its unit, which is given in the singular."""
+    return f"{number:,} {unit}{'' if number == 1 else 's'}"
+
+
+def _stats_rows(stats: MemoryStats) -> list[tuple[str, str]]:
+    if not stats.exists:
+        return [("memory", "does not exist (yet)")]
+    messages, tokens = sum(stats.messages.values()), sum(stats.tokens.values())
+    limits = [
+        counted(limit, unit) for limit, unit in ((stats.max_messages, "message"), (stats.max_tokens, "token")) if limit
+    ]
+    return [
+        ("view", _size(messages, tokens)),
+        ("budget", f"{', '.join(limits)}{f'; {share} of the tokens used' if (share := _share(stats)) else ''}"),
+        *((section, _size(stats.messages[section], stats.tokens[section])) for section in stats.messages),
+        ("waiting", f"{_size(stats.omitted.messages, stats.omitted.tokens)}" if stats.omitted.messages else ""),
+        ("flush due", "yes" if stats.flush_due else "no"),
+        ("flush blocked", _REASONS.get(stats.flush_blocked or "", stats.flush_blocked or "")),
+        ("flushing now", stats.flushing_owner or ""),
+        ("last flush", f"{_time(stats.last_flush_at)} {stats.last_flush_outcome or ''}".strip()),
+        ("created", _time(stats.created_at)),
+        ("written", _time(stats.updated_at)),
+        ("expires", _time(stats.expires_at) or "never"),
+        ("version", stats.version),
+    ]
+
+
+def _fields(definition: Mapping[str, Any], definitions: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, ...]]:
+    for name, field in definition["properties"].items():
+        part = definitions.get(str(field.get("$ref", "")).rpartition("/")[2])
+        if part is not None:
+            yield from _fields(part, definitions, f"{path}{name}.")
+            continue
+        options = [option.get("type", "") for option in field.get("anyOf", [])]
+        values = field.get("enum") or ([field["const"]] if "const" in field else options or [field.get("type", "")])
+        default = (
+            json.dumps(field["default"]) if field.get("default") not in (None, "") and "const" not in field else ""
+        )
+        yield f"{path}{name}", " | ".join(map(str, values)), default, field.get("description", "")
+
+
+def _filled(rows: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    return ((name, value) for name, value in rows if value)
+
+
+def _size(messages: int, tokens: int) -> str:
+    return f"{counted(messages, 'message')}, {counted(tokens, 'token')}"
+
+
+def _budget(resource: MemoryResource) -> str:
+    limits = ((resource.max_tokens, "token"), (resource.max_messages, "message"))
+    return ", ".join(counted(limit, unit) for limit, unit in limits if limit)
+
+
+def _share(stats: MemoryStats) -> str:
+    return "" if stats.budget_ratio is None else f"{stats.budget_ratio:.0%}"
+
+
+def _time(moment: datetime | None) -> str:
+    return "" if moment is None else moment.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _speaker(message: Message) -> str:
+    names = [name for name in (message.agent, message.name) if name]
+    return f"{message.role} ({', '.join(names)})" if names else message.role
+
+
+def _said(message: Message) -> str:
+    parts = [message.content] if isinstance(message.content, str) else [_part(part) for part in message.content or ()]
+    if message.tool_call_id:
+        parts.insert(0, f"[{message.tool_call_id}]")
+    parts += [f"→ {call.name}({call.arguments}) [{call.id}]" for call in message.tool_calls]
+    return "\n".join(part for part in parts if part)
+
+
+def _part(part: Mapping[str, Any]) -> str:
+    return str(part["text"]) if part.get("type") == "text" and "text" in part else f"[{part.get('type', 'part')}]"

@@ -1,0 +1,72 @@
+"""Commands that take messages out of a memory: flush, clear."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from durable_memory.cli import tables
+from durable_memory.cli.options import Form, Key, Memories, OperationId, Project, RedisUrl, Resource
+from durable_memory.cli.output import Output, say, show
+from durable_memory.cli.session import with_memory
+from durable_memory.memory.memory import Memory
+from durable_memory.memory.types import ClearResult
+from durable_memory.memory.types.answers import to_json
+
+_UNDONE = ("busy", "stale")
+
+
+def flush(
+    resource: Resource,
+    key: Key,
+    *,
+    force: Annotated[bool, typer.Option("--force", help="Below the threshold too.")] = False,
+    operation_id: OperationId = None,
+    redis_url: RedisUrl = None,
+    project: Project = None,
+    memories: Memories = None,
+    output: Form = Output.TABLE,
+) -> None:
+    """Run one flush here and now: exit code 1 if another one was in its way."""
+    result = with_memory(
+        resource,
+        key,
+        lambda memory: memory.flush(force=force, operation_id=operation_id),
+        redis_url=redis_url,
+        project=project,
+        memories=memories,
+    )
+    show(output, to_json(result), tables.flush_table(resource, key, result))
+    if result.outcome in _UNDONE:
+        raise typer.Exit(1)
+
+
+def clear(
+    resource: Resource,
+    key: Key,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    operation_id: OperationId = None,
+    redis_url: RedisUrl = None,
+    project: Project = None,
+    memories: Memories = None,
+    output: Form = Output.TABLE,
+) -> None:
+    """Remove every message and summary, after a question."""
+    if not yes and not sys.stdin.isatty():
+        raise typer.BadParameter("there is no terminal to ask at; --yes clears without a question")
+
+    async def clear_if_wanted(memory: Memory) -> ClearResult | None:
+        counters = await memory.stats()
+        held = sum(counters.messages.values()) + counters.omitted.messages
+        if not yes and not typer.confirm(f"Remove {held:,} messages of {resource} {key!r} for good?", err=True):
+            return None
+        return await memory.clear(confirm=True, operation_id=operation_id)
+
+    result = with_memory(resource, key, clear_if_wanted, redis_url=redis_url, project=project, memories=memories)
+    if result is None:
+        say("Nothing was removed.")
+        raise typer.Exit(1)
+    show(output, to_json(result), tables.clear_table(resource, key, result))

@@ -1,0 +1,29 @@
+"""Wakes the background flush from a command, if a Temporal is configured; says so if it could not."""
+
+from __future__ import annotations
+
+from durable_memory.activities.waker import TemporalWaker
+from durable_memory.cli.output import say
+from durable_memory.memory.errors import MemoryUnavailable
+from durable_memory.memory.identity import MemoryId
+from durable_memory.temporal_connection import connect_temporal, load_profile
+
+
+class CommandWaker:
+    """Connects to Temporal only when there is something to wake, since most commands never need it."""
+
+    def __init__(self, task_queue: str) -> None:
+        self._task_queue = task_queue
+
+    async def wake(self, memory: MemoryId, *, force: bool = False) -> None:
+        """See FlushWaker. A Temporal that cannot be reached fails no command: what was written is written."""
+        profile = load_profile()
+        if profile.address is None:
+            say("A flush is due; a worker will see it (set TEMPORAL_ADDRESS to wake one from here).")
+            return
+        try:
+            client = await connect_temporal(profile)
+        except MemoryUnavailable as fault:
+            say(f"A flush is due; a worker will see it ({fault.message}).")
+            return
+        await TemporalWaker(client, self._task_queue).wake(memory, force=force)

@@ -1,0 +1,84 @@
+"""The command that runs the worker."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from durable_memory.cli.options import Memories, Project, RedisUrl, settings_from
+from durable_memory.cli.session import failing_in_words
+from durable_memory.logs import configure_logs
+
+
+def worker(  # noqa: PLR0913 - each argument is one of the command line
+    *,
+    dev: Annotated[
+        bool,
+        typer.Option(
+            "--dev",
+            help="Bring a Temporal dev server and a Valkey along where the environment names none; "
+            "their data stays in .durable-memory.",
+        ),
+    ] = False,
+    memories: Memories = None,
+    redis_url: RedisUrl = None,
+    project: Project = None,
+    task_queue: Annotated[
+        str | None,
+        typer.Option(
+            "--task-queue",
+            metavar="NAME",
+            help="Default: DURABLE_MEMORY_TASK_QUEUE, else 'durable-memory'.",
+            show_default=False,
+        ),
+    ] = None,
+    http_host: Annotated[
+        str | None,
+        typer.Option(
+            "--http-host",
+            metavar="ADDRESS",
+            help="Where /livez, /readyz and /metrics are. Default: DURABLE_MEMORY_HTTP_HOST, else 127.0.0.1.",
+            show_default=False,
+        ),
+    ] = None,
+    http_port: Annotated[
+        int | None,
+        typer.Option(
+            "--http-port",
+            metavar="PORT",
+            help="Default: DURABLE_MEMORY_HTTP_PORT, else a free one, which the log names.",
+            show_default=False,
+        ),
+    ] = None,
+    log_level: Annotated[
+        str | None,
+        typer.Option("--log-level", metavar="LEVEL", help="debug, info, warning or error.", show_default=False),
+    ] = None,
+    log_format: Annotated[
+        str | None,
+        typer.Option(
+            "--log-format",
+            metavar="FORM",
+            help="json or console. Default: json; with --dev, console.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Run the worker: flushes, summaries, and the activities of callers by name. SIGTERM lets it finish."""
+    from durable_memory.worker_program import run_worker  # noqa: PLC0415 - the other commands start twice as fast
+
+    with failing_in_words():
+        settings = settings_from(
+            redis_url=redis_url,
+            project=project,
+            memories=memories,
+            task_queue=task_queue,
+            http_host=http_host,
+            http_port=http_port,
+            log_level=log_level,
+            log_format=log_format,
+        )
+        for_people = dev and "log_format" not in settings.model_fields_set
+        configure_logs(settings.log_level, "console" if for_people else settings.log_format)
+        run_worker(settings, dev=dev)

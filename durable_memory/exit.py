@@ -1,0 +1,23 @@
+"""The one way out of every process of ours that opened a Temporal client."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from typing import NoReturn
+
+
+def leave(code: int) -> NoReturn:
+    """Ends this process at once, after logs and streams were flushed. Close the clients before.
+
+    An ordinary end of the interpreter crashes in about one of eight processes that used a Temporal client, since
+    threads of its core still call into Python. A code of 0 becomes 1 if the output could not be written.
+    """
+    logging.shutdown()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            code = code or 1
+    os._exit(code)

@@ -1,0 +1,75 @@
+"""Whether a worker can do its work now: what /livez, /readyz and /metrics answer."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from http import HTTPStatus
+
+from temporalio.api.enums.v1 import TaskQueueType
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
+from temporalio.client import Client
+from temporalio.service import RPCError
+
+from durable_memory.http import Answer
+from durable_memory.memory.errors import MemoryUnavailable
+from durable_memory.memory.stores.port import Store
+from durable_memory.metrics import CONTENT_TYPE, WorkerMetrics
+
+_PROBE_SECONDS = 2
+_POLLED = (TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW, TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY)
+
+
+class Readiness:
+    """Asks Redis and Temporal each time: an answer that was remembered would be wrong when it matters.
+
+    client: its identity is this worker's alone, so that the server can say whether it polls.
+    """
+
+    def __init__(self, store: Store, client: Client, task_queue: str, metrics: WorkerMetrics) -> None:
+        self._store = store
+        self._client = client
+        self._task_queue = task_queue
+        self._metrics = metrics
+        self.draining = False
+
+    async def livez(self) -> Answer:
+        """This process runs, and its event loop is not stuck."""
+        return Answer(HTTPStatus.OK, b"alive\n")
+
+    async def readyz(self) -> Answer:
+        """Redis answers, and Temporal sees this worker poll for flushes and calls."""
+        problems = [problem for problem in await asyncio.gather(self._redis(), self._polling()) if problem]
+        if self.draining:
+            problems.append("the worker is stopping")
+        if problems:
+            return Answer(HTTPStatus.SERVICE_UNAVAILABLE, f"{'; '.join(problems)}\n".encode())
+        return Answer(HTTPStatus.OK, b"ready\n")
+
+    async def metricsz(self) -> Answer:
+        """What this process measured."""
+        return Answer(HTTPStatus.OK, self._metrics.text(), CONTENT_TYPE)
+
+    async def _redis(self) -> str | None:
+        try:
+            await asyncio.wait_for(self._store.ping(), _PROBE_SECONDS)
+        except (MemoryUnavailable, TimeoutError):
+            return "Redis does not answer"
+        return None
+
+    async def _polling(self) -> str | None:
+        try:
+            pollers = [await self._pollers(kind) for kind in _POLLED]
+        except RPCError:
+            return "Temporal does not answer"
+        return None if all(self._client.identity in names for names in pollers) else "the worker does not poll yet"
+
+    async def _pollers(self, kind: TaskQueueType.ValueType) -> set[str]:
+        request = DescribeTaskQueueRequest(
+            namespace=self._client.namespace, task_queue=TaskQueue(name=self._task_queue), task_queue_type=kind
+        )
+        answer = await self._client.workflow_service.describe_task_queue(
+            request, timeout=timedelta(seconds=_PROBE_SECONDS)
+        )
+        return {poller.identity for poller in answer.pollers}

@@ -1,0 +1,189 @@
+"""The worker: a process that runs the flushes of a project, and the activities of callers by name, until a signal."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import secrets
+import signal
+import socket
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
+from typing import Any
+
+from temporalio.client import Client
+from temporalio.envconfig import ClientConfigProfile
+from temporalio.runtime import LogForwardingConfig, LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
+from temporalio.worker import Worker
+
+from durable_memory.dev import DEFAULT_FOLDER, dev_servers
+from durable_memory.exit import leave
+from durable_memory.http import serving
+from durable_memory.logs import log_lost_errors
+from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
+from durable_memory.memory.registry import Registry
+from durable_memory.memory.settings import Settings
+from durable_memory.memory.stores.port import Store
+from durable_memory.memory.stores.redis.connection import connect_redis, redis_warnings
+from durable_memory.memory.stores.redis.url import redact_url
+from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
+from durable_memory.metrics import WorkerMetrics, install_metrics
+from durable_memory.plugin import MemoryPlugin
+from durable_memory.readiness import Readiness
+from durable_memory.temporal_connection import connect_temporal, load_profile
+
+_DRAIN = timedelta(seconds=10)
+"""How long running activities may go on after the first signal."""
+
+_CONNECT_SECONDS = 5
+
+_log = logging.getLogger(__name__)
+
+
+def run_worker(settings: Settings, *, dev: bool) -> None:
+    """Runs until SIGTERM or SIGINT, then lets running work finish; a second signal ends the process at once.
+
+    dev: start the servers that the settings and the environment do not name, and stop them at the end.
+    Raises MemoryFault or ServerStartError, one sentence each, if it cannot begin.
+    """
+    asyncio.run(_until_signal(_work(settings, dev=dev)))
+
+
+async def _until_signal(work: Coroutine[Any, Any, None]) -> None:
+    """The first signal cancels the work: wherever it stands, what it opened closes in order."""
+    loop = asyncio.get_running_loop()
+    log_lost_errors(loop)
+    running = asyncio.create_task(work)
+    stopping = False
+
+    def stop(number: signal.Signals) -> None:
+        nonlocal stopping
+        if stopping:
+            _log.warning("a second signal: ending at once", extra={"signal": number.name})
+            leave(128 + number)
+        stopping = True
+        _log.info("stopping; a second signal ends at once", extra={"signal": number.name})
+        running.cancel()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop, number)
+    try:
+        await running
+    except asyncio.CancelledError:
+        if not stopping:
+            raise
+        _log.info("stopped")
+
+
+async def _work(settings: Settings, *, dev: bool) -> None:
+    registry = Registry.load(settings.memories)
+    metrics = install_metrics()
+    async with AsyncExitStack() as stack:
+        redis_url, profile = await stack.enter_async_context(_servers(settings, dev=dev))
+        plugin = MemoryPlugin(
+            redis_url=redis_url,
+            memories=registry,
+            project=settings.project,
+            prefix=settings.prefix,
+            task_queue=settings.task_queue,
+            companion=False,
+        )
+        store = await _open_store(redis_url, settings.prefix)
+        stack.push_async_callback(store.close)
+        client = await connect_temporal(profile, plugins=[plugin], runtime=_runtime(metrics), identity=_identity())
+        await stack.enter_async_context(metrics.collecting())
+        readiness = Readiness(store, client, settings.task_queue, metrics)
+        await stack.enter_async_context(_probes(settings, readiness))
+        warming = asyncio.create_task(TiktokenCounter().load())
+        stack.callback(warming.cancel)
+        await _poll(client, settings.task_queue, readiness)
+
+
+@asynccontextmanager
+async def _servers(settings: Settings, *, dev: bool) -> AsyncIterator[tuple[str, ClientConfigProfile]]:
+    """Finds the servers, or brings them along."""
+    profile = load_profile()
+    if not dev:
+        if settings.redis_url is None:
+            raise MemoryInvalid("REDIS_URL is not set; set it, or start with --dev, which brings its own servers")
+        if profile.address is None:
+            raise MemoryInvalid(
+                "TEMPORAL_ADDRESS is not set; set it, or start with --dev, which brings its own servers"
+            )
+        yield settings.redis_url, profile
+        return
+    async with dev_servers(redis_url=settings.redis_url, temporal_address=profile.address) as servers:
+        for name in servers.started:
+            _log.info("started %s for development; its data is in %s", name, DEFAULT_FOLDER / name)
+        _log.info("Redis", extra={"redis": redact_url(servers.redis_url)})
+        _log.info("Temporal", extra={"temporal": servers.temporal_address})
+        if servers.temporal_ui:
+            _log.info("Temporal UI", extra={"temporal_ui": servers.temporal_ui})
+        yield servers.redis_url, load_profile(servers.temporal_address)
+
+
+async def _open_store(redis_url: str, prefix: str) -> Store:
+    """Connects to Redis for the probes; that it can be reached is known from here on."""
+    try:
+        async with asyncio.timeout(_CONNECT_SECONDS):
+            backend = await connect_redis(redis_url, prefix=prefix)
+            for warning in await redis_warnings(redis_url):
+                _log.warning(warning)
+    except TimeoutError:
+        raise MemoryUnavailable(
+            f"Redis at {redact_url(redis_url)} cannot be reached: no answer within {_CONNECT_SECONDS} s"
+        ) from None
+    return backend.store
+
+
+@asynccontextmanager
+async def _probes(settings: Settings, readiness: Readiness) -> AsyncIterator[None]:
+    paths = {"/livez": readiness.livez, "/readyz": readiness.readyz, "/metrics": readiness.metricsz}
+    server = serving(settings.http_host, settings.http_port, paths)
+    try:
+        address = await server.__aenter__()
+    except OSError as error:
+        raise MemoryInvalid(
+            f"DURABLE_MEMORY_HTTP_PORT: {settings.http_host}:{settings.http_port} cannot be listened on: "
+            f"{error.strerror}; choose another, or 0 for a free one"
+        ) from None
+    try:
+        _log.info("probes and metrics", extra={"http": address})
+        yield
+    finally:
+        await server.__aexit__(None, None, None)
+
+
+async def _poll(client: Client, task_queue: str, readiness: Readiness) -> None:
+    worker = Worker(client, task_queue=task_queue, graceful_shutdown_timeout=_DRAIN)
+    _log.info("polling", extra={"task_queue": task_queue, "namespace": client.namespace})
+    running = asyncio.create_task(worker.run())
+    try:
+        await asyncio.shield(running)
+    except asyncio.CancelledError:
+        readiness.draining = True
+        running.cancel()  # the worker takes this as the wish to finish what runs
+        with contextlib.suppress(asyncio.CancelledError):
+            await running
+        raise
+    except RuntimeError as error:
+        raise MemoryUnavailable(f"the worker ended: {error}") from None
+
+
+def _runtime(metrics: WorkerMetrics) -> Runtime:
+    """Lets Temporal's core write its logs and measure through ours. Fields of its log entries may hold payloads."""
+    forwarding = LogForwardingConfig(logging.getLogger("temporalio"), append_log_fields_to_message=False)
+    return Runtime(
+        telemetry=TelemetryConfig(
+            logging=LoggingConfig(TelemetryFilter(core_level="WARN", other_level="ERROR"), forwarding=forwarding),
+            metrics=metrics.buffer,
+        )
+    )
+
+
+def _identity() -> str:
+    """Tells this process from an earlier one of the same host and process id, as in a restarted container."""
+    return f"{os.getpid()}@{socket.gethostname()}/{secrets.token_hex(4)}"
