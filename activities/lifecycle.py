@@ -29,7 +29,7 @@ async def cleanup(request: dict[str, Any]) -> dict[str, Any]:
     namespace = activity.info().namespace
     done: dict[str, int] = {}
     for backend in client.backends.values():
-        owned = await backend.index.owned_by(client.project, namespace, asked.workflow_id)
+        owned = await backend.index.ending(client.project, namespace, asked.workflow_id)
         for memory, is_last_owner in owned.items():
             if is_last_owner:
                 action = await _settle(client, memory, f"cleanup/{namespace}/{asked.run_id}")

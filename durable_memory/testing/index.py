@@ -39,7 +39,7 @@ class IndexContract:
             await index.register(MemoryId(project, "desk", key), Owner("ns", "wf", "run"))
         listed = await index.memories(project, "desk", None, 100)
         assert sorted(memory.key for memory in listed.memories) == sorted(keys)
-        assert {memory.key for memory in await index.owned_by(project, "ns", "wf")} == set(keys)
+        assert {memory.key for memory in await index.ending(project, "ns", "wf")} == set(keys)
 
     async def test_pages_list_every_memory_once(self, index: ProjectIndex, project: str) -> None:
         expected = {MemoryId(project, "desk", f"user:{number}") for number in range(25)}
@@ -61,14 +61,31 @@ class IndexContract:
         await index.register(alone, Owner("ns", "one", "run"))
         await index.register(shared, Owner("ns", "one", "run"))
         await index.register(shared, Owner("ns", "two", "run"))
-        assert dict(await index.owned_by(project, "ns", "one")) == {alone: True, shared: False}
-        assert dict(await index.owned_by(project, "ns", "two")) == {shared: False}
+        assert dict(await index.ending(project, "ns", "one")) == {alone: True, shared: False}
+
+    async def test_of_owners_that_end_together_the_last_one_to_ask_is_told(
+        self, index: ProjectIndex, project: str
+    ) -> None:
+        memory = MemoryId(project, "desk", "shared")
+        for workflow in ("one", "two"):
+            await index.register(memory, Owner("ns", workflow, "run"))
+        assert dict(await index.ending(project, "ns", "one")) == {memory: False}
+        assert dict(await index.ending(project, "ns", "two")) == {memory: True}
+        assert dict(await index.ending(project, "ns", "two")) == {memory: True}
+
+    async def test_an_owner_that_writes_again_goes_on(self, index: ProjectIndex, project: str) -> None:
+        memory = MemoryId(project, "desk", "shared")
+        for workflow in ("one", "two"):
+            await index.register(memory, Owner("ns", workflow, "run"))
+        await index.ending(project, "ns", "one")
+        await index.register(memory, Owner("ns", "one", "next run"))
+        assert dict(await index.ending(project, "ns", "two")) == {memory: False}
 
     async def test_runs_of_one_workflow_are_one_owner(self, index: ProjectIndex, project: str) -> None:
         memory = MemoryId(project, "desk", "user:1")
         for run in ("first", "second"):
             await index.register(memory, Owner("ns", "one", run))
-        assert dict(await index.owned_by(project, "ns", "one")) == {memory: True}
+        assert dict(await index.ending(project, "ns", "one")) == {memory: True}
 
     async def test_the_same_workflow_id_in_two_namespaces_is_two_owners(
         self, index: ProjectIndex, project: str
@@ -76,19 +93,19 @@ class IndexContract:
         memory = MemoryId(project, "desk", "user:1")
         for namespace in ("a", "b"):
             await index.register(memory, Owner(namespace, "one", "run"))
-        assert dict(await index.owned_by(project, "a", "one")) == {memory: False}
+        assert dict(await index.ending(project, "a", "one")) == {memory: False}
 
     async def test_a_released_owner_owns_nothing_and_leaves_the_others(self, index: ProjectIndex, project: str) -> None:
         memory = MemoryId(project, "desk", "user:1")
         for workflow in ("one", "two"):
             await index.register(memory, Owner("ns", workflow, "run"))
         await index.release(project, "ns", "one")
-        assert dict(await index.owned_by(project, "ns", "one")) == {}
-        assert dict(await index.owned_by(project, "ns", "two")) == {memory: True}
+        assert dict(await index.ending(project, "ns", "one")) == {}
+        assert dict(await index.ending(project, "ns", "two")) == {memory: True}
 
     async def test_releasing_a_stranger_is_no_error(self, index: ProjectIndex, project: str) -> None:
         await index.release(project, "ns", "nobody")
-        assert dict(await index.owned_by(project, "ns", "nobody")) == {}
+        assert dict(await index.ending(project, "ns", "nobody")) == {}
 
     async def test_a_forgotten_memory_is_in_no_list(self, index: ProjectIndex, project: str) -> None:
         gone, kept = MemoryId(project, "desk", "gone"), MemoryId(project, "desk", "kept")

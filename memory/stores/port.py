@@ -243,8 +243,12 @@ class ProjectIndex(Protocol):
         """
         ...
 
-    async def owned_by(self, project: str, namespace: str, workflow_id: str) -> Mapping[MemoryId, bool]:
-        """Returns the memories that this workflow owns, each with whether it is their last owner."""
+    async def ending(self, project: str, namespace: str, workflow_id: str) -> Mapping[MemoryId, bool]:
+        """Notes that this workflow ends, and returns what it owns, each with whether no other owner goes on.
+
+        Of workflows that end at the same time, the last one to ask is told so: asking and releasing alone would let
+        each leave the memory to the others. Repeatable; a later `register` takes the note back.
+        """
         ...
 
     async def release(self, project: str, namespace: str, workflow_id: str) -> None:

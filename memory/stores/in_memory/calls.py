@@ -10,8 +10,9 @@ from collections.abc import Iterable, Sequence
 class Calls:
     """The tool calls of one memory. The same id may occur several times: each occurrence waits for a result of its own.
 
-    Calls of a group that is gone are remembered until every operation that was open when it went has ended, so that a
-    late result is told from one whose call was never seen.
+    Calls of a group that left complete are forgotten. Those of a group that left waiting are remembered until every
+    operation that was open when it went for good has ended, so that a late result is told from one whose call was
+    never seen.
     """
 
     def __init__(self) -> None:
@@ -49,6 +50,13 @@ class Calls:
             _discard(self._live, call, group)
             bisect.insort(self._left[call], group)
 
+    def forget(self, calls: Iterable[str]) -> None:
+        """Forgets one occurrence of each of these calls, which have their results."""
+        for call in calls:
+            self._seen[call] -= 1
+            if not self._seen[call]:
+                del self._seen[call]
+
     def forget_after(self, until_ms: int, group: int, calls: tuple[str, ...]) -> None:
         """Notes that nothing of the group is stored any more; `until_ms` never decreases from call to call."""
         if calls:
@@ -61,9 +69,7 @@ class Calls:
             for call in calls:
                 if group in self.waiting_left(call):
                     _discard(self._left, call, group)
-                self._seen[call] -= 1
-                if not self._seen[call]:
-                    del self._seen[call]
+            self.forget(calls)
 
 
 def _discard(waiting: dict[str, list[int]], call: str, group: int) -> None:

@@ -19,7 +19,8 @@ class InMemoryProjectIndex(ProjectIndex):
 
     def __init__(self) -> None:
         self._registered: dict[MemoryId, None] = {}
-        self._owners: dict[MemoryId, dict[_Chain, str]] = defaultdict(dict)
+        # The run seen last, or None once the owner is ending.
+        self._owners: dict[MemoryId, dict[_Chain, str | None]] = defaultdict(dict)
         self._owned: dict[tuple[str, _Chain], set[MemoryId]] = defaultdict(set)
 
     async def register(self, memory: MemoryId, owner: Owner | None) -> None:
@@ -31,10 +32,13 @@ class InMemoryProjectIndex(ProjectIndex):
             self._owners[memory][chain] = owner.run_id
             self._owned[memory.project, chain].add(memory)
 
-    async def owned_by(self, project: str, namespace: str, workflow_id: str) -> Mapping[MemoryId, bool]:
+    async def ending(self, project: str, namespace: str, workflow_id: str) -> Mapping[MemoryId, bool]:
         """See ProjectIndex."""
-        owned = self._owned.get((project, (namespace, workflow_id)), ())
-        return {memory: len(self._owners[memory]) == 1 for memory in sorted(owned)}
+        chain = (namespace, workflow_id)
+        owned = sorted(self._owned.get((project, chain), ()))
+        for memory in owned:
+            self._owners[memory][chain] = None
+        return {memory: not any(self._owners[memory].values()) for memory in owned}
 
     async def release(self, project: str, namespace: str, workflow_id: str) -> None:
         """See ProjectIndex."""

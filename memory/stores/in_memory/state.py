@@ -234,7 +234,11 @@ class MemoryState:
         self._count(group, -group.tokens, -group.messages)
         self.queue.remove(group.number)
         self._waiting.pop(group.number, None)
-        self.calls.leave(group.number, group.waiting)
+        if group.waiting:
+            self.calls.leave(group.number, group.waiting)
+        else:
+            self.calls.forget(group.opens)
+            group.opens = ()
 
     def _count(self, group: Group, tokens: int, messages: int) -> None:
         self.tallies[group.place].change(tokens, messages)

@@ -32,10 +32,10 @@ class RedisProjectIndex:
         )
         await self._link.run(load_script("index_register"), self._keys.index(memory.project, memory.resource), args)
 
-    async def owned_by(self, project: str, namespace: str, workflow_id: str) -> Mapping[MemoryId, bool]:
+    async def ending(self, project: str, namespace: str, workflow_id: str) -> Mapping[MemoryId, bool]:
         """See ProjectIndex."""
         reply = await self._link.run(
-            load_script("index_owned"), self._keys.owners(project), [_owner(namespace, workflow_id)]
+            load_script("index_ending"), self._keys.owners(project), [_owner(namespace, workflow_id)]
         )
         return {_memory(project, member): last == 1 for member, last in zip(reply[::2], reply[1::2], strict=True)}
 
