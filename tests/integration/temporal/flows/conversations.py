@@ -1,0 +1,189 @@
+"""Workflows that talk: with the handle, and by reference through an activity of the user."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from temporalio import workflow
+from temporalio.common import RetryPolicy
+
+from durable_memory import AgentMemory, MemoryRef, Message, ToolCall
+
+_TURN = workflow.ActivityConfig(
+    start_to_close_timeout=timedelta(seconds=20), retry_policy=RetryPolicy(initial_interval=timedelta(milliseconds=10))
+)
+
+
+@workflow.defn
+class UseEveryMethod:
+    """Calls each method of the handle and returns what they answered."""
+
+    @workflow.run
+    async def run(self, key: str) -> dict[str, Any]:
+        """See class."""
+        memory = AgentMemory("chat", key=key)
+        text = await memory.append("Where is my parcel?")
+        message = await memory.append(Message.assistant("I look it up.", tool_calls=[ToolCall("c1", "track")]))
+        mapping = await memory.append({"role": "tool", "tool_call_id": "c1", "content": "It is in Lyon."})
+        several = await memory.append(["Thank you.", Message.system("Be kind."), {"role": "user", "content": "Bye."}])
+        whole = await memory.read()
+        short = await memory.read(max_tokens=30)
+        touched = await memory.touch([*text.ids, "unknown"])
+        deleted = await memory.delete(text.ids)
+        flushed = await memory.flush(force=True)
+        stats = await memory.stats()
+        health = await memory.health()
+        written = await memory.write("A new start.", if_version=(await memory.read()).version)
+        after_write = await memory.read()
+        cleared = await memory.clear(confirm=True)
+        empty = await memory.read()
+        return {
+            "appended": [len(result.ids) for result in (text, message, mapping, several)],
+            "whole": [entry.text for entry in whole.messages],
+            "short": [entry.text for entry in short.messages],
+            "short_tokens": short.tokens,
+            "touched_the_live_one": touched == text.ids,
+            "deleted_it": deleted.removed == text.ids,
+            "flushed": flushed.outcome,
+            "messages_after_flush": dict(stats.messages),
+            "healthy": health.healthy,
+            "removed_by_write": written.removed,
+            "after_write": [entry.text for entry in after_write.messages],
+            "cleared": cleared.cleared,
+            "after_clear": [empty.version, len(empty.messages)],
+        }
+
+
+@workflow.defn
+class Talk:
+    """Passes a reference and the user's words to one model activity."""
+
+    @workflow.run
+    async def run(self, key: str, text: str) -> str:
+        """See class."""
+        memory = AgentMemory("chat", key=key)
+        return await workflow.execute_activity("model_turn", args=[memory.ref, text], result_type=str, **_TURN)
+
+
+@workflow.defn
+class TalkOnBehalf:
+    """Was given a reference by its caller and makes no handle of its own."""
+
+    @workflow.run
+    async def run(self, ref: MemoryRef, text: str) -> str:
+        """See class."""
+        return await workflow.execute_activity("model_turn", args=[ref, text], result_type=str, **_TURN)
+
+
+@workflow.defn
+class Append:
+    """Appends through a handle that is made from all that a handle may take; returns the view."""
+
+    @workflow.run
+    async def run(self, memory: MemoryRef, message: str) -> list[dict[str, Any]]:
+        """See class."""
+        handle = AgentMemory(memory.resource, key=memory.key, input=memory.input, agent=memory.agent)
+        await handle.append(message)
+        view = await handle.read()
+        return [dict(entry.to_dict()) for entry in view.messages]
+
+
+@workflow.defn
+class AppendMany:
+    """Appends texts one by one, each to a random memory of a resource."""
+
+    @workflow.run
+    async def run(self, resource: str, keys: list[str], texts: list[str]) -> None:
+        """See class."""
+        for text in texts:
+            await AgentMemory(resource, key=workflow.random().choice(keys)).append(text)
+
+
+@workflow.defn
+class Write:
+    """Replaces a memory if it has a version."""
+
+    @workflow.run
+    async def run(self, key: str, text: str, if_version: str) -> None:
+        """See class."""
+        await AgentMemory("chat", key=key).write(text, if_version=if_version)
+
+
+@workflow.defn
+class Flush:
+    """Flushes a memory and returns the outcome."""
+
+    @workflow.run
+    async def run(self, resource: str, key: str) -> str:
+        """See class."""
+        return (await AgentMemory(resource, key=key).flush(force=True)).outcome
+
+
+@workflow.defn
+class Read:
+    """Reads a view into the workflow."""
+
+    @workflow.run
+    async def run(self, resource: str, key: str) -> int:
+        """See class."""
+        return len((await AgentMemory(resource, key=key).read()).messages)
+
+
+@workflow.defn
+class CallByName:
+    """Sends a request as it is, as a caller in another language does; None is no limit of attempts."""
+
+    @workflow.run
+    async def run(self, activity: str, request: Any, maximum_attempts: int = 0) -> Any:
+        """See class."""
+        return await workflow.execute_activity(
+            activity,
+            request,
+            start_to_close_timeout=timedelta(seconds=10),
+            schedule_to_close_timeout=timedelta(seconds=60),
+            retry_policy=RetryPolicy(
+                initial_interval=timedelta(milliseconds=10),
+                backoff_coefficient=1,
+                maximum_attempts=maximum_attempts,
+            ),
+        )
+
+
+@workflow.defn
+class AppendWhatCannotBeCarried:
+    """Tries to append values that JSON bends or Temporal refuses."""
+
+    @workflow.run
+    async def run(self, case: str) -> None:
+        """See class."""
+        values: dict[str, Any] = {
+            "3 MB": "x" * 3_000_000,
+            "2.2 MB": Message.user("x" * 2_200_000),
+            "emoji": "\N{GRINNING FACE}" * 200_000,
+            "bytes": b"raw",
+            "bytes in metadata": {"role": "user", "content": "x", "metadata": {"raw": b"x"}},
+            "set": {"a", "b"},
+            "set in metadata": {"role": "user", "content": "x", "metadata": {"tags": {"a"}}},
+            "NaN": {"role": "user", "content": "x", "metadata": {"price": float("nan")}},
+            "unknown role": {"role": "robot", "content": "x"},
+            "misspelt field": {"role": "user", "contnet": "x"},
+            "nothing": [],
+            "empty": "",
+            "a number": 7,
+        }
+        await AgentMemory("chat", key="never").append(values[case])
+
+
+CONVERSATIONS: tuple[type, ...] = (
+    UseEveryMethod,
+    Talk,
+    TalkOnBehalf,
+    Append,
+    AppendMany,
+    Write,
+    Flush,
+    Read,
+    CallByName,
+    AppendWhatCannotBeCarried,
+)

@@ -1,0 +1,71 @@
+"""Workflows that use a memory and end in every way that a workflow can end."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from temporalio import workflow
+from temporalio.exceptions import ApplicationError
+
+from durable_memory import AgentMemory
+
+WORDS = "Keep this in mind."
+
+
+@workflow.defn
+class End:
+    """Appends, unless it is idle, and ends as it is told."""
+
+    def __init__(self) -> None:
+        self._released = False
+
+    @workflow.signal
+    def release(self) -> None:
+        """Lets a waiting run go on."""
+        self._released = True
+
+    @workflow.run
+    async def run(self, resource: str, key: str, how: str) -> str:
+        """See class."""
+        if how not in ("idle", "wait idly"):
+            await AgentMemory(resource, key=key).append(WORDS)
+        if how == "fail":
+            raise ApplicationError("the model is gone", type="ModelGone")
+        if how == "fail for good":
+            raise ApplicationError("the model is gone", type="ModelGone", non_retryable=True)
+        if how == "continue as new":
+            workflow.continue_as_new(args=[resource, key, "wait idly"])
+        if how == "wait in an activity":
+            await workflow.execute_activity(
+                "wait_for_cancellation",
+                start_to_close_timeout=timedelta(minutes=1),
+                heartbeat_timeout=timedelta(seconds=2),
+            )
+        if how.startswith("wait"):
+            await workflow.wait_condition(lambda: self._released)
+        return how
+
+
+@workflow.defn(name="HasABug")
+class HasABug:
+    """Fails its workflow task, again and again."""
+
+    @workflow.run
+    async def run(self, key: str) -> str:
+        """See class."""
+        await AgentMemory("scratch", key=key).append(WORDS)
+        raise ValueError("an index is off by one")
+
+
+@workflow.defn(name="HasABug")
+class HasNoBug:
+    """The same workflow, repaired."""
+
+    @workflow.run
+    async def run(self, key: str) -> str:
+        """See class."""
+        await AgentMemory("scratch", key=key).append(WORDS)
+        return "repaired"
+
+
+ENDINGS: tuple[type, ...] = (End,)

@@ -1,0 +1,133 @@
+"""The handle in a workflow, and the reference that it passes to activities."""
+
+from __future__ import annotations
+
+from durable_memory import MemoryRef
+from tests.integration.temporal.flows.conversations import Append, Talk, TalkOnBehalf, UseEveryMethod, Write
+from tests.integration.temporal.observing import attempts_of, fault_of
+from tests.integration.temporal.rig import Rig, unique
+from tests.integration.temporal.user_activities import FAILS_ONCE
+
+
+async def test_each_method_of_the_handle_answers_what_the_memory_did(rig: Rig) -> None:
+    answers = await rig.run(UseEveryMethod.run, unique("user"))
+    short_tokens = answers.pop("short_tokens")
+    assert short_tokens <= 30
+    assert answers == {
+        "appended": [1, 1, 1, 3],
+        "whole": [
+            "Be kind.",
+            "Where is my parcel?",
+            "I look it up.",
+            "It is in Lyon.",
+            "Thank you.",
+            "Bye.",
+        ],
+        "short": ["Be kind.", "Thank you.", "Bye."],
+        "touched_the_live_one": True,
+        "deleted_it": True,
+        "flushed": "committed",
+        "messages_after_flush": {"system": 1, "long_term": 1, "short_term": 2},
+        "healthy": True,
+        "removed_by_write": 4,
+        "after_write": ["A new start."],
+        "cleared": 1,
+        "after_clear": ["absent", 0],
+    }
+
+
+async def test_a_stale_version_refuses_a_write_and_changes_nothing(rig: Rig) -> None:
+    key = unique("user")
+    memory = rig.memory("chat", key)
+    await memory.append("one")
+    stale = (await memory.read()).version
+    await memory.append("two")
+    fault = await fault_of(rig.run(Write.run, key, "three", stale))
+    assert fault.type == "MemoryConflict"
+    assert await rig.texts("chat", key) == ["one", "two"]
+
+
+async def test_an_activity_reads_and_records_by_reference(rig: Rig) -> None:
+    key = unique("user")
+    assert await rig.run(Talk.run, key, "Hello.") == "Attempt 1 knew 0 messages."
+    assert await rig.run(Talk.run, key, "And again.") == "Attempt 1 knew 2 messages."
+    assert await rig.texts("chat", key) == [
+        "Hello.",
+        "Attempt 1 knew 0 messages.",
+        "And again.",
+        "Attempt 1 knew 2 messages.",
+    ]
+
+
+async def test_a_turn_by_reference_takes_few_events_and_bytes_of_history(rig: Rig) -> None:
+    handle = await rig.start(Talk.run, unique("user"), "Hello.")
+    await handle.result()
+    history = await handle.fetch_history()
+    names = [event.WhichOneof("attributes") for event in history.events]
+    scheduled = names.index("activity_task_scheduled_event_attributes")
+    cleanup = names.index("activity_task_scheduled_event_attributes", scheduled + 1)
+    turn = history.events[scheduled:cleanup]
+    assert len(turn) <= 6
+    assert sum(event.ByteSize() for event in turn) <= 2_000
+
+
+async def test_a_retried_activity_records_one_turn_and_gets_the_first_one(rig: Rig) -> None:
+    key = unique("user")
+    handle = await rig.start(Talk.run, key, FAILS_ONCE)
+    # The second attempt knew two messages and had other words; what stands is what the first one recorded.
+    assert await handle.result() == "Attempt 1 knew 0 messages."
+    assert await attempts_of(handle, "model_turn") == [2]
+    assert await rig.texts("chat", key) == [FAILS_ONCE, "Attempt 1 knew 0 messages."]
+
+
+async def test_two_workflow_types_share_one_memory(rig: Rig) -> None:
+    key = unique("user")
+    await rig.run(Talk.run, key, "Hello.")
+    view = await rig.run(Append.run, MemoryRef("chat", key=key), "I am another workflow.")
+    assert [message["content"] for message in view] == [
+        "Hello.",
+        "Attempt 1 knew 0 messages.",
+        "I am another workflow.",
+    ]
+    assert {message["provenance"]["workflow_id"] for message in view[:2]} != {view[2]["provenance"]["workflow_id"]}
+
+
+async def test_a_reference_from_outside_needs_no_handle(rig: Rig) -> None:
+    key = unique("user")
+    ref = rig.memory("chat", key).ref
+    assert await rig.run(TalkOnBehalf.run, ref, "Hello.") == "Attempt 1 knew 0 messages."
+    assert len(await rig.texts("chat", key)) == 2
+
+
+async def test_input_renders_the_key_of_the_resource(rig: Rig) -> None:
+    user = unique("anna")
+    await rig.run(Append.run, MemoryRef("chat", input={"user_id": user}), "Hello.")
+    assert await rig.texts("chat", f"user:{user}") == ["Hello."]
+
+
+async def test_input_without_the_variable_of_the_template_is_no_key(rig: Rig) -> None:
+    fault = await fault_of(rig.run(Append.run, MemoryRef("chat", input={"customer": "anna"}), "Hello."))
+    assert fault.type == "MemoryKeyInvalid"
+    assert "input.user_id" in fault.message
+
+
+async def test_an_agent_renders_its_own_key_and_signs_its_messages(rig: Rig) -> None:
+    trip = unique("trip")
+    [message] = await rig.run(
+        Append.run, MemoryRef("trips", input={"trip_id": trip}, agent="booking"), "Booked for Monday."
+    )
+    assert message["agent"] == "booking"
+    assert await rig.texts("trips", f"trip:{trip}") == ["Booked for Monday."]
+
+
+async def test_an_agent_may_not_use_a_memory_that_it_has_not_declared(rig: Rig) -> None:
+    key = unique("user")
+    fault = await fault_of(rig.run(Append.run, MemoryRef("chat", key=key, agent="booking"), "Hello."))
+    assert fault.type == "MemoryAccessDenied"
+    assert await rig.texts("chat", key) == []
+
+
+async def test_an_agent_that_is_not_declared_is_unknown(rig: Rig) -> None:
+    fault = await fault_of(rig.run(Append.run, MemoryRef("chat", key="k", agent="bookin"), "Hello."))
+    assert fault.type == "MemoryUnknownResource"
+    assert "did you mean 'booking'" in fault.message

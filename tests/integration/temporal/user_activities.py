@@ -1,0 +1,35 @@
+"""Activities as a user of the plugin writes them."""
+
+from __future__ import annotations
+
+import asyncio
+
+from temporalio import activity
+
+from durable_memory import MemoryRef, Message, current_memory_client
+
+FAILS_ONCE = "This one fails once."
+
+
+@activity.defn
+async def model_turn(ref: MemoryRef, text: str) -> str:
+    """Reads the view, asks a model that never says the same twice, and records the turn."""
+    memory = current_memory_client().memory(ref)
+    view = await memory.read(max_tokens=1000)
+    attempt = activity.info().attempt
+    answer = f"Attempt {attempt} knew {len(view.messages)} messages."
+    turn = await memory.record_turn([Message.user(text), Message.assistant(answer)])
+    if text == FAILS_ONCE and attempt == 1:
+        raise RuntimeError("the worker lost the answer")
+    return turn.messages[-1].text
+
+
+@activity.defn
+async def wait_for_cancellation() -> None:
+    """Waits until it is cancelled."""
+    while True:
+        activity.heartbeat()
+        await asyncio.sleep(0.05)
+
+
+USER_ACTIVITIES = (model_turn, wait_for_cancellation)
