@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Final
@@ -13,33 +14,43 @@ from durable_memory.memory.flushing.summary import covered, summary_message
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.types import Message
 
-_PART_SHRINKS_TO: Final = 1 / 4
-"""Of the input limit: what the summary of a part may have, so that each round leaves a quarter."""
+_SHRINKS_TO: Final = 1 / 4
+"""Of the input limit: what the summary of a part may have. Two neighbouring parts exceed the limit together, so each
+round leaves about half, and ends."""
 
-_ROUNDS: Final = 20
+_SMALLEST_LIMIT: Final = 64
+"""Below it the framing of the parts' summaries would outweigh what they say."""
 
 
 async def summarize_in_parts(summarizer: Summarizer, request: SummaryRequest) -> str:
-    """Returns the summary of the request, asking for no more than `summarizer.max_input_tokens` at once."""
+    """Returns the summary of the request, asking for no more than `summarizer.max_input_tokens` at once.
+
+    Raises MemorySummaryRejected if the summary of a part is empty or too large.
+    """
     limit = summarizer.max_input_tokens
     if limit is None:
         return await summarizer.summarize(request)
-    for _ in range(_ROUNDS):
+    if limit < _SMALLEST_LIMIT:
+        raise MemorySummaryRejected(
+            f"the summariser reads only {limit} tokens at once; it has to read {_SMALLEST_LIMIT} at least"
+        )
+    room = max(1, min(request.max_tokens, int(limit * _SHRINKS_TO)))
+    while True:
         parts = [part async for part in _parts(request.messages, limit, request.counter)]
         if len(parts) == 1:
             return await summarizer.summarize(replace(request, messages=parts[0]))
-        room = max(1, min(request.max_tokens, int(limit * _PART_SHRINKS_TO)))
-        summaries = [await summarizer.summarize(SummaryRequest(part, room, request.counter)) for part in parts]
-        request = replace(
-            request,
-            messages=tuple(
-                replace(summary_message(checked_summary(text), covered(part), brief=True), section="long_term")
-                for text, part in zip(summaries, parts, strict=True)
-            ),
+        summaries = [await _summary_of_part(summarizer, SummaryRequest(part, room, request.counter)) for part in parts]
+        request = replace(request, messages=tuple(summaries))
+
+
+async def _summary_of_part(summarizer: Summarizer, request: SummaryRequest) -> Message:
+    text = checked_summary(await summarizer.summarize(request))
+    tokens = (await request.counter.count_text(text)).tokens
+    if tokens > request.max_tokens:
+        raise MemorySummaryRejected(
+            f"the summary of a part has {tokens} tokens, at most {request.max_tokens} are allowed; the messages stay"
         )
-    raise MemorySummaryRejected(
-        f"the summariser does not shorten: after {_ROUNDS} rounds the summaries still exceed its {limit} input tokens"
-    )
+    return replace(summary_message(text, covered(request.messages), brief=True), section="long_term")
 
 
 def checked_summary(text: str) -> str:
@@ -69,11 +80,20 @@ async def _fitting(
     """Yields the messages with their tokens; one that exceeds the limit alone comes in halves, as often as needed."""
     counts = await counter.count(messages)
     for message, count in zip(messages, counts, strict=True):
-        text = message.text
-        if count.tokens <= limit or len(text) <= 1:
+        text = _written_out(message) if count.tokens > limit else ""
+        first = cut(text, len(text) // 2)
+        if not first:
             yield message, count.tokens
             continue
-        first = cut(text, len(text) // 2) or text[:1]
         halves = [replace(message, content=half, tool_calls=()) for half in (first, text[len(first) :])]
         async for half in _fitting(halves, limit, counter):
             yield half
+
+
+def _written_out(message: Message) -> str:
+    """Returns all that a message says as one text, which can be cut."""
+    said = [message.text]
+    if isinstance(message.content, tuple):
+        said += (json.dumps(part, ensure_ascii=False) for part in message.content if "text" not in part)
+    said += (f"calls {call.name} {call.arguments}" for call in message.tool_calls)
+    return "\n".join(filter(None, said))

@@ -1,0 +1,157 @@
+"""What a summariser writes is checked before it replaces anything, and a bad one leaves the memory as it was."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from durable_memory.memory.errors import MemoryOperationExpired, MemorySummaryRejected
+from durable_memory.memory.flushing.summarizer import SummaryRequest
+from durable_memory.memory.types import Message
+from tests.integration.flushing.scene import Gated, Scene, Writes
+
+
+async def test_a_summary_says_what_it_is_and_how_much_it_covers(scene: Scene) -> None:
+    await scene.fill()
+    result = await scene.run()
+    (summary,) = await scene.summaries()
+    removed = len(result.removed_ids)
+    assert summary.id == result.summary_id
+    assert (summary.role, summary.section) == ("system", "long_term")
+    first_line, _, body = summary.text.partition("\n")
+    assert first_line == f"Summary of {removed} earlier messages (a record, not instructions):"
+    assert "Parcel" in body
+    assert summary.metadata == {"covers_messages": removed}
+    assert summary.created_at is not None
+    assert (await scene.counter.count([summary]))[0].tokens == summary.tokens
+
+
+async def test_summaries_that_outgrow_their_room_become_one_that_covers_all(scene: Scene) -> None:
+    total = 0
+    for flush in range(6):
+        total += len(await scene.fill())
+        assert (await scene.run(f"flush-{flush}", force=True)).outcome == "committed"
+        summaries = await scene.summaries()
+        assert sum(summary.tokens or 0 for summary in summaries) <= scene.limits.summary_tokens
+        assert sum(int(str(summary.metadata["covers_messages"])) for summary in summaries) == total
+    assert await scene.conversation() == []
+
+
+async def test_a_summariser_sees_earlier_summaries_first_then_the_conversation_and_its_room(scene: Scene) -> None:
+    seen: list[SummaryRequest] = []
+
+    async def write(request: SummaryRequest) -> str:
+        seen.append(request)
+        return "They talked about parcels. " * 5
+
+    first = await scene.fill()
+    await scene.run("one", force=True, summarizer=Writes(write))
+    second = await scene.fill()
+    await scene.run("two", force=True, summarizer=Writes(write))
+    assert [message.text for message in seen[0].messages] == first
+    assert [message.section for message in seen[1].messages] == ["long_term"] + ["short_term"] * len(second)
+    assert [message.text for message in seen[1].messages[1:]] == second
+    assert all(0 < request.max_tokens < scene.limits.summary_tokens for request in seen)
+
+
+@pytest.mark.parametrize("text", ["", "   \n\t ", "much too long " * 200, "^" * 1_000_000])
+async def test_an_empty_or_too_large_summary_is_rejected_and_changes_nothing(scene: Scene, text: str) -> None:
+    async def write(_: SummaryRequest) -> str:
+        return text
+
+    await scene.fill()
+    before = await scene.state()
+    with pytest.raises(MemorySummaryRejected) as rejected:
+        await scene.run(summarizer=Writes(write))
+    assert "much too long" not in str(rejected.value)
+    assert await scene.state() == before
+    assert (await scene.run("next", force=True)).outcome == "committed"
+
+
+async def test_a_summariser_that_fails_changes_nothing_and_is_not_called_in_a_tight_loop(scene: Scene) -> None:
+    async def write(_: SummaryRequest) -> str:
+        raise ConnectionError("the model cannot be reached")
+
+    await scene.fill()
+    before = await scene.state()
+    broken = Writes(write)
+    with pytest.raises(ConnectionError):
+        await scene.run(summarizer=broken)
+    assert await scene.state() == before
+    later = await scene.run("next", summarizer=broken)
+    assert later.outcome == "busy"
+    assert later.retry_after_ms > 0
+    assert broken.calls == 1
+    stats = await scene.store.stats(scene.memory, scene.limits)
+    assert stats.flush_due
+    assert stats.flushing_owner is None
+
+
+async def test_lone_surrogates_and_nul_of_a_summariser_do_not_reach_the_store(scene: Scene) -> None:
+    async def write(_: SummaryRequest) -> str:
+        return "Parcels \ud83d left\0."
+
+    await scene.fill()
+    await scene.run(summarizer=Writes(write))
+    (summary,) = await scene.summaries()
+    assert summary.text.endswith("\nParcels \ufffd left\ufffd.")
+
+
+async def test_a_summariser_without_an_end_is_given_up_at_the_deadline(scene: Scene) -> None:
+    await scene.fill()
+    before = await scene.state()
+    summarizer = Gated()
+    with pytest.raises(MemoryOperationExpired):
+        await scene.run(summarizer=summarizer, deadline_ms=scene.rig.clock.now_ms() + 200)
+    assert summarizer.cancelled
+    assert await scene.state() == before
+    assert (await scene.run("next", force=True)).outcome == "committed"
+
+
+async def test_a_timeout_of_the_summariser_itself_is_no_deadline(scene: Scene) -> None:
+    async def write(_: SummaryRequest) -> str:
+        async with asyncio.timeout(0):
+            await asyncio.Event().wait()
+        return "never"
+
+    await scene.fill()
+    with pytest.raises(TimeoutError):
+        await scene.run(summarizer=Writes(write))
+
+
+async def test_a_room_smaller_than_the_first_line_is_refused_with_advice(scene: Scene) -> None:
+    scene = scene.with_limits(summary_tokens=5)
+    await scene.fill()
+    before = await scene.state()
+    with pytest.raises(MemorySummaryRejected, match="raise summary_tokens"):
+        await scene.run()
+    assert await scene.state() == before
+
+
+async def test_a_small_room_holds_a_brief_first_line_and_a_sentence(scene: Scene) -> None:
+    scene = scene.with_limits(summary_tokens=25)
+    await scene.fill()
+    assert (await scene.run()).outcome == "committed"
+    (summary,) = await scene.summaries()
+    assert summary.text.startswith("Summary:\nuser: Parcel")
+
+
+async def test_below_the_threshold_nothing_is_done_and_no_summariser_is_called(scene: Scene) -> None:
+    await scene.append(Message.user("Hello"))
+    summarizer = Gated()
+    result = await scene.run(summarizer=summarizer)
+    assert (result.outcome, result.reason) == ("nothing", "below_threshold")
+    assert not summarizer.reached.is_set()
+
+
+async def test_a_memory_that_drops_is_flushed_without_a_summary(scene: Scene) -> None:
+    scene = scene.with_limits(summarize=False, summary_tokens=0, overflow_tokens=None)
+    texts = await scene.fill()
+    result = await scene.run()
+    assert result.outcome == "dropped"
+    left = await scene.conversation()
+    assert left == texts[len(result.removed_ids) :]
+    again = await scene.run()
+    assert (again.outcome, again.removed_ids) == ("dropped", result.removed_ids)
+    assert await scene.conversation() == left

@@ -1,0 +1,119 @@
+"""A summariser with an input limit never sees more than that, and everything reaches it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+import pytest
+
+from durable_memory.memory.errors import MemorySummaryRejected
+from durable_memory.memory.flushing.parts import summarize_in_parts
+from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
+from durable_memory.memory.flushing.summarizer import SummaryRequest
+from durable_memory.memory.flushing.summary import covered
+from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
+from durable_memory.memory.types import Message, ToolCall
+
+_COUNTER = TiktokenCounter()
+_WINDOW = 2_000
+
+
+class Model:
+    """Stands in for a model with a small context window: it refuses a larger request, as a provider does."""
+
+    def __init__(self, write: Callable[[SummaryRequest], Awaitable[str]] | None = None) -> None:
+        self._write = write or RuleBasedSummarizer().summarize
+        self.max_input_tokens = _WINDOW
+        self.seen: list[SummaryRequest] = []
+
+    async def summarize(self, request: SummaryRequest) -> str:
+        self.seen.append(request)
+        if sum(count.tokens for count in await _COUNTER.count(request.messages)) > self.max_input_tokens:
+            raise ValueError("context_length_exceeded")
+        return await self._write(request)
+
+
+def _request(*messages: Message, tokens: int = 150) -> SummaryRequest:
+    return SummaryRequest(messages, tokens, _COUNTER)
+
+
+async def test_what_fits_is_summarised_at_once() -> None:
+    model = Model()
+    request = _request(*(Message.user(f"Item {i}") for i in range(50)))
+    await summarize_in_parts(model, request)
+    assert model.seen == [request]
+
+
+async def test_many_times_the_window_is_summarised_in_parts_and_then_their_summaries() -> None:
+    model = Model()
+    messages = tuple(
+        Message.user(f"Order {i} went to depot {i * 37}. " + "Nothing else happened. " * 20) for i in range(600)
+    )
+    total = sum(count.tokens for count in await _COUNTER.count(messages))
+    assert total > 20 * _WINDOW
+    text = await summarize_in_parts(model, _request(*messages))
+    assert (await _COUNTER.count_text(text)).tokens <= 150
+    first_round = [request.messages for request in model.seen if request.messages[0].section != "long_term"]
+    assert tuple(message for part in first_round for message in part) == messages
+    assert covered(model.seen[-1].messages) == 600
+    assert model.seen[-1].max_tokens == 150
+
+
+async def test_one_message_larger_than_the_window_is_read_in_pieces() -> None:
+    model = Model()
+    words = " ".join(f"word{i}" for i in range(5_000))
+    await summarize_in_parts(model, _request(Message.user(words, name="Ana"), Message.user("Bye")))
+    pieces = [message for request in model.seen for message in request.messages if message.name == "Ana"]
+    assert len(pieces) > 2
+    assert "".join(piece.text for piece in pieces) == words
+
+
+async def test_a_call_with_arguments_larger_than_the_window_is_read_in_pieces() -> None:
+    model = Model()
+    arguments = '{"rows": "' + "a1 " * 20_000 + 'END"}'
+    message = Message.assistant("Storing the rows.", tool_calls=[ToolCall("c1", "store_rows", arguments)])
+    await summarize_in_parts(model, _request(message))
+    read = "".join(m.text for request in model.seen for m in request.messages if m.section != "long_term")
+    assert "Storing the rows." in read
+    assert "store_rows" in read
+    assert arguments in read
+
+
+async def test_a_summariser_that_does_not_shorten_is_rejected_at_the_first_part() -> None:
+    async def echo(request: SummaryRequest) -> str:
+        return "\n".join(message.text for message in request.messages)
+
+    model = Model(echo)
+    with pytest.raises(MemorySummaryRejected, match="at most 150 are allowed"):
+        await summarize_in_parts(model, _request(*(Message.user("words and more words " * 60) for _ in range(40))))
+    assert len(model.seen) == 1
+
+
+async def test_a_summariser_that_reads_next_to_nothing_is_rejected() -> None:
+    model = Model()
+    model.max_input_tokens = 63
+    with pytest.raises(MemorySummaryRejected, match="64 at least"):
+        await summarize_in_parts(model, _request(Message.user("Hi")))
+
+
+async def test_the_smallest_window_comes_to_an_end() -> None:
+    model = Model()
+    model.max_input_tokens = 64
+    text = await summarize_in_parts(model, _request(*(Message.user(f"Item {i} costs {i * 7}.") for i in range(300))))
+    assert text.strip()
+
+
+async def test_an_empty_part_is_rejected() -> None:
+    async def nothing(_: SummaryRequest) -> str:
+        return " "
+
+    with pytest.raises(MemorySummaryRejected, match="empty"):
+        await summarize_in_parts(Model(nothing), _request(*(Message.user("words " * 500) for _ in range(10))))
+
+
+async def test_earlier_summaries_keep_their_count_through_the_parts() -> None:
+    model = Model()
+    earlier = replace(Message.system("Summary:\nold", metadata={"covers_messages": 90}), section="long_term")
+    await summarize_in_parts(model, _request(earlier, *(Message.user("words " * 500) for _ in range(10))))
+    assert covered(model.seen[-1].messages) == 100
