@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from durable_memory.memory.clock import Clock, SystemClock
 from durable_memory.memory.identity import MemoryId
@@ -22,7 +23,7 @@ from durable_memory.memory.stores.port import (
 from durable_memory.memory.types import AppendResult, ClearResult, DeleteResult, FlushResult, MemoryStats, Section
 from durable_memory.testing.builders import section_tokens, summary, text_of, texts_of
 
-OPERATION_MS = 600_000
+OPERATION_MS: Final = 600_000
 
 
 def fresh_memory(project: str = "project", resource: str = "resource") -> MemoryId:
@@ -35,21 +36,23 @@ class Driven:
     """A memory under test: the store's calls with its identity, limits and operations filled in.
 
     Where `op` is given, the call is an attempt of that operation: a second call with it is a repetition.
+    patience_ms: how far in the future the deadlines of all calls lie.
     """
 
     store: Store
     limits: Limits
     memory: MemoryId = field(default_factory=fresh_memory)
     clock: Clock = field(default_factory=SystemClock)
+    patience_ms: int = OPERATION_MS
 
     def under(self, limits: Limits) -> Driven:
         """Returns the same memory under other limits, as after a change of its declaration."""
         return replace(self, limits=limits)
 
     def operation(self, op: str | None, *content: str) -> Operation:
-        """Returns an operation with a deadline in ten minutes and a digest of `content`."""
+        """Returns an operation with a deadline `patience_ms` from now and a digest of `content`."""
         digest = hashlib.sha256("\0".join(content).encode()).hexdigest()[:16]
-        return Operation(op or uuid.uuid4().hex, self.clock.now_ms() + OPERATION_MS, digest)
+        return Operation(op or uuid.uuid4().hex, self.clock.now_ms() + self.patience_ms, digest)
 
     async def append(self, *entries: Entry, op: str | None = None) -> AppendResult:
         """Appends in one batch."""
@@ -108,7 +111,7 @@ class Driven:
             owner,
             batch_id=uuid.uuid4().hex,
             force=force,
-            attempt_ends_ms=self.clock.now_ms() + OPERATION_MS,
+            attempt_ends_ms=self.clock.now_ms() + self.patience_ms,
             limits=self.limits,
         )
 
@@ -150,7 +153,7 @@ class Driven:
 
     async def commit(self, batch: Batch) -> FlushResult:
         """Commits a batch."""
-        return await self.store.commit(self.memory, batch, self.limits, self.clock.now_ms() + OPERATION_MS)
+        return await self.store.commit(self.memory, batch, self.limits, self.clock.now_ms() + self.patience_ms)
 
     async def flush(self, owner: str = "flusher/1", *, force: bool = False) -> FlushResult:
         """Plays one whole round that must find something to flush."""
