@@ -122,6 +122,11 @@ async def _servers(settings: Settings, *, dev: bool) -> AsyncIterator[tuple[str,
         _log.info("Temporal", extra={"temporal": servers.temporal_address})
         if servers.temporal_ui:
             _log.info("Temporal UI", extra={"temporal_ui": servers.temporal_ui})
+        _log.info(
+            "for other shells: export REDIS_URL=%s TEMPORAL_ADDRESS=%s",
+            redact_url(servers.redis_url),
+            servers.temporal_address,
+        )
         yield servers.redis_url, load_profile(servers.temporal_address)
 
 

@@ -17,6 +17,7 @@ app = typer.Typer(
     name="durable-memory",
     no_args_is_help=True,
     add_completion=False,
+    rich_markup_mode=None,
     # A traceback with local variables would show content.
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -26,7 +26,7 @@ def validate(
     folders: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[DIR]...",
+            metavar="DIR",
             help="Folders of YAML files. Default: DURABLE_MEMORY_MEMORIES, else ./memories.",
             show_default=False,
         ),
@@ -35,7 +35,10 @@ def validate(
     memories: Memories = None,
     output: Form = Output.TABLE,
 ) -> None:
-    """Check declarations without any server: every fault, with file and line. Exit code 1 if there is one."""
+    """Check declarations, without any server.
+
+    Every fault is listed with its file and line. Exit code 1 if there is one.
+    """
     faults: tuple[Fault, ...] = ()
     valid = Registry(())
     with failing_in_words():
@@ -52,7 +55,7 @@ def validate(
     }
     if faults:
         show(output, data, tables.faults_table(faults))
-        say(f"Error: {tables.counted(len(faults), 'fault')}.")
+        say(f"Error: the declarations have {tables.counted(len(faults), 'fault')}.")
         raise typer.Exit(1)
     show(output, data, tables.valid_table(valid))
 
@@ -60,7 +63,7 @@ def validate(
 def list_(
     resource: Annotated[
         str | None,
-        typer.Argument(metavar="[RESOURCE]", help="Its memories. Default: what is declared.", show_default=False),
+        typer.Argument(help="Its memories. Default: what is declared.", show_default=False),
     ] = None,
     *,
     redis_url: RedisUrl = None,

@@ -30,7 +30,7 @@ class Speaker(StrEnum):
 def append(  # noqa: PLR0913 - each argument is one of the command line
     resource: Resource,
     key: Key,
-    text: Annotated[str | None, typer.Argument(metavar="TEXT", help="What is said.", show_default=False)] = None,
+    text: Annotated[str | None, typer.Argument(help="What is said.", show_default=False)] = None,
     *,
     role: Annotated[Speaker, typer.Option("--role", help="Who says TEXT.")] = Speaker.USER,
     json_file: Annotated[
@@ -48,7 +48,7 @@ def append(  # noqa: PLR0913 - each argument is one of the command line
     memories: Memories = None,
     output: Form = Output.TABLE,
 ) -> None:
-    """Append messages: all of them or, if one is refused, none."""
+    """Append messages, all or none."""
     if (text is None) == (json_file is None):
         raise typer.BadParameter("give either TEXT or --json FILE")
     if json_file is not None and role is not Speaker.USER:
@@ -103,7 +103,7 @@ def stats(
     memories: Memories = None,
     output: Form = Output.TABLE,
 ) -> None:
-    """Show the counters: budget, what waits for a summary, flushes, lifetime."""
+    """Show the counters: budget, flushes, lifetime."""
     counters = with_memory(resource, key, Memory.stats, redis_url=redis_url, project=project, memories=memories)
     show(output, to_json(counters), tables.stats_table(resource, key, counters))
 
@@ -117,7 +117,10 @@ def health(
     memories: Memories = None,
     output: Form = Output.TABLE,
 ) -> None:
-    """Tell whether the memory can do its work: exit code 1 if it cannot."""
+    """Tell whether a memory can do its work.
+
+    Exit code 1 if it cannot.
+    """
     verdict = with_memory(resource, key, Memory.health, redis_url=redis_url, project=project, memories=memories)
     show(output, to_json(verdict), tables.health_table(resource, key, verdict))
     if not verdict.healthy:

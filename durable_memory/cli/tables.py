@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from rich.table import Table
@@ -25,6 +25,8 @@ from durable_memory.memory.types import (
     View,
 )
 
+_LISTED_IDS = 5
+
 _REASONS = {
     "below_threshold": "below the threshold; --force flushes anyway",
     "pinned": "system and pinned messages are all there is",
@@ -35,8 +37,9 @@ _REASONS = {
 def append_table(resource: str, key: str, result: AppendResult) -> Table:
     """The answer to an append."""
     rows = [
-        ("appended", "nothing: this operation id was applied before" if result.already_applied else ""),
-        ("ids", "\n".join(result.ids)),
+        ("appended", counted(len(result.ids), "message")),
+        ("already", "this operation id was applied before; nothing changed" if result.already_applied else ""),
+        ("id" if len(result.ids) == 1 else "ids", _ids(result.ids)),
         ("view now", _size(result.messages, result.tokens)),
         ("evicted", counted(result.evicted, "message") if result.evicted else ""),
         ("late results", counted(result.late, "message") if result.late else ""),
@@ -93,6 +96,7 @@ def clear_table(resource: str, key: str, result: ClearResult) -> Table:
 
 def memories_table(resource: str, found: Sequence[tuple[MemoryId, MemoryStats]]) -> Table:
     """The memories of a resource."""
+    now = datetime.now(UTC)
     rows = (
         (
             memory.key,
@@ -101,8 +105,8 @@ def memories_table(resource: str, found: Sequence[tuple[MemoryId, MemoryStats]])
             _share(stats),
             f"{stats.omitted.messages:,}",
             "due" if stats.flush_due else "",
-            _time(stats.updated_at),
-            _time(stats.expires_at),
+            _from_now(stats.updated_at, now),
+            _from_now(stats.expires_at, now) or "never",
         )
         for memory, stats in found
     )
@@ -117,13 +121,8 @@ def memories_table(resource: str, found: Sequence[tuple[MemoryId, MemoryStats]])
 
 def resources_table(registry: Registry) -> Table:
     """What is declared."""
-    rows = (
-        (each.id, each.version or "", _budget(each), each.eviction_policy.type, each.flushing.type, each.scope,
-         "never" if each.ttl is None else format_duration(each.ttl), each.description)
-        for each in registry.memories()
-    )  # fmt: skip
-    columns = ("resource", "version", "budget", "policy", "flushing", "scope", "expires", "description")
-    return listing("Declared memories", columns, rows)
+    rows = ((f"{each.id}\n{each.version or ''}".strip(), _declared(each)) for each in registry.memories())
+    return listing("Declared memories", ("resource", "declaration"), rows)
 
 
 def valid_table(registry: Registry) -> Table:
@@ -143,7 +142,7 @@ def schema_table(schema: Mapping[str, Any]) -> Table:
     """The fields of the documents."""
     definitions = schema["$defs"]
     rows = [row for name in ("MemoryResource", "AgentResource") for row in _fields(definitions[name], definitions)]
-    return listing("Fields of the YAML documents", ("field", "values", "default", "meaning"), rows)
+    return listing("Fields of the YAML documents", ("field", "meaning"), rows)
 
 
 def counted(number: int, unit: str) -> str:
@@ -182,23 +181,33 @@ def _fields(definition: Mapping[str, Any], definitions: Mapping[str, Any], path:
             continue
         options = [option.get("type", "") for option in field.get("anyOf", [])]
         values = field.get("enum") or ([field["const"]] if "const" in field else options or [field.get("type", "")])
-        default = (
-            json.dumps(field["default"]) if field.get("default") not in (None, "") and "const" not in field else ""
-        )
-        yield f"{path}{name}", " | ".join(map(str, values)), default, field.get("description", "")
+        has_default = field.get("default") not in (None, "") and "const" not in field
+        default = f", by default {json.dumps(field['default'])}" if has_default else ""
+        yield f"{path}{name}", f"{' | '.join(map(str, values))}{default}\n{field.get('description', '')}\n"
 
 
 def _filled(rows: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     return ((name, value) for name, value in rows if value)
 
 
+def _ids(ids: Sequence[str]) -> str:
+    return "\n".join(ids) if len(ids) <= _LISTED_IDS else f"{ids[0]} to {ids[-1]}"
+
+
 def _size(messages: int, tokens: int) -> str:
     return f"{counted(messages, 'message')}, {counted(tokens, 'token')}"
 
 
-def _budget(resource: MemoryResource) -> str:
+def _declared(resource: MemoryResource) -> str:
     limits = ((resource.max_tokens, "token"), (resource.max_messages, "message"))
-    return ", ".join(counted(limit, unit) for limit, unit in limits if limit)
+    facts_ = [
+        *(counted(limit, unit) for limit, unit in limits if limit),
+        resource.eviction_policy.type,
+        resource.flushing.type,
+        f"scope {resource.scope}",
+        "never expires" if resource.ttl is None else f"expires {format_duration(resource.ttl)} after the last write",
+    ]
+    return f"{resource.description}\n{', '.join(facts_)}".strip()
 
 
 def _share(stats: MemoryStats) -> str:
@@ -207,6 +216,18 @@ def _share(stats: MemoryStats) -> str:
 
 def _time(moment: datetime | None) -> str:
     return "" if moment is None else moment.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _from_now(moment: datetime | None, now: datetime) -> str:
+    if moment is None:
+        return ""
+    seconds = abs(int((moment - now).total_seconds()))
+    size, unit = next(((size, unit) for size, unit in _UNITS if seconds >= size), (1, "s"))
+    distance = f"{seconds // size}{unit}"
+    return f"in {distance}" if moment > now else f"{distance} ago"
+
+
+_UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"))
 
 
 def _speaker(message: Message) -> str:

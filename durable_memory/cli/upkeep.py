@@ -29,7 +29,10 @@ def flush(
     memories: Memories = None,
     output: Form = Output.TABLE,
 ) -> None:
-    """Run one flush here and now: exit code 1 if another one was in its way."""
+    """Run one flush here and now.
+
+    Exit code 1 if another flush was in its way.
+    """
     result = with_memory(
         resource,
         key,

@@ -24,6 +24,6 @@ class CommandWaker:
         try:
             client = await connect_temporal(profile)
         except MemoryUnavailable as fault:
-            say(f"A flush is due; a worker will see it ({fault.message}).")
+            say(f"A flush is due; a worker will see it. It could not be woken from here: {fault.message}.")
             return
         await TemporalWaker(client, self._task_queue).wake(memory, force=force)

@@ -65,7 +65,11 @@ def worker(  # noqa: PLR0913 - each argument is one of the command line
         ),
     ] = None,
 ) -> None:
-    """Run the worker: flushes, summaries, and the activities of callers by name. SIGTERM lets it finish."""
+    """Run the worker until a signal.
+
+    It flushes the project's memories in the background and serves callers of its activities by name. SIGTERM or Ctrl-C
+    lets running work finish, a second one does not.
+    """
     from durable_memory.worker_program import run_worker  # noqa: PLC0415 - the other commands start twice as fast
 
     with failing_in_words():
