@@ -43,7 +43,6 @@ class _Planner:
     """Places messages one by one on top of a state that it only reads."""
 
     def __init__(self, state: MemoryState, limits: Limits, resource: str, now_ms: int) -> None:
-        state.obey(limits)
         self.state, self.limits, self.resource, self.now_ms = state, limits, resource, now_ms
         self.plan = AppendPlan()
         self.groups: dict[int, _Planned] = {}
@@ -207,6 +206,7 @@ def apply_append(
     until_ms: int,
 ) -> tuple[str, ...]:
     """Does what was planned and returns the ids. until_ms: how long calls of dropped groups are remembered."""
+    state.obey(limits)
     ids: list[str] = []
     for entry, number, late in zip(entries, plan.follows, plan.late, strict=True):
         state.last_number += 1

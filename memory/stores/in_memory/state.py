@@ -112,10 +112,9 @@ class MemoryState:
 
     def conversation(self, now_ms: int, limits: Limits) -> list[Standing]:
         """Returns the live groups of the conversation, oldest first, as the rule of selection sees them."""
-        self.obey(limits)
         return [
             Standing(
-                Rank(group.is_open(now_ms, limits), group.score, group.number),
+                Rank(group.is_open(now_ms, limits), self._score(group, limits), group.number),
                 group.tokens,
                 group.messages,
                 group.pinned,
@@ -125,7 +124,10 @@ class MemoryState:
 
     def evictable(self, now_ms: int, limits: Limits) -> Iterator[Standing]:
         """Yields the live groups that may be evicted, the next one first."""
-        self.obey(limits)
+        if self._ruled_by != _rule(limits):
+            standing = self.conversation(now_ms, limits)
+            yield from sorted((group for group in standing if not group.pinned), key=lambda group: group.rank)
+            return
         while self._waiting:
             number, touched_ms = next(iter(self._waiting.items()))
             if now_ms - touched_ms < limits.open_group_ms:
@@ -137,24 +139,31 @@ class MemoryState:
             yield Standing(rank, group.tokens, group.messages)
 
     def obey(self, limits: Limits) -> None:
-        """Scores all groups anew, by age, if the declaration has changed its policy."""
-        rule = (limits.policy, limits.open_group_ms)
-        if rule == self._ruled_by:
+        """Puts the queue under another rule, if the declaration has changed it since the last write or access."""
+        if self._ruled_by == _rule(limits):
             return
-        policy = POLICIES[limits.policy]
         for group in sorted(self.groups["short_term"].values(), key=lambda group: group.touched_ms):
-            if self._ruled_by is not None and self._ruled_by[0] != limits.policy:
-                group.score = policy.score_at_append(group.number, 0)
+            group.score = self._score(group, limits)
             self._rank(group)
-        self._ruled_by = rule
+        self._ruled_by = _rule(limits)
 
     def access(self, group: Group, limits: Limits) -> None:
-        """Records an access to a live group."""
+        """Records an access to a live group, if the policy cares for accesses."""
+        score = self._score(group, limits)
+        accessed = POLICIES[limits.policy].score_at_access(score, self.moment + 1)
+        if group.place != "short_term" or accessed == score:
+            return
         self.obey(limits)
         self.moment += 1
-        group.score = POLICIES[limits.policy].score_at_access(group.score, self.moment)
-        if group.place == "short_term" and not group.pinned:
+        group.score = accessed
+        if not group.pinned:
             self.queue.place(Rank(group.number in self._waiting, group.score, group.number))
+
+    def _score(self, group: Group, limits: Limits) -> int:
+        """Returns the score under this policy: by age, if another policy gave the group its score."""
+        if self._ruled_by is None or self._ruled_by[0] == limits.policy:
+            return group.score
+        return POLICIES[limits.policy].score_at_append(group.number, 0)
 
     def _rank(self, group: Group) -> None:
         if group.place != "short_term" or group.pinned:
@@ -244,3 +253,8 @@ class MemoryState:
         self.tallies[group.place].change(tokens, messages)
         if group.pinned and group.place == "short_term":
             self.pinned.change(tokens, messages)
+
+
+def _rule(limits: Limits) -> tuple[PolicyName, int]:
+    """What the queue depends on beside the groups themselves."""
+    return limits.policy, limits.open_group_ms
