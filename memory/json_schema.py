@@ -27,6 +27,9 @@ def json_schema() -> dict[str, Any]:
         definition["required"] = ["resource", *definition["required"]]
     for name, definition in schema["$defs"].items():
         for field, property_schema in definition["properties"].items():
+            # The default of a part says what the defaults of its fields say, and null is "by scope" or "as computed".
+            if not isinstance(property_schema.get("default"), (str, int, float)):
+                property_schema.pop("default", None)
             if (name, field) != ("Persistence", "ttl"):
                 _refuse_null(property_schema)
     return {"$schema": DIALECT, "title": "A document of Durable Memory", **schema}
@@ -39,5 +42,4 @@ def _refuse_null(schema: dict[str, Any]) -> None:
     if len(given) == len(options):
         return
     del schema["anyOf"]
-    schema.pop("default", None)
     schema.update(given[0])

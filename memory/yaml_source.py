@@ -20,6 +20,7 @@ MAX_NODES: Final = 2_000
 """Values in a document, counted as if every alias was written out."""
 MAX_DEPTH: Final = 30
 MAX_KEY_LENGTH: Final = 100
+TOO_DEEP: Final = f"is nested more than {MAX_DEPTH} levels deep"
 
 # The C parser is twenty times faster; both give the same events.
 _Loader: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -95,6 +96,7 @@ def read_documents(raw: bytes, file: str) -> tuple[list[Node], list[Fault]]:
     """
     documents: list[Node] = []
     faults: list[Fault] = []
+    text = ""
     try:
         text = _decoded(raw)
         for document in _Builder(file, faults).documents(text):
@@ -105,11 +107,16 @@ def read_documents(raw: bytes, file: str) -> tuple[list[Node], list[Fault]]:
         mark = error.problem_mark or error.context_mark
         faults.append(Fault(file, mark.line + 1 if mark else 1, "", _syntax_problem(error, text)))
     except yaml.reader.ReaderError as error:
-        line = text[: error.position].count("\n") + 1 if isinstance(error.position, int) else 1
-        faults.append(Fault(file, line, "", "has a control character, which YAML does not allow"))
+        faults.append(Fault(file, _line_of(error.character, text), "", "has a character that YAML does not allow"))
     if not documents and not faults:
         faults.append(Fault(file, 1, "", "holds no document"))
     return documents, faults
+
+
+def _line_of(character: object, text: str) -> int:
+    # The C and the Python reader count positions differently; the character itself is the same.
+    wanted = chr(character) if isinstance(character, int) else str(character)
+    return text[: max(0, text.find(wanted))].count("\n") + 1
 
 
 def _decoded(raw: bytes) -> str:
@@ -128,6 +135,8 @@ def _syntax_problem(error: yaml.MarkedYAMLError, text: str) -> str:
         line = lines[mark.line]
         if "\t" in line[: len(line) - len(line.lstrip())] or line[mark.column : mark.column + 1] == "\t":
             return "is indented with a tab; YAML allows only spaces"
+    if error.problem == "exceeded maximum nesting depth":  # the C parser looks that far ahead
+        return TOO_DEEP
     # The parser's own words can quote the text around the fault; the part before the quotation is enough.
     return f"is not valid YAML: {(error.problem or error.context or 'it cannot be read').splitlines()[0]}"
 
@@ -176,7 +185,7 @@ class _Builder:
 
     def _open(self, event: yaml.MappingStartEvent | yaml.SequenceStartEvent, line: int) -> None:
         if len(self._stack) >= MAX_DEPTH:
-            raise _Refused(line, f"is nested more than {MAX_DEPTH} levels deep")
+            raise _Refused(line, TOO_DEEP)
         if event.anchor is not None:
             self._anchors[event.anchor] = None
         node: Items | Fields = Fields(line) if isinstance(event, yaml.MappingStartEvent) else Items(line)
@@ -222,13 +231,15 @@ class _Builder:
         if parent.size > MAX_NODES:
             raise _Refused(line, f"has more than {MAX_NODES:,} values once its aliases are written out")
         if len(self._stack) + parent.depth > MAX_DEPTH + 1:
-            raise _Refused(line, f"is nested more than {MAX_DEPTH} levels deep")
+            raise _Refused(line, TOO_DEEP)
 
     def _key(self, parent: _Open, node: Node, line: int) -> None:
         if not isinstance(node, Scalar):
             raise _Refused(line, "has a key that is no text")
         if node.plain and node.text == "<<":
             raise _Refused(line, "has a merge key (<<); write the fields out")
+        if not node.text:
+            raise _Refused(line, "has an empty key")
         if len(node.text) > MAX_KEY_LENGTH:
             raise _Refused(line, f"has a key of more than {MAX_KEY_LENGTH} characters")
         parent.key = (node.text, line)

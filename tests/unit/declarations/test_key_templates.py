@@ -1,0 +1,263 @@
+"""Key templates hold text and `{{ name.name | filter }}` only, and two inputs never share a memory by accident."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import unicodedata
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from durable_memory.memory.errors import MemoryKeyInvalid
+from durable_memory.memory.key_templates import KeyTemplate, TemplateInvalid
+
+VALUES: dict[str, dict[str, object]] = {
+    "workflow": {"id": "order-7", "type": "Support"},
+    "agent": {"id": "billing"},
+    "project": {"id": "shop"},
+    "input": {"user_id": 42, "name": "  Zoë ", "empty": "", "blank": "  ", "größe": "L"},
+}
+
+
+def render(source: str, **inputs: Any) -> str:
+    return KeyTemplate.parse(source).render({**VALUES, "input": {**VALUES["input"], **inputs}}, "desk")
+
+
+@pytest.mark.parametrize(
+    ("source", "key"),
+    [
+        ("global", "global"),
+        ("user:{{ input.user_id }}", "user:42"),
+        ("user:{{input.user_id}}", "user:42"),
+        ("{{ workflow.id }}", "order-7"),
+        ("{{ workflow.type }}/{{ agent.id }}/{{ project.id }}", "Support/billing/shop"),
+        ("u:{{ input.name | trim | lower }}", "u:zoë"),
+        ("u:{{ input.missing | default('anyone') }}", "u:anyone"),
+        ("u:{{ input.missing | default(7) }}", "u:7"),
+        ("u:{{ input.user_id | default('anyone') }}", "u:42"),
+        ("u:{{ input.missing | default(' A ') | trim | lower }}", "u:a"),
+        ("{{ input.user_id | sha256 }}", hashlib.sha256(b"42").hexdigest()),
+        ("{{ input.größe }}", "L"),
+        ("a b {x} }} %} #}", "a b {x} }} %} #}"),
+    ],
+)
+def test_what_is_allowed_renders(source: str, key: str) -> None:
+    assert render(source) == key
+
+
+ATTACKS = [
+    "{{ 'x' * 10**9 }}",
+    "{{ 7*7 }}",
+    "{{ input.user_id + 1 }}",
+    "{{ input.user-id }}",
+    "{{ ''.__class__ }}",
+    "{{ ''.__class__.__mro__ }}",
+    "{{ input.__class__ }}",
+    "{{ input._private }}",
+    "{{ input['user_id'] }}",
+    "{{ input.user_id[0] }}",
+    "{{ input.items() }}",
+    "{{ input.user.id }}",
+    "{{ range(10) }}",
+    "{{ input }}",
+    "{{ user_id }}",
+    "{{ 'text' }}",
+    "{{ 42 }}",
+    "{{ input.a ~ input.b }}",
+    "{{ input.a if input.b else input.c }}",
+    "{{ not input.a }}",
+    "{{ input.a == input.b }}",
+    "{{ [input.a] }}",
+    "{{ {'a': input.a} }}",
+    "{{ input.a, input.b }}",
+    "{{ input.a is defined }}",
+    "{{ self.x }}",
+    "{{ config.items }}",
+    "{{ cycler.next }}",
+    "{% for x in input.a %}{{ x }}{% endfor %}",
+    "{% if input.a %}x{% endif %}",
+    "{% set x = 1 %}x",
+    "{% include 'x' %}",
+    "{% filter lower %}X{% endfilter %}",
+    "{% raw %}{{ x }}{% endraw %}",
+    "a{# comment #}",
+    "{{ input.a | upper }}",
+    "{{ input.a | safe }}",
+    "{{ input.a | attr('x') }}",
+    "{{ input.a | map('lower') }}",
+    "{{ input.a | lower(1) }}",
+    "{{ input.a | trim('x') }}",
+    "{{ input.a | trim(chars='x') }}",
+    "{{ input.a | lower(*input.b) }}",
+    "{{ input.a | default }}",
+    "{{ input.a | default('x', true) }}",
+    "{{ input.a | default(input.b) }}",
+    "{{ input.a | default('') }}",
+    "{{ input.a | default(none) }}",
+    "{{ input.a | default(true) }}",
+    "{{ input.a | default(1.5) }}",
+    "{{ input.a | lower | default('x') }}",
+    "{{ input.a",
+    "{{ }}",
+    "{{ input. }}",
+    "{%",
+    "x{{ " + "(" * 400 + "input.a" + ")" * 400 + " }}",
+    "{{ workflow.name }}",
+    "{{ agent.key }}",
+    "{{ env.HOME }}",
+    "{{ input.a }}{{ input.b }}",
+    "",
+    " user:{{ input.a }}",
+    "user:{{ input.a }} ",
+    "user:{{ input.a }}\n",
+    "user:\x00{{ input.a }}",
+    "x" * 257,
+    "x" * 2000,
+]
+
+
+@pytest.mark.parametrize("source", ATTACKS)
+def test_anything_else_is_an_error_at_load(source: str) -> None:
+    with pytest.raises(TemplateInvalid):
+        KeyTemplate.parse(source)
+
+
+def test_attacks_are_refused_without_being_run() -> None:
+    started = time.process_time()
+    with pytest.raises(TemplateInvalid):
+        KeyTemplate.parse("{{ 'x' * 10**9 }}{{ 'x' * 10**9 }}")
+    assert time.process_time() - started < 1
+
+
+def test_the_run_id_is_refused_with_the_reason() -> None:
+    with pytest.raises(TemplateInvalid, match="changes at continue-as-new") as caught:
+        KeyTemplate.parse("{{ workflow.run_id }}")
+    assert "write workflow.id" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("source", "near"),
+    [("{{ inputs.user }}", "input.user"), ("{{ workflow.ids }}", "workflow.id"), ("{{ input.a | lowr }}", "lower")],
+)
+def test_a_misspelling_is_answered_with_what_was_meant(source: str, near: str) -> None:
+    with pytest.raises(TemplateInvalid, match=f"did you mean '{near}'"):
+        KeyTemplate.parse(source)
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        (None, "is null"),
+        (True, "is a bool"),
+        (1.5, "is a float"),
+        ([1], "is a list"),
+        ({"a": 1}, "is a dict"),
+        (b"x", "is a bytes"),
+        ("", "is empty"),
+        (10**300, "is too large a number"),
+        ("x\ud800", "has half of a surrogate pair"),
+    ],
+)
+def test_a_value_that_many_callers_could_share_is_an_error_that_names_the_variable(value: object, problem: str) -> None:
+    with pytest.raises(MemoryKeyInvalid, match=rf"memory 'desk': the key needs input\.user_id, which {problem}"):
+        render("user:{{ input.user_id }}", user_id=value)
+
+
+def test_null_is_an_error_also_beside_a_default() -> None:
+    with pytest.raises(MemoryKeyInvalid, match="is null"):
+        render("user:{{ input.user_id | default('anyone') }}", user_id=None)
+
+
+def test_a_missing_variable_is_an_error_and_never_the_raw_text() -> None:
+    with pytest.raises(MemoryKeyInvalid, match=r"input\.missing, which is not given"):
+        render("user:{{ input.missing }}")
+
+
+def test_a_value_that_a_filter_empties_is_an_error() -> None:
+    with pytest.raises(MemoryKeyInvalid, match=r"input\.blank, which is empty"):
+        render("user:{{ input.blank | trim }}")
+
+
+@pytest.mark.parametrize("value", ["{{7*7}}", "x:*", "''.__class__", "{% raw %}", "${HOME}", "%s", "\\1"])
+def test_values_are_data_and_never_run(value: str) -> None:
+    assert render("user:{{ input.user_id }}", user_id=value) == f"user:{value}"
+
+
+def test_the_rendered_key_obeys_the_key_rule() -> None:
+    with pytest.raises(MemoryKeyInvalid, match="control character"):
+        render("user:{{ input.user_id }}", user_id="a\nb")
+    with pytest.raises(MemoryKeyInvalid, match="at most 256"):
+        render("user:{{ input.user_id }}", user_id="a" * 256)
+    with pytest.raises(MemoryKeyInvalid, match="begins or ends with space"):
+        render("user:{{ input.user_id }}", user_id="a ")
+
+
+def test_an_error_never_repeats_a_value() -> None:
+    for value in ("top-secret\n", "top-secret" * 100, ["top-secret"], "top-secret:top-secret"):
+        with pytest.raises(MemoryKeyInvalid) as caught:
+            render("{{ input.user_id }}:{{ workflow.id }}", user_id=value)
+        assert "top-secret" not in str(caught.value)
+
+
+def test_both_spellings_of_a_letter_reach_one_memory_also_when_hashed() -> None:
+    assert render("{{ input.n | sha256 }}", n="zoë") == render("{{ input.n | sha256 }}", n="zoe\N{COMBINING DIAERESIS}")
+
+
+def test_a_value_cannot_pretend_to_be_two() -> None:
+    two = "{{ input.tenant }}:{{ input.user }}"
+    assert render(two, tenant="a", user="b:c") == "a:b:c"
+    with pytest.raises(MemoryKeyInvalid, match=r"input\.tenant contains the text"):
+        render(two, tenant="a:b", user="c")
+    assert render("{{ input.tenant | sha256 }}:{{ input.user }}", tenant="a:b", user="c").endswith(":c")
+    # A separator that overlaps itself: xa + aa + b and x + aa + ab would both be xaaab.
+    with pytest.raises(MemoryKeyInvalid, match=r"input\.tenant contains the text"):
+        render("{{ input.tenant }}aa{{ input.user }}", tenant="xa", user="b")
+
+
+PARTS = st.text("ab:-/é", min_size=1, max_size=4)
+
+
+@given(
+    separators=st.lists(st.text("ab:-/", min_size=1, max_size=3), min_size=1, max_size=3),
+    data=st.data(),
+)
+def test_different_values_never_give_the_same_key(separators: list[str], data: st.DataObject) -> None:
+    names = [f"v{index}" for index in range(len(separators) + 1)]
+    source = "{{ input.v0 }}" + "".join(
+        f"{separator}{{{{ input.{name} }}}}" for separator, name in zip(separators, names[1:], strict=True)
+    )
+    template = KeyTemplate.parse(source)
+    keys: dict[str, tuple[str, ...]] = {}
+    for values in data.draw(st.lists(st.tuples(*[PARTS] * len(names)), min_size=2, max_size=30)):
+        try:
+            key = template.render({"input": dict(zip(names, values, strict=True))}, "desk")
+        except MemoryKeyInvalid:
+            continue
+        assert keys.setdefault(key, values) == values
+
+
+@given(st.text(max_size=80))
+@example("{{ input.a }}")
+@example("{{ input.a | default('x') | lower }}")
+@example("{%- -%}")
+@example("{{ input.a|trim|sha256 }}:x")
+def test_any_text_is_either_refused_or_renders_a_valid_key(source: str) -> None:
+    try:
+        template = KeyTemplate.parse(source)
+    except TemplateInvalid:
+        return
+    key = template.render({"input": {"a": "v"}, **{k: v for k, v in VALUES.items() if k != "input"}}, "desk")
+    assert 1 <= len(key) <= 256
+    assert key == unicodedata.normalize("NFC", key.strip())
+
+
+@given(st.text("{}%#|. input.abc_'()*+[]~0", max_size=60))
+def test_text_made_of_template_signs_never_fails_otherwise(source: str) -> None:
+    try:
+        parsed = KeyTemplate.parse(source)
+    except TemplateInvalid:
+        return
+    assert parsed.source == source

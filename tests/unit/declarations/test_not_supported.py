@@ -1,0 +1,78 @@
+"""What later versions will have is refused as such, by name, and never ignored or called unknown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from durable_memory.memory.errors import InvalidDeclarations
+from durable_memory.memory.registry import Registry
+
+MEMORY: dict[str, Any] = {"resource": "memory", "id": "desk", "max_tokens": 1000}
+AGENT: dict[str, Any] = {"resource": "agent", "id": "booking", "memory": "desk"}
+
+
+def only_problem(*documents: dict[str, Any]) -> tuple[str, str]:
+    with pytest.raises(InvalidDeclarations) as caught:
+        Registry.from_resources(documents)
+    (fault,) = caught.value.faults
+    return fault.path, fault.problem
+
+
+@pytest.mark.parametrize(
+    ("path", "part"),
+    [
+        ("max_context_ratio", {"max_context_ratio": 0.4}),
+        ("token_allocation", {"token_allocation": {"short_term": 1.0}}),
+        ("eviction_policy.priority_keywords", {"eviction_policy": {"priority_keywords": ["visa"]}}),
+        ("flushing.summarize_oldest_percent", {"flushing": {"summarize_oldest_percent": 0.4}}),
+        ("flushing.summarizer", {"flushing": {"summarizer": {"type": "rule_based"}}}),
+        ("persistence.refresh_on_read", {"persistence": {"refresh_on_read": False}}),
+        ("persistence.circuit_breaker", {"persistence": {"circuit_breaker": {"enabled": True}}}),
+        ("privacy_policy", {"privacy_policy": {"redact_entities": ["email"]}}),
+        ("token_provider", {"token_provider": {"provider": "openai"}}),
+        ("agents_only", {"agents_only": True}),
+    ],
+)
+def test_a_field_of_a_later_version_is_refused_as_such(path: str, part: dict[str, Any]) -> None:
+    found, problem = only_problem({**MEMORY, **part})
+    assert found == path
+    assert "is not supported in this version" in problem
+
+
+@pytest.mark.parametrize(
+    ("path", "part"),
+    [
+        *[
+            ("eviction_policy.type", {"eviction_policy": {"type": name}})
+            for name in ("lfu", "priority", "token_aware_lru")
+        ],
+        *[
+            ("flushing.type", {"flushing": {"type": name}})
+            for name in ("simple_fifo", "lru", "lfu", "priority", "token_aware_lru")
+        ],
+        ("oversize", {"oversize": "truncate"}),
+    ],
+)
+def test_a_value_of_a_later_version_is_refused_as_such(path: str, part: dict[str, Any]) -> None:
+    found, problem = only_problem({**MEMORY, **part})
+    assert found == path
+    assert "is not supported in this version; write" in problem
+
+
+@pytest.mark.parametrize("name", ["append_ttl", "clear_ttl"])
+def test_locks_that_append_and_clear_do_not_need_are_refused_with_that_explanation(name: str) -> None:
+    found, problem = only_problem({**MEMORY, "locking": {name: "10s"}})
+    assert found == f"locking.{name}"
+    assert "append and clear need no lock" in problem
+
+
+@pytest.mark.parametrize("value", [True, False])
+def test_the_other_tiers_of_agents_are_refused_as_such(value: object) -> None:
+    found, problem = only_problem(MEMORY, {**AGENT, "memory": value})
+    assert found == "memory"
+    assert "is not supported in this version; an agent declares one memory by its id" in problem
+    found, problem = only_problem(MEMORY, {**AGENT, "memories": ["desk"]})
+    assert found == "memories"
+    assert "is not supported in this version" in problem

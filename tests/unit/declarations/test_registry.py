@@ -1,0 +1,72 @@
+"""The registry is a snapshot that answers by id and helps with a misspelling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from durable_memory.memory.agent import AgentResource
+from durable_memory.memory.errors import InvalidDeclarations, MemoryUnknownResource
+from durable_memory.memory.registry import Registry
+from durable_memory.memory.resource import MemoryResource
+
+
+def memory(resource_id: str) -> dict[str, Any]:
+    return {"resource": "memory", "id": resource_id, "max_tokens": 1000}
+
+
+def test_models_and_mappings_may_be_declared_in_code() -> None:
+    desk = MemoryResource(id="desk", max_tokens=1000)
+    booking = AgentResource(id="booking", memory="notes")
+    registry = Registry.from_resources([desk, memory("notes"), booking])
+    assert registry.memory("desk") is desk
+    assert registry.agent("booking") is booking
+    assert [resource.id for resource in registry.memories()] == ["desk", "notes"]
+    assert registry.agents() == (booking,)
+
+
+def test_faults_in_code_name_the_place_in_the_list() -> None:
+    with pytest.raises(InvalidDeclarations) as caught:
+        Registry.from_resources(
+            [memory("desk"), {**memory("desk"), "scop": "user"}, AgentResource(id="a", memory="notes"), memory("desk")]
+        )
+    assert str(caught.value).splitlines() == [
+        "resource 2: id: this memory is declared twice, first at resource 1",
+        "resource 2: scop: is not a field here; did you mean 'scope'?",
+        "resource 3: memory: there is no memory resource 'notes'",
+        "resource 4: id: this memory is declared twice, first at resource 1",
+    ]
+
+
+def test_an_unknown_id_is_answered_with_a_near_miss_and_what_is_declared() -> None:
+    registry = Registry.from_resources([memory("desk"), memory("customer-support")])
+    with pytest.raises(MemoryUnknownResource) as caught:
+        registry.memory("customer_support")
+    assert str(caught.value) == (
+        "no memory resource 'customer_support' is declared; did you mean 'customer-support'?; "
+        "declared: customer-support, desk"
+    )
+    with pytest.raises(MemoryUnknownResource, match="no agent 'desk' is declared; no agent is declared"):
+        registry.agent("desk")
+
+
+def test_a_long_list_of_ids_is_left_out() -> None:
+    registry = Registry.from_resources([memory(f"m{number}") for number in range(11)])
+    with pytest.raises(MemoryUnknownResource) as caught:
+        registry.memory("zzz")
+    assert str(caught.value) == "no memory resource 'zzz' is declared"
+
+
+def test_what_is_too_long_for_an_id_is_not_repeated() -> None:
+    registry = Registry.from_resources([memory("desk")])
+    with pytest.raises(MemoryUnknownResource) as caught:
+        registry.memory("private words " * 50)
+    assert "private" not in str(caught.value)
+
+
+def test_a_snapshot_cannot_be_changed() -> None:
+    registry = Registry.from_resources([memory("desk")])
+    with pytest.raises(AttributeError):
+        setattr(registry, "extra", 1)  # noqa: B010 - a checker would refuse the assignment itself
+    assert isinstance(registry.memories(), tuple)

@@ -1,0 +1,356 @@
+"""Every field of a memory resource: what it accepts, what it refuses, and what it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from durable_memory.memory.errors import InvalidDeclarations
+from durable_memory.memory.registry import Registry
+from durable_memory.memory.resource import MemoryResource
+
+BY_TOKENS: dict[str, Any] = {"resource": "memory", "id": "desk", "max_tokens": 1000}
+BY_MESSAGES: dict[str, Any] = {
+    "resource": "memory",
+    "id": "desk",
+    "type": "message_count_based",
+    "max_messages": 100,
+}
+
+
+def with_field(base: dict[str, Any], path: str, value: object) -> dict[str, Any]:
+    *parents, name = path.split(".")
+    data = {key: dict(part) if isinstance(part, dict) else part for key, part in base.items()}
+    level = data
+    for parent in parents:
+        level = level.setdefault(parent, {})
+    level[name] = value
+    return data
+
+
+def declared(base: dict[str, Any], **fields: object) -> MemoryResource:
+    data = base
+    for path, value in fields.items():
+        data = with_field(data, path.replace("__", "."), value)
+    return Registry.from_resources([data]).memory(data["id"])
+
+
+def problem_of(base: dict[str, Any], path: str, value: object) -> str:
+    with pytest.raises(InvalidDeclarations) as caught:
+        Registry.from_resources([with_field(base, path, value)])
+    (fault,) = caught.value.faults
+    assert fault.path == path
+    return fault.problem
+
+
+ACCEPTED: dict[str, list[object]] = {
+    "resource": ["memory"],
+    "id": ["a", "0", "customer-support", "customer_support", "x" * 100],
+    "description": ["", "What it is for", "x" * 1000],
+    "version": ["1.2.0", "0.0.1", "1.0.0-rc.1"],
+    "type": ["token_based", "buffer"],
+    "max_tokens": [4, 1_000_000_000],
+    "max_messages": [4, 1_000_000_000],
+    "eviction_policy.type": ["fifo", "lru"],
+    "flushing.type": ["hybrid_summary", "drop"],
+    "flushing.summarize_threshold": [0.51, 1, 1.0],
+    "flushing.target_ratio": [0, 0.0, 0.79],
+    "flushing.summary_tokens": [1, 997],
+    "flushing.keep_first": [0, 5],
+    "flushing.keep_last": [0, 5],
+    "oversize": ["reject"],
+    "open_group_ttl": ["1ms", "7d"],
+    "overflow.max_tokens": [2000, 1_000_000],
+    "overflow.max_messages": [200, 1_000_000],
+    "persistence.type": ["redis", "in_memory"],
+    "persistence.ttl": ["150ms", "72h", None],
+    "locking.flush_ttl": ["1s", "1000ms", "1h"],
+    "scope": ["temp", "session", "user", "app", "project"],
+    "default_key_template": ["user:{{ input.user_id }}", "global"],
+    "on_workflow_end": ["keep", "flush", "clear"],
+}
+REFUSED: dict[str, list[tuple[object, str]]] = {
+    "resource": [("memori", "did you mean 'memory'"), ("tool", "must be memory or agent"), (1, "must be memory")],
+    "id": [
+        ("", "1 to 100 lower-case"),
+        ("Desk", "lower-case"),
+        ("-a", "begin with a letter"),
+        ("a b", "lower-case"),
+        ("a/b", "lower-case"),
+        ("a\n", "lower-case"),
+        ("é", "lower-case"),
+        ("x" * 101, "1 to 100"),
+        (7, "must be text; put it in quotes"),
+    ],
+    "description": [("x" * 1001, "at most 1000 characters"), (["x"], "must be text")],
+    "version": [(1.2, "must be text; put it in quotes"), ("1.2", "three numbers"), ("v1.2.0", "three numbers")],
+    "type": [("banana", "must be token_based, message_count_based or buffer"), ("bufer", "did you mean 'buffer'")],
+    "max_tokens": [
+        (0, "at least 1"),
+        (-5, "at least 1"),
+        (1.5, "whole number"),
+        ("9", "whole number"),
+        (True, "whole"),
+    ],
+    "max_messages": [(0, "at least 1"), ("ten", "whole number"), (10**10, "at most 1000000000")],
+    "eviction_policy.type": [("lruu", "did you mean 'lru'"), ("random", "must be fifo or lru"), (1, "must be fifo")],
+    "flushing.type": [("hybrid", "must be hybrid_summary or drop"), ("dropp", "did you mean 'drop'")],
+    "flushing.summarize_threshold": [
+        (0, "more than 0"),
+        (1.1, "at most 1"),
+        ("80%", "must be a number"),
+        (True, "must be a number"),
+        (float("nan"), "must be"),
+    ],
+    "flushing.target_ratio": [
+        (-0.1, "at least 0"),
+        (1, "less than 1"),
+        (0.8, "0.8 is not below 0.8"),
+        (0.9, "0.9 is not below 0.8"),
+    ],
+    "flushing.summary_tokens": [(0, "at least 1"), (1000, "leaves no room for messages"), ("a", "whole number")],
+    "flushing.keep_first": [(-1, "at least 0"), (898, "does not fit"), (1.5, "whole number")],
+    "flushing.keep_last": [(-1, "at least 0"), (900, "does not fit"), (1_000_000, "at most 100000")],
+    "oversize": [("drop", "must be reject")],
+    "open_group_ttl": [(3600, "number without a unit"), ("0s", "longer than zero"), ("soon", "not a duration")],
+    "overflow.max_tokens": [(1999, "at least twice max_tokens"), (0, "at least 1")],
+    "overflow.max_messages": [(199, "at least twice max_messages"), (0, "at least 1")],
+    "persistence.type": [("memory", "must be redis or in_memory"), ("reddis", "did you mean 'redis'")],
+    "persistence.ttl": [
+        (0, "number without a unit"),
+        ("", "not a duration"),
+        (72, "number"),
+        ("0h", "longer than zero"),
+    ],
+    "locking.flush_ttl": [("999ms", "from 1s to 1h"), ("61m", "from 1s to 1h"), (30, "number without a unit")],
+    "scope": [("usr", "did you mean 'user'"), ("global", "must be temp, session, user, app or project")],
+    "default_key_template": [
+        ("{{ 7*7 }}", "is not allowed"),
+        ("{{ .workflow.input.x }}", "cannot be read"),
+        ("", "can never give a valid key"),
+        (5, "must be text"),
+    ],
+    "on_workflow_end": [("clean", "did you mean 'clear'"), ("delete", "must be keep, flush or clear")],
+}
+
+
+def base_of(path: str) -> dict[str, Any]:
+    return BY_MESSAGES if path == "overflow.max_messages" else BY_TOKENS
+
+
+def paths_of(model: type[BaseModel], above: str = "") -> Iterator[str]:
+    for name, info in model.model_fields.items():
+        part = info.annotation
+        if isinstance(part, type) and issubclass(part, BaseModel):
+            yield from paths_of(part, f"{above}{name}.")
+        else:
+            yield f"{above}{name}"
+
+
+def test_every_field_of_the_model_is_tested_here() -> None:
+    fields = set(paths_of(MemoryResource))
+    assert set(ACCEPTED) == fields
+    assert set(REFUSED) == fields
+    assert set(CHANGES) | NO_LIMIT == fields
+
+
+@pytest.mark.parametrize(("path", "value"), [(path, value) for path, values in ACCEPTED.items() for value in values])
+def test_a_right_value_is_accepted(path: str, value: object) -> None:
+    data = with_field(base_of(path), path, value)
+    assert Registry.from_resources([data]).memories()
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "problem"),
+    [(path, value, problem) for path, cases in REFUSED.items() for value, problem in cases],
+)
+def test_a_wrong_value_is_refused_by_the_name_of_its_field(path: str, value: object, problem: str) -> None:
+    assert problem in problem_of(base_of(path), path, value)
+
+
+NO_LIMIT = {
+    "resource",
+    "id",
+    "description",
+    "version",
+    "oversize",
+    "persistence.type",
+    "default_key_template",
+    "on_workflow_end",
+}
+"""Fields that change something else than Limits; tested one by one below."""
+
+CHANGES: dict[str, tuple[dict[str, Any], object, dict[str, object]]] = {
+    "type": (
+        {**BY_TOKENS, "max_messages": 100},
+        "buffer",
+        {"due_messages": 80, "target_messages": 49},
+    ),
+    "max_tokens": (
+        BY_TOKENS,
+        2000,
+        {
+            "max_tokens": 2000,
+            "summary_tokens": 200,
+            "overflow_tokens": 8000,
+            "due_tokens": 1440,
+            "target_tokens": 900,
+        },
+    ),
+    "max_messages": (
+        BY_MESSAGES,
+        201,
+        {"max_messages": 201, "due_messages": 160, "target_messages": 100, "overflow_messages": 804},
+    ),
+    "eviction_policy.type": (BY_TOKENS, "lru", {"policy": "lru"}),
+    "flushing.type": (
+        BY_TOKENS,
+        "drop",
+        {"summarize": False, "summary_tokens": 0, "overflow_tokens": None, "due_tokens": 800, "target_tokens": 500},
+    ),
+    "flushing.summarize_threshold": (BY_TOKENS, 0.55, {"due_tokens": 495}),
+    "flushing.target_ratio": (BY_TOKENS, 0.25, {"target_tokens": 225}),
+    "flushing.summary_tokens": (BY_TOKENS, 300, {"summary_tokens": 300, "due_tokens": 560, "target_tokens": 350}),
+    "flushing.keep_first": (BY_TOKENS, 3, {"keep_first": 3}),
+    "flushing.keep_last": (BY_TOKENS, 7, {"keep_last": 7}),
+    "open_group_ttl": (BY_TOKENS, "5m", {"open_group_ms": 300_000}),
+    "overflow.max_tokens": (BY_TOKENS, 2000, {"overflow_tokens": 2000}),
+    "overflow.max_messages": (BY_MESSAGES, 300, {"overflow_messages": 300}),
+    "persistence.ttl": (BY_TOKENS, "7d", {"ttl_ms": 604_800_000}),
+    "locking.flush_ttl": (BY_TOKENS, "20s", {"lease_ms": 20_000}),
+    "scope": (BY_TOKENS, "user", {"ttl_ms": None}),
+}
+
+
+@pytest.mark.parametrize("path", CHANGES)
+def test_a_field_changes_its_limits_and_no_others(path: str) -> None:
+    base, value, expected = CHANGES[path]
+    before = Registry.from_resources([base]).memories()[0].limits()
+    after = Registry.from_resources([with_field(base, path, value)]).memories()[0].limits()
+    changed = {name: getattr(after, name) for name in after.__slots__ if getattr(after, name) != getattr(before, name)}
+    assert changed == expected
+
+
+def test_the_defaults_of_a_token_budget() -> None:
+    resource = declared(BY_TOKENS)
+    limits = resource.limits()
+    assert (limits.max_tokens, limits.max_messages, limits.summarize) == (1000, None, True)
+    assert (limits.summary_tokens, limits.room_tokens, limits.overflow_tokens) == (100, 900, 4000)
+    assert (limits.due_tokens, limits.target_tokens) == (720, 450)
+    assert (limits.due_messages, limits.target_messages, limits.overflow_messages) == (None, None, None)
+    assert (limits.keep_first, limits.keep_last, limits.policy) == (0, 2, "fifo")
+    assert (limits.open_group_ms, limits.ttl_ms, limits.lease_ms) == (3_600_000, 86_400_000, 30_000)
+    assert (resource.oversize, resource.persistence.type, resource.scope) == ("reject", "redis", "session")
+
+
+def test_the_defaults_of_a_message_budget() -> None:
+    limits = declared(BY_MESSAGES).limits()
+    assert (limits.max_tokens, limits.max_messages, limits.room_messages) == (None, 100, 99)
+    assert (limits.summary_tokens, limits.overflow_tokens, limits.overflow_messages) == (350, None, 400)
+    assert (limits.due_messages, limits.target_messages) == (80, 49)
+
+
+def test_every_limit_is_hard_whatever_the_type_watches() -> None:
+    limits = declared(BY_TOKENS, max_messages=10).limits()
+    assert (limits.max_tokens, limits.max_messages, limits.due_messages) == (1000, 10, None)
+
+
+def test_shares_are_taken_of_the_number_as_written() -> None:
+    # 0.55 * 100 is 55.00000000000001 in floating point, and its ceiling would be 56.
+    resource = declared(BY_MESSAGES, max_messages=101, flushing__summarize_threshold=0.55)
+    assert resource.limits().due_messages == 55
+
+
+@pytest.mark.parametrize(
+    ("scope", "ttl", "action", "allowed"),
+    [
+        ("temp", timedelta(hours=1), "clear", {"clear"}),
+        ("session", timedelta(hours=24), "keep", {"keep", "flush", "clear"}),
+        ("user", None, "keep", {"keep", "flush"}),
+        ("app", None, "keep", {"keep", "flush"}),
+        ("project", None, "keep", {"keep", "flush"}),
+    ],
+)
+def test_the_scope_decides_lifetime_and_end(scope: str, ttl: timedelta | None, action: str, allowed: set[str]) -> None:
+    resource = declared(BY_TOKENS, scope=scope)
+    assert (resource.ttl, resource.workflow_end_action) == (ttl, action)
+    for choice in sorted(allowed):
+        assert declared(BY_TOKENS, scope=scope, on_workflow_end=choice).workflow_end_action == choice
+    for choice in sorted({"keep", "flush", "clear"} - allowed):
+        data = with_field(BY_TOKENS, "scope", scope)
+        assert f"where scope is {scope}" in problem_of(data, "on_workflow_end", choice)
+
+
+def test_null_is_for_ever_also_where_the_scope_has_a_lifetime() -> None:
+    resource = declared(BY_TOKENS, persistence__ttl=None)
+    assert (resource.scope, resource.ttl, resource.limits().ttl_ms) == ("session", None, None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "missing"),
+    [
+        ("token_based", {"max_messages": 10}, "max_tokens"),
+        ("message_count_based", {"max_tokens": 10}, "max_messages"),
+        ("buffer", {}, "max_tokens"),
+    ],
+)
+def test_a_type_needs_the_budget_that_it_watches(kind: str, given: dict[str, int], missing: str) -> None:
+    with pytest.raises(InvalidDeclarations, match=rf"{missing}: is missing"):
+        Registry.from_resources([{"resource": "memory", "id": "desk", "type": kind, **given}])
+
+
+@pytest.mark.parametrize("given", [{"max_tokens": 100}, {"max_messages": 100}])
+def test_a_buffer_needs_one_budget(given: dict[str, int]) -> None:
+    limits = declared({"resource": "memory", "id": "desk", "type": "buffer", **given}).limits()
+    assert (limits.due_tokens is None) == ("max_tokens" not in given)
+    assert (limits.due_messages is None) == ("max_messages" not in given)
+
+
+def test_what_would_have_no_effect_is_refused() -> None:
+    drop = with_field(BY_TOKENS, "flushing.type", "drop")
+    assert "no effect where flushing.type is drop" in problem_of(drop, "flushing.summary_tokens", 50)
+    assert "no effect where flushing.type is drop" in problem_of(drop, "overflow.max_tokens", 5000)
+    assert "write overflow.max_tokens" in problem_of(BY_TOKENS, "overflow.max_messages", 5000)
+    assert "write overflow.max_messages" in problem_of(BY_MESSAGES, "overflow.max_tokens", 5000)
+
+
+def test_a_summary_must_leave_room() -> None:
+    assert "at least 2" in problem_of(BY_MESSAGES, "max_messages", 1)
+    assert "leaves no room" in problem_of(BY_TOKENS, "max_tokens", 1)
+    assert "does not fit" in problem_of(with_field(BY_MESSAGES, "max_messages", 3), "flushing.keep_last", 2)
+    drop = with_field(BY_MESSAGES, "flushing", {"type": "drop", "keep_last": 0})
+    assert declared(drop, max_messages=1).limits().room_messages == 1
+
+
+def test_problems_between_fields_are_reported_together() -> None:
+    data = with_field(with_field(BY_TOKENS, "flushing.target_ratio", 0.9), "overflow.max_tokens", 10)
+    data |= {"scope": "temp", "on_workflow_end": "keep"}
+    with pytest.raises(InvalidDeclarations) as caught:
+        Registry.from_resources([data])
+    paths = {fault.path for fault in caught.value.faults}
+    assert paths == {"flushing.target_ratio", "overflow.max_tokens", "on_workflow_end"}
+
+
+def test_a_template_is_ready_to_be_rendered() -> None:
+    resource = declared(BY_TOKENS, default_key_template="user:{{ input.id }}")
+    template = resource.key_template
+    assert template is not None
+    assert template.render({"input": {"id": 7}}, "desk") == "user:7"
+    assert resource.key_template is template
+    assert declared(BY_TOKENS).key_template is None
+
+
+def test_a_declaration_does_not_change() -> None:
+    resource = declared(BY_TOKENS)
+    with pytest.raises(ValueError, match="frozen"):
+        setattr(resource, "max_tokens", 5)  # noqa: B010 - a checker would refuse the assignment itself
+    assert resource.limits() is resource.limits()
+
+
+def test_durations_may_be_given_in_code() -> None:
+    resource = MemoryResource(id="desk", max_tokens=100, open_group_ttl=timedelta(minutes=3))
+    assert resource.limits().open_group_ms == 180_000
