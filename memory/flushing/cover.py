@@ -42,11 +42,11 @@ class Cover:
 
     def __init__(self, units: Sequence[Unit]) -> None:
         self._units = units
-        words = _Words()
-        self._words = [words.of(unit.text) for unit in units]
+        split = _Words()
+        self._words = [split.of(unit.text) for unit in units]
         self._weights = _weights(units, self._words)
         # Each line names its speaker anyway.
-        self._covered = {word for speaker in {unit.speaker for unit in units} for word in words.of(speaker)}
+        self._covered = {word for speaker in {unit.speaker for unit in units} for word in split.of(speaker)}
         self._heaps = {
             earlier: [
                 (-sum(map(self._weights.__getitem__, words)) / _cost(unit.text), unit.position)
@@ -85,7 +85,8 @@ class Cover:
 
     def _gain(self, position: int) -> float:
         new = set(self._words[position]) - self._covered
-        return sum(map(self._weights.__getitem__, new)) / _cost(self._units[position].text)
+        # fsum does not depend on the order of the set, which differs from process to process.
+        return math.fsum(map(self._weights.__getitem__, new)) / _cost(self._units[position].text)
 
 
 def _best(heap: Sequence[tuple[float, int]]) -> float:

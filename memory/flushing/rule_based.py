@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable
 from itertools import groupby
 from typing import Final
 
@@ -47,6 +46,8 @@ class RuleBasedSummarizer:
             await selection.fill(cover, round(request.max_tokens * _SHARE), earlier=True)
             await selection.fill(cover, round(request.max_tokens * _SHARE) + selection.tokens, earlier=False)
         await selection.fill(cover, request.max_tokens, earlier=None)
+        # Units of one speaker in a row share a label, so there is room left.
+        await selection.fill(cover, request.max_tokens + await selection.unused(), earlier=None)
         return await selection.text(units)
 
 
@@ -62,7 +63,8 @@ class _Selection:
         """Takes units until `max_tokens` are used."""
         misfits: list[Unit] = []
         while len(misfits) < _MISFITS and (unit := cover.next(earlier=earlier)) is not None:
-            cost = (await self._request.counter.count_text(_line(unit.speaker, unit.text) + "\n")).tokens
+            await asyncio.sleep(0)  # counting short texts never suspends; others want the loop too
+            cost = await self._tokens(_line(unit.speaker, unit.text) + "\n")
             if self.tokens + cost <= max_tokens:
                 cover.take(unit)
                 self._units.append(unit)
@@ -72,10 +74,14 @@ class _Selection:
         for unit in misfits:
             cover.offer_again(unit)
 
+    async def unused(self) -> int:
+        """Returns how many tokens of the request the units leave."""
+        return self._request.max_tokens - await self._tokens(self._joined())
+
     async def text(self, units: list[Unit]) -> str:
         """Returns the summary, within the tokens of the request."""
         while self._units:
-            text = _lines(sorted(self._units, key=lambda unit: unit.position))
+            text = self._joined()
             if await self._fits(text):
                 return text
             self._units.pop()
@@ -103,16 +109,19 @@ class _Selection:
                 return start
         return ""
 
+    def _joined(self) -> str:
+        units = sorted(self._units, key=lambda unit: unit.position)
+        return "\n".join(
+            _line(speaker, " ".join(unit.text for unit in group))
+            for speaker, group in groupby(units, key=lambda unit: unit.speaker)
+        )
+
     async def _fits(self, text: str) -> bool:
-        return (await self._request.counter.count_text(text)).tokens <= self._request.max_tokens
+        return await self._tokens(text) <= self._request.max_tokens
+
+    async def _tokens(self, text: str) -> int:
+        return (await self._request.counter.count_text(text)).tokens
 
 
 def _line(speaker: str, text: str) -> str:
     return f"{speaker}: {text}" if speaker else text
-
-
-def _lines(units: Iterable[Unit]) -> str:
-    return "\n".join(
-        _line(speaker, " ".join(unit.text for unit in group))
-        for speaker, group in groupby(units, key=lambda unit: unit.speaker)
-    )

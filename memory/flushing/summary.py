@@ -21,8 +21,9 @@ def summary_message(text: str, covers: int, *, brief: bool) -> Message:
 
 
 def summary_body(message: Message) -> str:
-    """Returns the text of a stored summary without its first line."""
-    return message.text.partition("\n")[2]
+    """Returns the text of a stored summary without its first line; all of it if there is but one."""
+    first, _, body = message.text.partition("\n")
+    return body or first
 
 
 def covered(messages: Sequence[Message]) -> int:

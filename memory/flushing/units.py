@@ -82,9 +82,15 @@ def _sentences(text: str) -> Iterator[str]:
         end = match.end()
         if text[end - 1] == "." and _ABBREVIATION.search(text, max(start, end - 6), end):
             continue  # "Dr. Okafor", "J. Doe"
-        yield from _pieces(text[start:end])
+        yield from _lines(text[start:end])
         start = end
-    yield from _pieces(text[start:])
+    yield from _lines(text[start:])
+
+
+def _lines(sentence: str) -> Sequence[str]:
+    """Returns a sentence as one line, or as several if it is too long; nothing if it is blank."""
+    pieces = (sentence,) if len(sentence) <= _LONGEST else _pieces(sentence)
+    return [line for piece in pieces if (line := " ".join(piece.split()))]
 
 
 def _pieces(sentence: str) -> Iterator[str]:
@@ -94,11 +100,9 @@ def _pieces(sentence: str) -> Iterator[str]:
         # At the end of a clause, else of a word, if there is one in the second half.
         ends = (piece.rfind(mark, _LONGEST // 2) for mark in ("; ", ", ", " "))
         end = next((end + 1 for end in ends if end >= 0), len(piece))
-        if line := _one_line(piece[:end]):
-            yield line
+        yield piece[:end]
         start += end
-    if line := _one_line(sentence[start:] if start else sentence):
-        yield line
+    yield sentence[start:]
 
 
 def _one_line(text: str) -> str:

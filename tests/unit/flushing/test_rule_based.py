@@ -1,6 +1,9 @@
 """The rule-based summariser keeps what is asked for later, inside its room, the same every time."""
 
 import json
+import os
+import subprocess
+import sys
 import unicodedata
 from dataclasses import replace
 
@@ -122,9 +125,36 @@ async def test_summaries_of_summaries_stay_within_their_room() -> None:
     assert "On day 29" in summary
 
 
-async def test_the_same_messages_give_the_same_text() -> None:
-    messages = [Message.user(f"Item {i} costs {i * 17 % 23} euros, {'really' if i % 3 else 'no'}.") for i in range(200)]
-    assert len({await _summary(*messages, tokens=100) for _ in range(3)}) == 1
+_SUMMARISE = """
+import asyncio
+from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
+from durable_memory.memory.flushing.summarizer import SummaryRequest
+from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
+from durable_memory.memory.types import Message
+words = "alpha beta gamma delta epsilon zeta eta theta iota kappa".split()
+messages = tuple(Message.user(" ".join(words[i % 7 :] + words[: i % 3]) + f" {i % 50}.") for i in range(300))
+print(asyncio.run(RuleBasedSummarizer().summarize(SummaryRequest(messages, 150, TiktokenCounter()))))
+"""
+
+
+def test_the_same_messages_give_the_same_text_in_every_process() -> None:
+    texts = {
+        subprocess.run(
+            [sys.executable, "-c", _SUMMARISE],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        ).stdout
+        for seed in ("0", "1", "2")
+    }
+    assert len(texts) == 1
+
+
+async def test_a_stored_summary_without_a_first_line_is_read_whole() -> None:
+    plain = replace(Message.system("The keys come on 14 June."), section="long_term")
+    assert await _summary(plain, Message.user("Thanks!"), tokens=50) == "The keys come on 14 June.\nuser: Thanks!"
 
 
 async def test_nothing_to_summarise_is_refused() -> None:
