@@ -87,12 +87,13 @@ async def running(
     temporal_address: str,
     redis_url: str,
     *,
+    project: str | None = None,
     summarizer: Summarizer | None = None,
     interceptors: Sequence[Interceptor] = (),
     **worker_options: Any,
 ) -> AsyncIterator[Rig]:
-    """Runs a worker of a project of its own."""
-    project, queue = unique("project"), unique("queue")
+    """Runs a worker, of a project of its own unless one is given."""
+    project, queue = project or unique("project"), unique("queue")
     client = await Client.connect(
         temporal_address, plugins=[plugin(redis_url, project, summarizer=summarizer)], interceptors=interceptors
     )

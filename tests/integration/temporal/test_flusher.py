@@ -1,0 +1,206 @@
+"""The background flush: whoever makes a memory due wakes its flusher, and no memory is forgotten."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+
+import pytest
+from temporalio.client import Interceptor
+from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.testing import WorkflowEnvironment
+
+from durable_memory.activities import wire
+from durable_memory.dev.temporal import find_program
+from durable_memory.memory.flushing.summary import covered
+from durable_memory.memory.memory import Memory
+from tests.integration.temporal.flows.conversations import AppendMany, Flush
+from tests.integration.temporal.observing import activities_of, eventually
+from tests.integration.temporal.rig import Rig, running, unique
+from tests.integration.temporal.signals import LosesSignals
+from tests.integration.temporal.summarizers import Gated
+
+SENTENCE = "The parcel {} left the depot in the morning and will be with the customer before the evening. "
+
+
+def texts(count: int, sentences: int = 4) -> list[str]:
+    """Returns texts of about 70 tokens each; four of them make a small memory due."""
+    return [f"Text {number}. " + SENTENCE.format(number) * sentences for number in range(count)]
+
+
+async def flusher_ended(rig: Rig, memory: Memory) -> None:
+    """Waits until the flusher of a memory is idle."""
+
+    async def look() -> bool:
+        return await rig.flusher_status(memory) not in ("RUNNING", "CONTINUED_AS_NEW")
+
+    await eventually(look, seconds=40)
+
+
+async def messages_accounted_for(memory: Memory) -> int:
+    """Counts what a memory holds, waiting and covered by its summary included."""
+    view = await memory.read()
+    return covered(view.messages) + view.omitted.messages
+
+
+@pytest.mark.parametrize("interceptors", [[], [LosesSignals(every=4)]], ids=["signals arrive", "signals get lost"])
+async def test_of_forty_memories_poked_at_random_none_stays_above_its_threshold(
+    temporal_address: str, redis_url: str, interceptors: Sequence[Interceptor]
+) -> None:
+    async with running(temporal_address, redis_url, interceptors=interceptors) as rig:
+        keys = [f"poked-{number}" for number in range(40)]
+        await asyncio.gather(*(rig.run(AppendMany.run, "small", keys, texts(25)) for _ in range(8)))
+        memories = [rig.memory("small", key) for key in keys]
+        for memory in memories:
+            await flusher_ended(rig, memory)
+        all_stats = [await memory.stats() for memory in memories]
+        assert [stats.flush_due for stats in all_stats] == [False] * 40
+        assert sum(stats.messages["long_term"] for stats in all_stats) > 20
+        assert sum([await messages_accounted_for(memory) for memory in memories]) == 200
+    assert all(loses.lost > 5 for loses in interceptors if isinstance(loses, LosesSignals))
+
+
+async def test_a_flusher_runs_on_the_projects_queue_and_its_id_does_not_tell_the_key(rig: Rig) -> None:
+    key = unique("anna@example.org")
+    memory = rig.memory("small", key)
+    await rig.run(AppendMany.run, "small", [key], texts(5))
+    await flusher_ended(rig, memory)
+    described = await rig.flusher(memory).describe()
+    assert described.task_queue == rig.flush_queue != rig.queue
+    assert re.fullmatch(rf"memory-flush/{memory.id.project}/small/[0-9a-f]{{32}}", described.id)
+    assert described.status is not None
+    assert described.status.name == "COMPLETED"
+
+
+async def test_a_flusher_works_until_nothing_is_due_and_its_history_carries_no_message(rig: Rig) -> None:
+    key = unique("key")
+    memory = rig.memory("small", key)
+    await rig.run(AppendMany.run, "small", [key], texts(5))
+    await flusher_ended(rig, memory)
+    assert (await activities_of(rig.flusher(memory)))[-4:] == [
+        wire.FLUSH_BEGIN,
+        wire.FLUSH_SUMMARIZE,
+        wire.FLUSH_COMMIT,
+        wire.FLUSH_BEGIN,
+    ]
+    history = (await rig.flusher(memory).fetch_history()).to_json()
+    assert "parcel" not in history
+    assert "depot" not in history
+
+
+async def test_a_memory_that_drops_is_flushed_without_a_summary(rig: Rig) -> None:
+    key = unique("key")
+    memory = rig.memory("ring", key)
+    await rig.run(AppendMany.run, "ring", [key], texts(6))
+    await flusher_ended(rig, memory)
+    stats = await memory.stats()
+    assert stats.last_flush_outcome == "dropped"
+    assert not stats.flush_due
+    assert stats.messages["long_term"] == 0
+    assert set(await activities_of(rig.flusher(memory))) == {wire.FLUSH_BEGIN}
+
+
+async def test_appends_do_not_wait_for_a_flush_and_what_they_write_stays(temporal_address: str, redis_url: str) -> None:
+    summarizer = Gated()
+    async with running(temporal_address, redis_url, summarizer=summarizer) as rig:
+        memory = rig.memory("small", "key")
+        await rig.run(AppendMany.run, "small", ["key"], texts(4))
+        await summarizer.asked()
+        await rig.run(AppendMany.run, "small", ["key"], ["Written during the flush."])
+        assert (await rig.texts("small", "key"))[-1] == "Written during the flush."
+        summarizer.gate.set()
+        await flusher_ended(rig, memory)
+        assert (await rig.texts("small", "key"))[-1] == "Written during the flush."
+        assert (await memory.stats()).messages["long_term"] == 1
+        assert await messages_accounted_for(memory) == 5
+
+
+async def test_a_second_flusher_of_the_same_memory_is_refused(temporal_address: str, redis_url: str) -> None:
+    summarizer = Gated()
+    async with running(temporal_address, redis_url, summarizer=summarizer) as rig:
+        memory = rig.memory("small", "key")
+        await rig.run(AppendMany.run, "small", ["key"], texts(4))
+        await summarizer.asked()
+        with pytest.raises(WorkflowAlreadyStartedError):
+            await rig.client.start_workflow(
+                wire.FLUSHER, {"target": {}}, id=rig.flusher(memory).id, task_queue=rig.flush_queue
+            )
+        summarizer.gate.set()
+        await flusher_ended(rig, memory)
+
+
+async def test_a_manual_flush_beside_the_flusher_is_told_that_it_is_busy(temporal_address: str, redis_url: str) -> None:
+    summarizer = Gated()
+    async with running(temporal_address, redis_url, summarizer=summarizer) as rig:
+        memory = rig.memory("small", "key")
+        await rig.run(AppendMany.run, "small", ["key"], texts(4))
+        await summarizer.asked()
+        assert await rig.run(Flush.run, "small", "key") == "busy"
+        summarizer.gate.set()
+        await flusher_ended(rig, memory)
+        assert summarizer.calls == 1
+        assert (await memory.stats()).messages["long_term"] == 1
+
+
+async def test_the_flusher_waits_for_a_manual_flush_and_finishes_what_is_left(
+    temporal_address: str, redis_url: str
+) -> None:
+    summarizer = Gated()
+    async with running(temporal_address, redis_url, summarizer=summarizer) as rig:
+        memory = rig.memory("small", "key")
+        await memory.append(texts(2))
+        manual = await rig.start(Flush.run, "small", "key")
+        await summarizer.asked()
+        await rig.run(AppendMany.run, "small", ["key"], texts(5))
+        assert await rig.flusher_status(memory) == "RUNNING"
+        summarizer.gate.set()
+        assert await manual.result() == "committed"
+        await flusher_ended(rig, memory)
+        stats = await memory.stats()
+        assert not stats.flush_due
+        assert await messages_accounted_for(memory) == 7
+
+
+async def test_a_lease_whose_holder_died_ends_by_itself(rig: Rig) -> None:
+    key = unique("key")
+    memory = rig.memory("small", key)
+    await memory.append(texts(2))
+    declared = rig.memories.registry.memory("small")
+    flush = rig.memories.services(declared).flush
+    held = await flush.begin(
+        memory.id, "a dead owner", force=True, limits=declared.limits(), attempt_ends_ms=2**52
+    )
+    await rig.run(AppendMany.run, "small", [key], texts(4))
+    await flusher_ended(rig, memory)
+    assert (await memory.stats()).last_flush_outcome == "committed"
+    late = await flush.commit(memory.id, held, declared.limits(), deadline_ms=2**52)
+    assert late.outcome in ("stale", "gone")
+    assert await messages_accounted_for(memory) == 6
+
+
+async def test_continue_as_new_carries_what_signals_asked_for(redis_url: str) -> None:
+    summarizer = Gated()
+    async with (
+        await WorkflowEnvironment.start_local(
+            dev_server_existing_path=str(find_program()),
+            dev_server_extra_args=["--dynamic-config-value", "limit.historyCount.suggestContinueAsNew=10"],
+        ) as server,
+        running(server.client.service_client.config.target_host, redis_url, summarizer=summarizer) as rig,
+    ):
+        memory = rig.memory("small", "key")
+        await rig.run(AppendMany.run, "small", ["key"], texts(4))
+        await summarizer.asked()
+        first = (await rig.flusher(memory).describe()).run_id
+        await rig.flusher(memory).signal(wire.FLUSH_DUE, True)  # noqa: FBT003 - the signal's one argument
+        summarizer.gate.set()
+        await flusher_ended(rig, memory)
+        run = rig.client.get_workflow_handle(rig.flusher(memory).id, run_id=first)
+        described = await run.describe()
+        assert described.status is not None
+        assert described.status.name == "CONTINUED_AS_NEW"
+        # Unforced, a flush stops at the target: that only keep_last is left shows that the force arrived.
+        assert (await memory.stats()).messages["short_term"] == 1
+        assert await messages_accounted_for(memory) == 4
+
+
