@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
+
+Location: TypeAlias = tuple[str, ...]
+"""Where a value stands in a document: the keys and list positions that lead to it."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

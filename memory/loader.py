@@ -10,11 +10,11 @@ from typing import Any, Final
 
 from durable_memory.memory.declaration import is_id
 from durable_memory.memory.errors import InvalidDeclarations
-from durable_memory.memory.faults import Fault
+from durable_memory.memory.faults import Fault, Location
 from durable_memory.memory.scalars import read_values
 from durable_memory.memory.types import did_you_mean
-from durable_memory.memory.validation import DeclarationInvalid, Location, Resource, declare
-from durable_memory.memory.yaml_source import MAX_BYTES, Fields, Items, Node, read_documents
+from durable_memory.memory.validation import DeclarationInvalid, Resource, declare
+from durable_memory.memory.yaml_source import MAX_BYTES, Fields, Node, read_documents
 
 SUFFIXES: Final = (".yaml", ".yml")
 
@@ -169,14 +169,10 @@ def _line(document: Node, location: Location) -> int:
     """The line of the key at `location`, or of the nearest one above it that is written."""
     node, line = document, document.line
     for name in location:
-        if isinstance(node, Fields) and name in node.entries:
-            entry = node.entries[name]
-            node, line = entry.value, entry.line
-        elif isinstance(node, Items) and name.isdecimal() and int(name) < len(node.values):
-            node = node.values[int(name)]
-            line = node.line
-        else:
+        if not isinstance(node, Fields) or name not in node.entries:
             break
+        entry = node.entries[name]
+        node, line = entry.value, entry.line
     return line
 
 

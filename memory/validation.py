@@ -11,14 +11,13 @@ from pydantic import BaseModel, ValidationError
 
 from durable_memory.memory.agent import AgentResource
 from durable_memory.memory.declaration import CROSS_FIELD
+from durable_memory.memory.faults import Location
 from durable_memory.memory.not_supported import Kind, refused_field, refused_value
 from durable_memory.memory.resource import MemoryResource
 from durable_memory.memory.types import did_you_mean
 
 Resource: TypeAlias = MemoryResource | AgentResource
 KINDS: Final[Mapping[Kind, type[Resource]]] = {"memory": MemoryResource, "agent": AgentResource}
-Location: TypeAlias = tuple[str, ...]
-"""The path of a field: the names of the keys that lead to it."""
 
 _QUOTED: Final = re.compile(r"'([^']*)'")
 

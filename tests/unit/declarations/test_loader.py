@@ -121,8 +121,9 @@ def test_unknown_misspelt_and_misplaced_fields_are_errors_at_each_level(tmp_path
         ("id: desk\nresource: [memory]\n", "a.yaml:2: resource: must be memory or agent"),
         ("resource: memory\nmax_tokens: 9\n", "a.yaml:1: id: is missing"),
         (f"{DESK}flushing: drop\n", "a.yaml:4: flushing: must be a mapping of fields"),
-        (f"{DESK}flushing: [drop]\n", "a.yaml:4: flushing: must be a mapping of fields"),
+        (f"{DESK}flushing:\n- drop\n", "a.yaml:4: flushing: must be a mapping of fields"),
         (f"{DESK}scope: [user]\n", "a.yaml:4: scope: must be temp, session, user, app or project"),
+        (f"{DESK}description: true\n", "a.yaml:4: description: must be text; put it in quotes"),
         (f"{DESK}scope: user: app\n", "a.yaml:4: is not valid YAML: mapping values are not allowed in this context"),
         (f"{DESK}description: 'open\n", "a.yaml:5: is not valid YAML: found unexpected end of stream"),
         (f"{DESK}flushing:\n\tkeep_last: 1\n", "a.yaml:5: is indented with a tab; YAML allows only spaces"),
@@ -209,10 +210,12 @@ def test_a_file_over_a_megabyte_is_refused_unread(tmp_path: Path) -> None:
 
 def test_missing_and_empty_folders_are_errors_and_not_no_memories(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
+    (tmp_path / "file").write_text(DESK, "utf-8")
     with pytest.raises(InvalidDeclarations) as caught:
-        load_folders([tmp_path / "empty", tmp_path / "nowhere"], {})
+        load_folders([tmp_path / "empty", tmp_path / "file" / "folder", tmp_path / "nowhere"], {})
     assert [fault.problem for fault in caught.value.faults] == [
         "holds no *.yaml or *.yml file",
+        "cannot be read: Not a directory",
         "there is no such folder",
     ]
 
