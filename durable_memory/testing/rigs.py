@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
@@ -91,12 +91,11 @@ class RedisRig:
 
     async def expire(self, driven: Driven) -> None:
         """See StoreRig: what outlives the memory stays."""
-        keys = await self._keys(driven)
-        await self.raw.delete(*(key for key in keys if not key.decode().endswith(OUTLIVES_THE_MEMORY)))
+        await self._remove(key for key in await self._keys(driven) if not key.decode().endswith(OUTLIVES_THE_MEMORY))
 
     async def expire_lease(self, driven: Driven) -> None:
         """See StoreRig."""
-        await self.raw.delete(*(key for key in await self._keys(driven) if key.endswith(b":lease")))
+        await self._remove(key for key in await self._keys(driven) if key.endswith(b":lease"))
 
     async def persist(self, driven: Driven) -> object:
         """See StoreRig."""
@@ -104,11 +103,15 @@ class RedisRig:
 
     async def lose(self, driven: Driven, persisted: object) -> Driven:
         """See StoreRig."""
-        await self.raw.delete(*await self._keys(driven))
+        await self._remove(await self._keys(driven))
         dumped: Any = persisted
         for key, ttl_ms, value in dumped:
             await self.raw.restore(key, max(ttl_ms, 0), value)
         return driven
+
+    async def _remove(self, keys: Iterable[bytes]) -> None:
+        for key in keys:
+            await self.raw.delete(key)
 
     async def _keys(self, driven: Driven) -> list[bytes]:
         # The random part of a key of `fresh_memory` stands in the names of all its keys, and of no other.
