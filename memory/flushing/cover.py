@@ -16,8 +16,10 @@ from durable_memory.memory.flushing.units import Unit
 _MARKS: Final = string.punctuation + "\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb\u00bf\u00a1\u2026\u2013\u2014"
 """What is taken off a word's ends. Inside they stay: 2,150 and 10:30 and INV-3391 are one word each."""
 
-# A capital after a word and a space; the look back stands second, where it costs nothing for all other letters.
-_NAME: Final = re.compile(r"[A-Z\u00c0-\u00de](?<=[^\W\d_] [A-Z\u00c0-\u00de])[^\W_]+")
+# A Latin, Greek or Cyrillic capital after a word and a space. The look back stands second, where it costs nothing for
+# all other letters.
+_CAPITAL: Final = r"[A-Z\u00c0-\u00de\u0391-\u03a9\u0410-\u042f]"
+_NAME: Final = re.compile(rf"{_CAPITAL}(?<=[^\W\d_] {_CAPITAL})[^\W_]+")
 _RUN: Final = re.compile(r"[^\W_]+")
 # Scripts that put no spaces between words: Thai to Khmer, Chinese, Japanese, Korean.
 _UNSPACED: Final = re.compile("[\u0e00-\u0eff\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]")

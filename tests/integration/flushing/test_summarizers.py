@@ -9,7 +9,7 @@ import pytest
 from durable_memory.memory.errors import MemoryOperationExpired, MemorySummaryRejected
 from durable_memory.memory.flushing.summarizer import SummaryRequest
 from durable_memory.memory.types import Message
-from tests.integration.flushing.scene import Gated, Scene, Writes
+from tests.integration.flushing.scene import Gated, Scene, Writes, wrapped
 
 
 async def test_a_summary_says_what_it_is_and_how_much_it_covers(scene: Scene) -> None:
@@ -62,8 +62,9 @@ async def test_an_empty_or_too_large_summary_is_rejected_and_changes_nothing(sce
 
     await scene.fill()
     before = await scene.state()
+    refused_by_the_flush = wrapped(scene.store, {"draft": scene.store.ping})
     with pytest.raises(MemorySummaryRejected) as rejected:
-        await scene.run(summarizer=Writes(write))
+        await scene.run(summarizer=Writes(write), store=refused_by_the_flush)
     assert "much too long" not in str(rejected.value)
     assert await scene.state() == before
     assert (await scene.run("next", force=True)).outcome == "committed"

