@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import time
 import unicodedata
 from typing import Any
 
@@ -126,10 +125,9 @@ def test_anything_else_is_an_error_at_load(source: str) -> None:
 
 
 def test_attacks_are_refused_without_being_run() -> None:
-    started = time.process_time()
-    with pytest.raises(TemplateInvalid):
-        KeyTemplate.parse("{{ 'x' * 10**9 }}{{ 'x' * 10**9 }}")
-    assert time.process_time() - started < 1
+    # Run, this would be more text than any machine holds.
+    with pytest.raises(TemplateInvalid, match="the expression mul is not allowed"):
+        KeyTemplate.parse("{{ 'x' * 10**18 }}")
 
 
 def test_the_run_id_is_refused_with_the_reason() -> None:

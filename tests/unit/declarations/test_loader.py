@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -179,10 +178,8 @@ def test_an_alias_bomb_is_refused_before_it_is_expanded(tmp_path: Path) -> None:
     bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n"
     for level in range(1, 10):
         bomb += f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 9)}]\n"
-    started = time.process_time()
-    faults = faults_of(tmp_path, DESK + bomb)
-    assert time.process_time() - started < 0.05
-    assert faults == ["a.yaml:7: has more than 2,000 values once its aliases are written out"]
+    # Written out, these are 3,486,784,401 values: reading them would not end within the test's time limit.
+    assert faults_of(tmp_path, DESK + bomb) == ["a.yaml:7: has more than 2,000 values once its aliases are written out"]
 
 
 def test_many_aliases_are_refused(tmp_path: Path) -> None:
