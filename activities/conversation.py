@@ -1,6 +1,7 @@
 """The operations on one memory as activities.
 
-Each takes one JSON request of the wire contract; the work is the core's.
+Each takes one JSON request of the wire contract; the work is the core's. Their parameter has no type on purpose: what
+the SDK cannot convert it would have tried again for ever, `parse` refuses it by name.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from durable_memory.activities import wire
 from durable_memory.activities.current import current_memory_client
 from durable_memory.activities.heartbeat import heartbeating
 from durable_memory.activities.parsing import parse
+from durable_memory.memory.errors import MemoryOversize
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.types import MemoryRef
 from durable_memory.memory.types.answers import to_json
@@ -21,7 +23,7 @@ Json = dict[str, Any]
 
 
 @activity.defn(name=wire.APPEND)
-async def append(request: Json) -> Json:
+async def append(request: Any = None) -> Json:
     """Appends messages; see wire.AppendRequest."""
     asked = parse(wire.AppendRequest, request)
     result = await _memory(asked.memory).append(asked.messages, operation_id=asked.operation_id)
@@ -29,17 +31,19 @@ async def append(request: Json) -> Json:
 
 
 @activity.defn(name=wire.READ)
-async def read(request: Json) -> Json:
+async def read(request: Any = None) -> Json:
     """Returns the view; see wire.ReadRequest."""
     asked = parse(wire.ReadRequest, request)
     view = await _memory(asked.memory).read(
         limit=asked.limit, max_tokens=asked.max_tokens, sections=asked.sections, ids=asked.ids
     )
-    return dict(view.to_dict())
+    answer: Json = dict(view.to_dict())
+    _check_size(asked.memory, answer)
+    return answer
 
 
 @activity.defn(name=wire.WRITE)
-async def write(request: Json) -> Json:
+async def write(request: Any = None) -> Json:
     """Replaces a memory; see wire.WriteRequest."""
     asked = parse(wire.WriteRequest, request)
     result = await _memory(asked.memory).write(
@@ -49,28 +53,28 @@ async def write(request: Json) -> Json:
 
 
 @activity.defn(name=wire.TOUCH)
-async def touch(request: Json) -> Json:
+async def touch(request: Any = None) -> Json:
     """Records an access; see wire.TouchRequest."""
     asked = parse(wire.TouchRequest, request)
     return {"touched": list(await _memory(asked.memory).touch(asked.ids))}
 
 
 @activity.defn(name=wire.DELETE)
-async def delete(request: Json) -> Json:
+async def delete(request: Any = None) -> Json:
     """Removes messages; see wire.DeleteRequest."""
     asked = parse(wire.DeleteRequest, request)
     return _json(await _memory(asked.memory).delete(asked.ids, operation_id=asked.operation_id))
 
 
 @activity.defn(name=wire.CLEAR)
-async def clear(request: Json) -> Json:
+async def clear(request: Any = None) -> Json:
     """Removes everything; see wire.ClearRequest."""
     asked = parse(wire.ClearRequest, request)
     return _json(await _memory(asked.memory).clear(confirm=asked.confirm, operation_id=asked.operation_id))
 
 
 @activity.defn(name=wire.FLUSH)
-async def flush(request: Json) -> Json:
+async def flush(request: Any = None) -> Json:
     """Runs one flush; see wire.FlushRequest."""
     asked = parse(wire.FlushRequest, request)
     async with heartbeating():
@@ -78,13 +82,13 @@ async def flush(request: Json) -> Json:
 
 
 @activity.defn(name=wire.STATS)
-async def stats(request: Json) -> Json:
+async def stats(request: Any = None) -> Json:
     """Returns the counters; see wire.MemoryRequest."""
     return _json(await _memory(parse(wire.MemoryRequest, request).memory).stats())
 
 
 @activity.defn(name=wire.HEALTH)
-async def health(request: Json) -> Json:
+async def health(request: Any = None) -> Json:
     """Tells whether a memory can do its work; see wire.MemoryRequest."""
     return _json(await _memory(parse(wire.MemoryRequest, request).memory).health())
 
@@ -93,6 +97,16 @@ def _memory(field: wire.MemoryField) -> Memory:
     return current_memory_client().memory(
         MemoryRef(field.resource, key=field.key, input=field.input, agent=field.agent)
     )
+
+
+def _check_size(memory: wire.MemoryField, answer: Json) -> None:
+    """Refuses a view that Temporal would not carry: reading it again would give the same, for ever."""
+    size = sum(len(payload.data) for payload in activity.payload_converter().to_payloads([answer]))
+    if size > wire.MAX_REQUEST_BYTES:
+        raise MemoryOversize(
+            f"{memory.resource}: the view is {size:,} bytes encoded, the limit is {wire.MAX_REQUEST_BYTES:,}: read less "
+            "with max_tokens or limit, or read it in an activity of your own by reference"
+        )
 
 
 def _json(result: object) -> Json:

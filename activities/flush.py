@@ -30,7 +30,7 @@ _RETRY_AFTER_FAILURE_MS: Final = 60_000
 
 
 @activity.defn(name=wire.FLUSH_BEGIN)
-async def begin(request: Json) -> Json:
+async def begin(request: Any = None) -> Json:
     """Chooses a batch: {outcome: batch, batch}. Or ends with a flush result; where a memory drops, that is all."""
     asked = parse(wire.BeginRequest, request)
     resource, memory, flush = _target(asked.target)
@@ -49,7 +49,7 @@ async def begin(request: Json) -> Json:
 
 
 @activity.defn(name=wire.FLUSH_SUMMARIZE)
-async def summarize(request: Json) -> Json:
+async def summarize(request: Any = None) -> Json:
     """Writes the summary into the batch; outcome `drafted`, or `gone` or `stale` if it has become useless."""
     asked = parse(wire.BatchRequest, request)
     resource, memory, flush = _target(asked.target)
@@ -59,7 +59,7 @@ async def summarize(request: Json) -> Json:
 
 
 @activity.defn(name=wire.FLUSH_COMMIT)
-async def commit(request: Json) -> Json:
+async def commit(request: Any = None) -> Json:
     """Replaces the batch by its summary in one step; answers the flush result."""
     asked = parse(wire.BatchRequest, request)
     resource, memory, flush = _target(asked.target)
@@ -68,7 +68,7 @@ async def commit(request: Json) -> Json:
 
 
 @activity.defn(name=wire.FLUSH_FAIL)
-async def fail(request: Json) -> Json:
+async def fail(request: Any = None) -> Json:
     """Gives batch and lease back after the last attempt; the messages stay as they are."""
     asked = parse(wire.FailRequest, request)
     resource, memory, flush = _target(asked.target)

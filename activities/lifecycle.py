@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 
 
 @activity.defn(name=wire.CLEANUP)
-async def cleanup(request: dict[str, Any]) -> dict[str, Any]:
+async def cleanup(request: Any = None) -> dict[str, Any]:
     """Settles what a workflow owned, then forgets it as an owner; see wire.CleanupRequest.
 
     A memory is settled at the end of its last owner, as its resource's on_workflow_end says. Repeatable: an attempt

@@ -13,35 +13,12 @@ from temporalio.testing import WorkflowEnvironment
 
 from durable_memory.activities import wire
 from durable_memory.dev.temporal import find_program
-from durable_memory.memory.flushing.summary import covered
-from durable_memory.memory.memory import Memory
+from tests.integration.temporal.background import flusher_ended, messages_accounted_for, texts
 from tests.integration.temporal.flows.conversations import AppendMany, Flush
-from tests.integration.temporal.observing import activities_of, eventually
+from tests.integration.temporal.observing import activities_of
 from tests.integration.temporal.rig import Rig, running, unique
 from tests.integration.temporal.signals import LosesSignals
 from tests.integration.temporal.summarizers import Gated
-
-SENTENCE = "The parcel {} left the depot in the morning and will be with the customer before the evening. "
-
-
-def texts(count: int, sentences: int = 4) -> list[str]:
-    """Returns texts of about 70 tokens each; four of them make a small memory due."""
-    return [f"Text {number}. " + SENTENCE.format(number) * sentences for number in range(count)]
-
-
-async def flusher_ended(rig: Rig, memory: Memory) -> None:
-    """Waits until the flusher of a memory is idle."""
-
-    async def look() -> bool:
-        return await rig.flusher_status(memory) not in ("RUNNING", "CONTINUED_AS_NEW")
-
-    await eventually(look, seconds=40)
-
-
-async def messages_accounted_for(memory: Memory) -> int:
-    """Counts what a memory holds, waiting and covered by its summary included."""
-    view = await memory.read()
-    return covered(view.messages) + view.omitted.messages
 
 
 @pytest.mark.parametrize("interceptors", [[], [LosesSignals(every=4)]], ids=["signals arrive", "signals get lost"])
@@ -168,9 +145,7 @@ async def test_a_lease_whose_holder_died_ends_by_itself(rig: Rig) -> None:
     await memory.append(texts(2))
     declared = rig.memories.registry.memory("small")
     flush = rig.memories.services(declared).flush
-    held = await flush.begin(
-        memory.id, "a dead owner", force=True, limits=declared.limits(), attempt_ends_ms=2**52
-    )
+    held = await flush.begin(memory.id, "a dead owner", force=True, limits=declared.limits(), attempt_ends_ms=2**52)
     await rig.run(AppendMany.run, "small", [key], texts(4))
     await flusher_ended(rig, memory)
     assert (await memory.stats()).last_flush_outcome == "committed"
@@ -202,5 +177,3 @@ async def test_continue_as_new_carries_what_signals_asked_for(redis_url: str) ->
         # Unforced, a flush stops at the target: that only keep_last is left shows that the force arrived.
         assert (await memory.stats()).messages["short_term"] == 1
         assert await messages_accounted_for(memory) == 4
-
-

@@ -1,0 +1,147 @@
+"""Flushes whose attempts die, overlap or fail: one summary, and nothing is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from asyncio.subprocess import PIPE
+from pathlib import Path
+
+from temporalio.client import Client
+from temporalio.worker import Worker
+
+from durable_memory import MemoryClient
+from durable_memory.activities import wire
+from durable_memory.activities.waker import TemporalWaker
+from tests.integration.temporal.background import flusher_ended, messages_accounted_for, texts
+from tests.integration.temporal.flows.conversations import AppendMany, CallByName, Flush
+from tests.integration.temporal.flows.slow_flush import HurriedFlush
+from tests.integration.temporal.observing import attempts_of, eventually
+from tests.integration.temporal.rig import REGISTRY, Rig, plugin, running, unique
+from tests.integration.temporal.summarizers import FirstOutlivesItsTime, Gated
+
+ROOT = Path(__file__).parents[3]
+
+
+async def test_when_the_worker_of_a_summary_is_killed_another_one_finishes_it(
+    temporal_address: str, temporal_client: Client, redis_url: str
+) -> None:
+    project = unique("project")
+    program = ("-m", "tests.integration.temporal.stuck_worker", temporal_address, redis_url, project)
+    doomed = await asyncio.create_subprocess_exec(sys.executable, *program, stdout=PIPE, cwd=ROOT)
+    waker = TemporalWaker(temporal_client, f"flushes-of-{project}")
+    async with await MemoryClient.connect(redis_url, memories=REGISTRY, project=project, waker=waker) as memories:
+        memory = memories.memory("small", "key")
+        for text in texts(4):
+            await memory.append(text)
+        assert doomed.stdout is not None
+        async with asyncio.timeout(30):
+            assert await doomed.stdout.readline() == b"summarizing\n"
+        doomed.kill()
+        await doomed.wait()
+        await memory.append("Written while nobody flushed.")
+        async with running(temporal_address, redis_url, project=project) as rig:
+            await flusher_ended(rig, memory)
+            assert (await attempts_of(rig.flusher(memory), wire.FLUSH_SUMMARIZE))[0] == 2
+        assert (await memory.stats()).messages["long_term"] == 1
+        assert await messages_accounted_for(memory) == 5
+
+
+async def test_a_worker_that_stops_in_a_summary_hands_it_to_the_next_one(temporal_address: str, redis_url: str) -> None:
+    project, stuck = unique("project"), Gated()
+    client = await Client.connect(temporal_address, plugins=[plugin(redis_url, project, summarizer=stuck)])
+    waker = TemporalWaker(client, f"flushes-of-{project}")
+    async with await MemoryClient.connect(redis_url, memories=REGISTRY, project=project, waker=waker) as memories:
+        memory = memories.memory("patient", "key")
+        async with Worker(client, task_queue=f"flushes-of-{project}"):
+            for text in texts(4):
+                await memory.append(text)
+            await stuck.asked()
+        async with running(temporal_address, redis_url, project=project) as rig:
+            await flusher_ended(rig, memory)
+        assert stuck.calls == 1
+        assert (await memory.stats()).messages["long_term"] == 1
+        assert await messages_accounted_for(memory) == 4
+
+
+async def test_an_attempt_that_outlives_its_time_beside_the_next_one_leaves_one_summary(
+    temporal_address: str, redis_url: str
+) -> None:
+    summarizer = FirstOutlivesItsTime()
+    async with running(temporal_address, redis_url, summarizer=summarizer, workflows=[HurriedFlush]) as rig:
+        memory = rig.memory("patient", "key")
+        await memory.append(texts(3))
+        target = {"project": memory.id.project, "resource": "patient", "key": "key"}
+        assert await rig.run(HurriedFlush.run, target, rig.flush_queue) == "committed"
+        summarizer.let_go.set()
+        await asyncio.wait_for(summarizer.first_answered.wait(), 10)
+        assert summarizer.calls == 2
+        shown = await rig.texts("patient", "key")
+        assert len(shown) == 2
+        assert shown[0].endswith("Written by the second attempt.")
+        assert await messages_accounted_for(memory) == 3
+
+
+async def test_a_summariser_that_fails_five_times_changes_nothing_until_it_answers(
+    temporal_address: str, redis_url: str
+) -> None:
+    summarizer = Gated(failures=5)
+    async with running(temporal_address, redis_url, summarizer=summarizer) as rig:
+        memory, written = rig.memory("small", "key"), texts(3)
+        await rig.run(AppendMany.run, "small", ["key"], written)
+        await summarizer.asked()
+        assert summarizer.calls == 6
+        assert await rig.texts("small", "key") == written
+        summarizer.gate.set()
+        await flusher_ended(rig, memory)
+        assert await attempts_of(rig.flusher(memory), wire.FLUSH_SUMMARIZE) == [6]
+        assert (await memory.stats()).messages["long_term"] == 1
+        assert await messages_accounted_for(memory) == 3
+
+
+async def test_a_summariser_that_fails_for_good_is_noted_and_stops_neither_appends_nor_later_flushes(
+    temporal_address: str, redis_url: str
+) -> None:
+    summarizer = Gated(failures=6)
+    async with running(temporal_address, redis_url, summarizer=summarizer) as rig:
+        memory, written = rig.memory("small", "key"), texts(3)
+        await rig.run(AppendMany.run, "small", ["key"], written)
+        await flusher_ended(rig, memory)
+        assert summarizer.calls == 6
+        assert (await memory.stats()).last_flush_outcome == "failed: MemoryUnavailable"
+        health = await memory.health()
+        assert not health.healthy
+        assert "failed: MemoryUnavailable" in " ".join(health.problems)
+        assert await rig.texts("small", "key") == written
+
+        await rig.run(AppendMany.run, "small", ["key"], ["Still accepted."])
+        assert (await rig.texts("small", "key"))[-1] == "Still accepted."
+        assert await rig.flusher_status(memory) == "RUNNING"  # asked again; waits for its pause to end
+
+        summarizer.gate.set()
+        assert await rig.run(Flush.run, "small", "key") == "committed"
+        assert (await memory.health()).healthy
+        assert await messages_accounted_for(memory) == 4
+        await rig.flusher(memory).terminate()
+
+
+async def test_an_empty_summary_replaces_nothing(temporal_address: str, redis_url: str) -> None:
+    async with running(temporal_address, redis_url, summarizer=_Empty()) as rig:
+        memory, written = rig.memory("small", "key"), texts(2)
+        await memory.append(written)
+        request = {"memory": {"resource": "small", "key": "key"}, "force": True}
+        handle = await rig.start(CallByName.run, wire.FLUSH, request, 2)
+        await eventually(lambda: _failed(rig, handle.id))
+        assert await rig.texts("small", "key") == written
+
+
+async def _failed(rig: Rig, workflow_id: str) -> bool:
+    status = (await rig.client.get_workflow_handle(workflow_id).describe()).status
+    return status is not None and status.name == "FAILED"
+
+
+class _Empty:
+    max_input_tokens: int | None = None
+
+    async def summarize(self, request: object) -> str:  # noqa: ARG002 - whatever it is asked
+        return "  \n"
