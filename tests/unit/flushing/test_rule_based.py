@@ -145,11 +145,11 @@ from durable_memory.memory.flushing.summarizer import SummaryRequest
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from durable_memory.memory.types import Message
 # Many units of the same gain, made of other words each: sums in another order would differ in the last bit.
+shares = dict(zip("abcdefghijklmnop", (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 17, 19, 23, 29)))
 messages = tuple(
-    Message.user(" ".join(f"{letter}{i // share}" for letter, share in zip("abcdef", (1, 2, 3, 5, 7, 11))))
-    for i in range(300)
+    Message.user(" ".join(f"{letter}{i // share}" for letter, share in shares.items())) for i in range(300)
 )
-print(asyncio.run(RuleBasedSummarizer().summarize(SummaryRequest(messages, 150, TiktokenCounter()))))
+print(asyncio.run(RuleBasedSummarizer().summarize(SummaryRequest(messages, 900, TiktokenCounter()))))
 """
 
 
