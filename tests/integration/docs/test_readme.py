@@ -58,9 +58,8 @@ async def test_the_tour_prints_what_the_readme_says(tour: Path, redis_url: str, 
     printed = await run(tour, sys.executable, "main.py", **environment)
     expected = next(text for kind, text in blocks() if kind == "text")
     assert printed == expected
-    seen = await run(
-        tour, sys.executable, "-m", "durable_memory.cli", "read", "customer-support", "user:42", **environment
-    )
+    program = str(Path(sys.executable).with_name("durable-memory"))
+    seen = await run(tour, program, "read", "customer-support", "user:42", **environment)
     assert "It is order A-17." in seen
 
 
