@@ -35,7 +35,7 @@ check: $(STAMP) ## formatting, lint, types (mypy and pyright), import rules, dep
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/basedpyright
-	$(BIN)/lint-imports --no-logo
+	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/deptry .
 
 format: $(STAMP) ## formats and fixes what can be fixed by itself

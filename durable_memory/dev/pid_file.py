@@ -82,14 +82,20 @@ def _end_left_over(pid: int, command: list[str]) -> None:
             time.sleep(_POLL_SECONDS)
 
 
-def _command_of(pid: int) -> list[str]:
-    """Returns the words of a process's command line; none if it does not run (a zombie has an empty one)."""
-    if sys.platform == "linux":
+if sys.platform == "linux":
+
+    def _command_of(pid: int) -> list[str]:
+        """Returns the words of a process's command line; none if it does not run (a zombie has an empty one)."""
         try:
             return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").split()
         except OSError:
             return []
-    shown = subprocess.run(  # noqa: S603 -- a fixed program and a number
-        ["/bin/ps", "-ww", "-o", "args=", "-p", str(pid)], capture_output=True, text=True, check=False
-    )
-    return shown.stdout.split()
+
+else:
+
+    def _command_of(pid: int) -> list[str]:
+        """Returns the words of a process's command line; none if it does not run."""
+        shown = subprocess.run(  # noqa: S603 -- a fixed program and a number
+            ["/bin/ps", "-ww", "-o", "args=", "-p", str(pid)], capture_output=True, text=True, check=False
+        )
+        return shown.stdout.split()

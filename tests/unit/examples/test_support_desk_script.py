@@ -18,7 +18,7 @@ from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from durable_memory.memory.types import Message, as_messages
 
 if TYPE_CHECKING:
-    from examples.support_desk.script import Conversation, Turn
+    from script import Conversation, Turn
 
 SCRIPT = Path(__file__).parents[3] / "examples" / "support_desk" / "script.py"
 SMALLEST_BUDGET = 3_000
