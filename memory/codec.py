@@ -15,10 +15,26 @@ from durable_memory.memory.types import ROLES, Json, Message, Provenance, Sectio
 SCHEMA_VERSION: Final = 1
 """Grows only with a change that older readers would misread; a new field is no such change."""
 
-_STORED_APART: Final = ("id", "section", "tokens")
+_STORE_GIVEN: Final = ("id", "section", "tokens", "tokens_estimated", "created_at", "provenance")
+_write: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
-def encode(message: Message, count: Count, *, created_at: datetime, provenance: Provenance | None = None) -> Entry:
+def body_of(message: Message) -> str:
+    """Returns the JSON text of what the caller gave: the message without what the store gives."""
+    data = message.to_dict()
+    for name in _STORE_GIVEN:
+        data.pop(name, None)
+    return _write(data)
+
+
+def encode(
+    message: Message,
+    count: Count,
+    *,
+    created_at: datetime,
+    provenance: Provenance | None = None,
+    body: str | None = None,
+) -> Entry:
     """Makes a message ready to be stored.
 
     Args:
@@ -26,19 +42,17 @@ def encode(message: Message, count: Count, *, created_at: datetime, provenance: 
         count: its tokens, as the model sees it.
         created_at: when it was accepted, with a time zone.
         provenance: where it was written, if in a workflow.
+        body: `body_of(message)`, where it is at hand.
     """
-    payload: dict[str, Json] = {"v": SCHEMA_VERSION, **message.to_dict()}
-    for name in _STORED_APART:
-        payload.pop(name, None)
-    payload["created_at"] = created_at.astimezone(UTC).isoformat(timespec="milliseconds")
-    payload.pop("provenance", None)
-    payload.pop("tokens_estimated", None)
+    added: dict[str, Json] = {"created_at": created_at.astimezone(UTC).isoformat(timespec="milliseconds")}
     if provenance is not None and (where := provenance.to_dict()):
-        payload["provenance"] = where
+        added["provenance"] = where
     if count.estimated:
-        payload["tokens_estimated"] = True
+        added["tokens_estimated"] = True
+    # The text of the message is written once, however long it is: its object is opened and continued.
+    body = body_of(message) if body is None else body
     return Entry(
-        payload=json.dumps(payload, ensure_ascii=False, separators=(",", ":")),
+        payload=f'{{"v":{SCHEMA_VERSION},{body[1:-1]},{_write(added)[1:]}',
         section=section_of(message),
         tokens=count.tokens,
         opens=tuple(call.id for call in message.tool_calls),

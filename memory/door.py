@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from durable_memory.memory.clock import Clock
-from durable_memory.memory.codec import encode
+from durable_memory.memory.codec import body_of, encode
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.stores.port import Entry
 from durable_memory.memory.tokens.counter import TokenCounter
@@ -59,16 +58,17 @@ class Door:
             raise MemoryInvalid(f"messages: {len(messages):,} messages in one call; send 1 to {MAX_MESSAGES:,}")
         if agent is not None:
             messages = tuple(m if m.agent is not None else replace(m, agent=agent) for m in messages)
-        bodies = [json.dumps(m.to_dict(), ensure_ascii=False, separators=(",", ":")) for m in messages]
+        bodies = [body_of(message) for message in messages]
         # Measured before counting, so that a huge text costs nothing but its encoding.
-        size = sum(len(body.encode()) for body in bodies)
+        encoded = "\n".join(bodies).encode()
+        size = len(encoded)
         if size > MAX_BYTES:
             raise MemoryInvalid(f"messages: {size:,} bytes in one call; the limit is {MAX_BYTES:,}: send it in parts")
-        digest = hashlib.sha256("\n".join(bodies).encode()).hexdigest()[:32]
+        digest = hashlib.sha256(encoded).hexdigest()[:32]
         counts = await self._counter.count(messages)
         now = datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC)
         entries = tuple(
-            encode(message, count, created_at=now, provenance=provenance)
-            for message, count in zip(messages, counts, strict=True)
+            encode(message, count, created_at=now, provenance=provenance, body=body)
+            for message, count, body in zip(messages, counts, bodies, strict=True)
         )
         return Admitted(messages, entries, digest, sum(count.estimated for count in counts))

@@ -1,6 +1,6 @@
 """What a chat model sees of a message: the texts that are tokenized, and constants for what is around them.
 
-The rule, per message: FRAMING_TOKENS, the role, the content, then, where given, the name, each tool call (its id,
+The rule, per message: FRAMING_TOKENS, ROLE_TOKENS, the content, then, where given, the name, each tool call (its id,
 name and arguments) and the id of the call that a result answers. Text parts count their text, pictures and other
 media a constant, and any other part its JSON text. Metadata, agent and provenance never reach the model, so they
 count nothing.
@@ -15,6 +15,9 @@ from durable_memory.memory.types import ContentPart, Message
 
 FRAMING_TOKENS = 3
 """Start, separator and end of a message in the chat format of OpenAI's models (tokens_per_message, their cookbook)."""
+
+ROLE_TOKENS = 1
+"""The role. Each of the four roles is one token in both encodings."""
 
 FIELD_TOKENS = 1
 """The mark before a name, a tool call, or the id of the call that is answered."""
@@ -41,9 +44,9 @@ def visible(message: Message) -> Visible:
     """Returns what a model sees of `message`."""
     content = message.content
     if isinstance(content, str) and not message.tool_calls and message.name is None and message.tool_call_id is None:
-        return Visible((message.role, content), FRAMING_TOKENS)
-    texts: list[str] = [message.role]
-    fixed = FRAMING_TOKENS
+        return Visible((content,), FRAMING_TOKENS + ROLE_TOKENS)
+    texts: list[str] = []
+    fixed = FRAMING_TOKENS + ROLE_TOKENS
     estimated = False
     if isinstance(content, str):
         texts.append(content)
