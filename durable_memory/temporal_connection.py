@@ -26,7 +26,7 @@ def load_profile(address: str | None = None) -> ClientConfigProfile:
         # The first line says what and where; those that follow quote the file, which may hold an API key.
         problem = str(error).partition("\n")[0]
         raise MemoryInvalid(f"TEMPORAL_CONFIG_FILE, TEMPORAL_PROFILE: {problem}") from None
-    return profile if address is None else replace(profile, address=address)
+    return replace(profile, address=address or profile.address or None)
 
 
 async def connect_temporal(

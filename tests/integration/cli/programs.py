@@ -1,0 +1,81 @@
+"""Runs our programs as users do: as processes, with an environment of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+PROGRAM = str(Path(sys.executable).with_name("durable-memory"))
+
+DECLARATIONS = """
+resource: memory
+id: thread
+description: A conversation that is summarised
+version: 2.1.0
+max_tokens: 600
+flushing: {summary_tokens: 100, keep_last: 1}
+scope: user
+---
+resource: memory
+id: notes
+max_messages: 5
+type: message_count_based
+flushing: {type: drop, keep_last: 0}
+---
+resource: memory
+id: crowded
+max_messages: 4
+type: message_count_based
+overflow: {max_messages: 8}
+---
+resource: agent
+id: clerk
+memory: thread
+memory_key: "user:{{ input.user_id }}"
+"""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a program ended."""
+
+    code: int
+    out: str
+    err: str
+
+    def json(self) -> Any:
+        """What it printed, which must be JSON and nothing else."""
+        return json.loads(self.out)
+
+
+def environment(**given: str) -> dict[str, str]:
+    """The environment of this process without what configures our programs, and with what is given."""
+    ours = ("REDIS_URL", "TEMPORAL_", "DURABLE_MEMORY_")
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    # A file that does not exist: the configuration of whoever runs the tests must not be found.
+    return {**inherited, "TEMPORAL_CONFIG_FILE": "/no/such/file", "COLUMNS": "120", "TZ": "UTC", **given}
+
+
+async def run_program(*arguments: str, cwd: Path, stdin: str = "", **given: str) -> Ended:
+    """Runs `durable-memory` with these arguments to its end. stdin is never a terminal."""
+    return await run_command(PROGRAM, *arguments, cwd=cwd, stdin=stdin, **given)
+
+
+async def run_command(*command: str, cwd: Path, stdin: str = "", **given: str) -> Ended:
+    """Runs a command to its end."""
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        cwd=cwd,
+        env=environment(**given),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, err = await process.communicate(stdin.encode())
+    assert process.returncode is not None
+    return Ended(process.returncode, out.decode(), err.decode())

@@ -1,0 +1,107 @@
+"""`append` and `read`: what goes in on the command line is what an agent reads."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.integration.cli.conftest import Cli
+
+CALL = {"id": "call-1", "type": "function", "function": {"name": "find", "arguments": "{}"}}
+GROUP = [
+    {"role": "assistant", "tool_calls": [CALL]},
+    {"role": "tool", "tool_call_id": "call-1", "content": "found"},
+]
+
+
+async def test_a_text_is_what_the_user_said_unless_a_role_is_given(cli: Cli) -> None:
+    for arguments in (["Good morning"], ["Hello!", "--role", "assistant"], ["Be brief", "--role", "system"]):
+        assert (await cli("append", "thread", "user:1", *arguments)).code == 0
+    view = (await cli("read", "thread", "user:1", "--output", "json")).json()
+    said = [(message["role"], message["content"]) for message in view["messages"]]
+    assert said == [("system", "Be brief"), ("user", "Good morning"), ("assistant", "Hello!")]
+    assert view["tokens"] == sum(message["tokens"] for message in view["messages"])
+
+
+async def test_json_from_a_file_or_stdin_is_appended_as_one_batch(cli: Cli, folder: Path) -> None:
+    (folder / "group.json").write_text(json.dumps(GROUP))
+    from_file = (await cli("append", "thread", "file", "--json", "group.json", "-o", "json")).json()
+    from_stdin = await cli("append", "thread", "stdin", "--json", "-", "-o", "json", stdin=json.dumps(GROUP))
+    assert len(from_file["ids"]) == 2
+    assert from_stdin.json()["messages"] == from_file["messages"] == 2
+    view = (await cli("read", "thread", "stdin", "-o", "json")).json()
+    assert view["messages"][0]["tool_calls"] == [CALL]
+
+
+async def test_the_same_operation_id_appends_once(cli: Cli) -> None:
+    append = ("append", "thread", "k", "Once", "--operation-id", "import-7", "-o", "json")
+    first, again = (await cli(*append)).json(), (await cli(*append)).json()
+    assert (first["already_applied"], again["already_applied"]) == (False, True)
+    assert first["ids"] == again["ids"]
+    other = await cli("append", "thread", "k", "Something else", "--operation-id", "import-7")
+    assert other.code == 1
+    assert len((await cli("read", "thread", "k", "-o", "json")).json()["messages"]) == 1
+
+
+async def test_limit_and_max_tokens_cut_the_view_from_the_newest_back(cli: Cli) -> None:
+    texts = [f"Message {number} with some words in it" for number in range(5)]
+    await cli("append", "thread", "k", "--json", "-", stdin=json.dumps([{"role": "user", "content": t} for t in texts]))
+    limited = (await cli("read", "thread", "k", "--limit", "2", "-o", "json")).json()
+    assert [message["content"] for message in limited["messages"]] == texts[3:]
+    cheap = (await cli("read", "thread", "k", "--max-tokens", str(limited["tokens"]), "-o", "json")).json()
+    assert [message["content"] for message in cheap["messages"]] == texts[3:]
+    assert (await cli("read", "thread", "k", "--limit", "0", "-o", "json")).json()["messages"] == []
+
+
+async def test_a_table_shows_messages_their_roles_and_the_sum(cli: Cli) -> None:
+    await cli("append", "thread", "k", "--json", "-", stdin=json.dumps(GROUP))
+    shown = (await cli("read", "thread", "k")).out
+    tokens = (await cli("read", "thread", "k", "-o", "json")).json()["tokens"]
+    assert "thread  k" in shown
+    assert "find({})" in shown
+    assert "found" in shown
+    assert f"2 messages, {tokens} tokens" in shown
+
+
+async def test_stored_text_cannot_steer_the_terminal(cli: Cli) -> None:
+    attack = "\x1b[2J\x1b]0;owned\x07 \u202egnp.exe [bold]plain[/bold]"
+    await cli("append", "thread", "k", "--json", "-", stdin=json.dumps({"role": "user", "content": attack}))
+    shown = (await cli("read", "thread", "k")).out
+    assert "\x1b" not in shown
+    assert "\x07" not in shown
+    assert "\u202e" not in shown
+    assert r"\x1b[2J" in shown
+    assert "[bold]plain[/bold]" in shown
+
+
+async def test_a_message_that_can_never_fit_is_refused_with_both_numbers(cli: Cli) -> None:
+    refused = await cli("append", "thread", "k", "word " * 700)
+    assert refused.code == 1
+    assert refused.out == ""
+    assert refused.err.startswith("Error: ")
+    assert len(refused.err.splitlines()) == 1
+    assert "500" in refused.err
+    assert "word word" not in refused.err
+
+
+async def test_wrong_json_is_refused_in_one_sentence(cli: Cli, folder: Path) -> None:
+    (folder / "half.json").write_text('[\n{"role": "user"')
+    (folder / "latin.json").write_bytes(b'{"role": "user", "content": "\xe9"}')
+    sentences = {
+        "half.json": "Error: half.json:2: is not JSON: ",
+        "latin.json": "Error: latin.json: is not UTF-8 text",
+        "none.json": "Error: none.json: cannot be read: ",
+    }
+    for file, sentence in sentences.items():
+        refused = await cli("append", "thread", "k", "--json", file)
+        assert refused.code == 1
+        assert refused.err.startswith(sentence)
+        assert len(refused.err.splitlines()) == 1
+    unknown_role = await cli("append", "thread", "k", "--json", "-", stdin='{"role": "robot", "content": "secret"}')
+    assert unknown_role.code == 1
+    assert "secret" not in unknown_role.err
+
+
+async def test_text_and_json_exclude_each_other(cli: Cli) -> None:
+    for arguments in ([], ["Text", "--json", "-"], ["--json", "-", "--role", "assistant"]):
+        assert (await cli("append", "thread", "k", *arguments, stdin="[]")).code == 2

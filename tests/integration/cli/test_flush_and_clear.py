@@ -1,0 +1,87 @@
+"""`flush` and `clear`: taking messages out of a memory from the command line."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import pty
+from pathlib import Path
+
+from tests.integration.cli.conftest import Cli
+from tests.integration.cli.programs import PROGRAM, environment
+
+
+def batch(count: int) -> str:
+    texts = [f"Order {number} was sent on day {number} to the address in Lyon" for number in range(count)]
+    return json.dumps([{"role": "user", "content": text} for text in texts])
+
+
+async def answer_at_a_terminal(folder: Path, answer: str, *arguments: str, **given: str) -> int:
+    """Runs a command whose stdin is a terminal at which someone types `answer`; returns its exit code."""
+    ours, theirs = pty.openpty()
+    process = await asyncio.create_subprocess_exec(
+        PROGRAM,
+        *arguments,
+        cwd=folder,
+        env=environment(**given),
+        stdin=theirs,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    os.close(theirs)
+    os.write(ours, f"{answer}\n".encode())
+    await process.communicate()
+    os.close(ours)
+    assert process.returncode is not None
+    return process.returncode
+
+
+async def test_flush_below_the_threshold_does_nothing_unless_forced(cli: Cli) -> None:
+    await cli("append", "thread", "k", "--json", "-", stdin=batch(4))
+    idle = await cli("flush", "thread", "k", "-o", "json")
+    assert (idle.code, idle.json()["outcome"], idle.json()["reason"]) == (0, "nothing", "below_threshold")
+    forced = (await cli("flush", "thread", "k", "--force", "-o", "json")).json()
+    assert (forced["outcome"], len(forced["removed_ids"])) == ("committed", 3)
+    view = (await cli("read", "thread", "k", "-o", "json")).json()
+    assert [message["section"] for message in view["messages"]] == ["long_term", "short_term"]
+    assert view["messages"][0]["id"] == forced["summary_id"]
+
+
+async def test_a_repeated_flush_with_the_same_operation_id_answers_the_same(cli: Cli) -> None:
+    await cli("append", "thread", "k", "--json", "-", stdin=batch(4))
+    flush = ("flush", "thread", "k", "--force", "--operation-id", "nightly", "-o", "json")
+    first, again = (await cli(*flush)).json(), (await cli(*flush)).json()
+    assert first == again
+    assert first["outcome"] == "committed"
+
+
+async def test_the_table_of_a_flush_says_what_it_did(cli: Cli) -> None:
+    await cli("append", "notes", "k", "--json", "-", stdin=batch(3))
+    shown = (await cli("flush", "notes", "k", "--force")).out
+    assert "dropped" in shown
+    assert "3 messages" in shown
+
+
+async def test_clear_refuses_where_it_cannot_ask(cli: Cli) -> None:
+    await cli("append", "thread", "k", "Keep me")
+    refused = await cli("clear", "thread", "k", stdin="y\n")
+    assert refused.code == 2
+    assert "--yes" in refused.err
+    assert len((await cli("read", "thread", "k", "-o", "json")).json()["messages"]) == 1
+
+
+async def test_clear_with_yes_removes_everything(cli: Cli) -> None:
+    await cli("append", "thread", "k", "--json", "-", stdin=batch(3))
+    cleared = await cli("clear", "thread", "k", "--yes", "-o", "json")
+    assert (cleared.code, cleared.json()) == (0, {"cleared": 3})
+    assert (await cli("stats", "thread", "k", "-o", "json")).json()["exists"] is False
+
+
+async def test_clear_asks_at_a_terminal(cli: Cli, folder: Path, redis_url: str, project: str) -> None:
+    await cli("append", "thread", "k", "Keep me")
+    given = {"REDIS_URL": redis_url, "DURABLE_MEMORY_PROJECT": project}
+    assert await answer_at_a_terminal(folder, "n", "clear", "thread", "k", **given) == 1
+    assert (await cli("stats", "thread", "k", "-o", "json")).json()["exists"] is True
+    assert await answer_at_a_terminal(folder, "y", "clear", "thread", "k", **given) == 0
+    assert (await cli("stats", "thread", "k", "-o", "json")).json()["exists"] is False

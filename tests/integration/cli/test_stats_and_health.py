@@ -1,0 +1,62 @@
+"""`stats`, `health` and `list`: what a memory holds and whether it can do its work."""
+
+from __future__ import annotations
+
+import json
+
+from tests.integration.cli.conftest import Cli
+
+
+def batch(count: int) -> str:
+    return json.dumps([{"role": "user", "content": f"Note number {number}"} for number in range(count)])
+
+
+async def test_stats_are_the_sums_of_the_view(cli: Cli) -> None:
+    await cli("append", "thread", "k", "--json", "-", stdin=batch(3))
+    view = (await cli("read", "thread", "k", "-o", "json")).json()
+    stats = (await cli("stats", "thread", "k", "-o", "json")).json()
+    assert stats["messages"]["short_term"] == 3
+    assert stats["tokens"]["short_term"] == view["tokens"]
+    assert stats["max_tokens"] == 600
+    shown = (await cli("stats", "thread", "k")).out
+    assert f"3 messages, {view['tokens']} tokens" in shown
+
+
+async def test_a_memory_that_does_not_exist_is_empty_and_no_error(cli: Cli) -> None:
+    stats = await cli("stats", "thread", "nobody", "-o", "json")
+    assert stats.code == 0
+    assert stats.json()["exists"] is False
+    assert (await cli("read", "thread", "nobody", "-o", "json")).json()["version"] == "absent"
+
+
+async def test_health_tells_by_its_exit_code(cli: Cli) -> None:
+    await cli("append", "crowded", "k", "--json", "-", stdin=batch(3))
+    good = await cli("health", "crowded", "k", "-o", "json")
+    assert (good.code, good.json()["healthy"]) == (0, True)
+    for _ in range(2):
+        await cli("append", "crowded", "k", "--json", "-", stdin=batch(4))
+    full = await cli("health", "crowded", "k", "-o", "json")
+    assert (full.code, full.json()["healthy"]) == (1, False)
+    assert "8 of at most 8 messages wait" in full.json()["problems"][0]
+    assert "8 of at most 8 messages wait" in (await cli("health", "crowded", "k")).out
+
+
+async def test_list_shows_the_memories_of_a_resource_and_no_others(cli: Cli) -> None:
+    for resource, key in (("thread", "user:1"), ("thread", "user:2/ä*"), ("notes", "user:3")):
+        await cli("append", resource, key, "Hello")
+    listed = (await cli("list", "thread", "-o", "json")).json()
+    assert {memory["key"] for memory in listed} == {"user:1", "user:2/ä*"}
+    assert [memory["messages"]["short_term"] for memory in listed] == [1, 1]
+    shown = (await cli("list", "thread")).out
+    assert "user:2/ä*" in shown
+    assert "user:3" not in shown
+
+
+async def test_memories_of_another_project_are_not_seen(cli: Cli) -> None:
+    await cli("append", "thread", "k", "Ours")
+    await cli("append", "thread", "k", "Theirs", "--project", "another")
+    ours = (await cli("read", "thread", "k", "-o", "json")).json()
+    theirs = (await cli("read", "thread", "k", "--project", "another", "-o", "json")).json()
+    await cli("clear", "thread", "k", "--project", "another", "--yes")
+    assert [message["content"] for message in ours["messages"]] == ["Ours"]
+    assert [message["content"] for message in theirs["messages"]] == ["Theirs"]

@@ -1,0 +1,59 @@
+"""A command that makes a flush due wakes the flusher where a Temporal is configured, and says so where it could not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from temporalio.client import Client
+
+from durable_memory.activities.waker import flusher_id
+from durable_memory.memory.identity import MemoryId
+from tests.integration.cli.conftest import Cli
+
+FULL = json.dumps([{"role": "user", "content": "A sentence of about ten tokens, give or take. " * 2}] * 40)
+
+
+async def test_a_due_flush_starts_the_flusher_of_the_configured_temporal(
+    cli: Cli, project: str, temporal_address: str, temporal_client: Client
+) -> None:
+    appended = await cli(
+        *("append", "thread", "k", "--json", "-", "-o", "json"),
+        stdin=FULL,
+        TEMPORAL_ADDRESS=temporal_address,
+        DURABLE_MEMORY_TASK_QUEUE=f"{project}-flushes",
+    )
+    assert (appended.code, appended.err, appended.json()["flush_due"]) == (0, "", True)
+    flusher = temporal_client.get_workflow_handle(flusher_id(MemoryId(project, "thread", "k")))
+    assert (await flusher.describe()).task_queue == f"{project}-flushes"
+    await flusher.terminate()
+
+
+async def test_a_profile_of_a_configuration_file_counts_as_configured(
+    cli: Cli, folder: Path, project: str, temporal_address: str, temporal_client: Client
+) -> None:
+    (folder / "temporal.toml").write_text(f'[profile.night]\naddress = "{temporal_address}"\n')
+    await cli(
+        *("append", "thread", "k", "--json", "-"),
+        stdin=FULL,
+        TEMPORAL_CONFIG_FILE="temporal.toml",
+        TEMPORAL_PROFILE="night",
+        DURABLE_MEMORY_TASK_QUEUE=f"{project}-flushes",
+    )
+    flusher = temporal_client.get_workflow_handle(flusher_id(MemoryId(project, "thread", "k")))
+    await flusher.describe()
+    await flusher.terminate()
+
+
+async def test_without_temporal_one_line_says_that_a_flush_is_due(cli: Cli) -> None:
+    appended = await cli("append", "thread", "k", "--json", "-", "-o", "json", stdin=FULL)
+    assert (appended.code, appended.json()["flush_due"]) == (0, True)
+    assert appended.err.startswith("A flush is due; a worker will see it")
+    assert len(appended.err.splitlines()) == 1
+
+
+async def test_a_temporal_that_does_not_answer_fails_no_append(cli: Cli) -> None:
+    appended = await cli("append", "thread", "k", "--json", "-", stdin=FULL, TEMPORAL_ADDRESS="127.0.0.1:1")
+    assert appended.code == 0
+    assert "Temporal at 127.0.0.1:1 cannot be reached (connection refused)" in appended.err
+    assert len(appended.err.splitlines()) == 1

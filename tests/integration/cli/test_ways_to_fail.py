@@ -1,0 +1,75 @@
+"""Each failure of a command is one sentence on stderr without secrets, nothing on stdout, and exit code 1."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.integration.cli.conftest import Cli
+from tests.integration.cli.programs import Ended
+
+
+def assert_one_sentence(ended: Ended, *parts: str) -> None:
+    assert ended.code == 1
+    assert ended.out == ""
+    assert ended.err.startswith("Error: ")
+    assert len(ended.err.splitlines()) == 1
+    assert all(part in ended.err for part in parts), ended.err
+
+
+@pytest.mark.parametrize("verb", ["read", "stats", "flush"])
+async def test_an_unknown_resource(cli: Cli, verb: str) -> None:
+    assert_one_sentence(await cli(verb, "thred", "k", "-o", "json"), "'thred'", "did you mean 'thread'?")
+
+
+async def test_a_key_that_breaks_the_rule(cli: Cli) -> None:
+    assert_one_sentence(await cli("append", "thread", " spaced ", "Hello"))
+
+
+async def test_redis_that_cannot_be_reached_is_an_error_and_no_empty_memory(cli: Cli) -> None:
+    ended = await cli("read", "thread", "k", REDIS_URL="redis://someone:hunter2@127.0.0.1:1/0")
+    assert_one_sentence(ended, "127.0.0.1:1", "cannot be reached")
+    assert "hunter2" not in ended.err
+    assert "someone" not in ended.err
+
+
+async def test_redis_that_is_not_named(cli: Cli) -> None:
+    assert_one_sentence(await cli("read", "thread", "k", REDIS_URL=""), "REDIS_URL")
+
+
+async def test_the_command_line_wins_over_the_environment(cli: Cli, redis_url: str) -> None:
+    given = {"REDIS_URL": "redis://127.0.0.1:1/0"}
+    assert (await cli("read", "thread", "k", "--redis-url", redis_url, **given)).code == 0
+
+
+async def test_memories_that_live_in_another_process_are_refused(cli: Cli, folder: Path) -> None:
+    declared = "resource: memory\nid: local\nmax_tokens: 100\npersistence: {type: in_memory}\n"
+    (folder / "memories" / "local.yaml").write_text(declared)
+    for arguments in (["read", "local", "k"], ["append", "local", "k", "Hello"], ["list", "local"]):
+        assert_one_sentence(await cli(*arguments), "local", "in_memory")
+    assert (await cli("read", "thread", "k")).code == 0
+
+
+async def test_wrong_declarations_are_all_listed(cli: Cli, folder: Path) -> None:
+    (folder / "memories" / "wrong.yaml").write_text("resource: memory\nid: BAD\nmax_token: 5\n")
+    ended = await cli("read", "thread", "k")
+    assert (ended.code, ended.out) == (1, "")
+    first, *faults = ended.err.splitlines()
+    assert first.startswith("Error: ")
+    assert [fault.strip().split(": ")[:2] for fault in faults] == [
+        ["memories/wrong.yaml:2", "id"],
+        ["memories/wrong.yaml:3", "max_token"],
+    ]
+
+
+async def test_a_misspelt_setting_is_named(cli: Cli) -> None:
+    assert_one_sentence(await cli("list", DURABLE_MEMORY_MEMORYS="x"), "did you mean 'DURABLE_MEMORY_MEMORIES'?")
+
+
+async def test_folders_can_be_given_several_times_and_replace_the_environment(cli: Cli, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.yaml").write_text(f"resource: memory\nid: {name}\nmax_tokens: 500\n")
+    listed = await cli("list", "--memories", "one", "--memories", "two", "-o", "json", DURABLE_MEMORY_MEMORIES="none")
+    assert [resource["id"] for resource in listed.json()] == ["one", "two"]

@@ -1,0 +1,74 @@
+"""`--dev`: a worker with nothing running, from its start to an end that leaves nothing behind."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+
+import psutil
+
+from tests.integration.cli.programs import run_program
+from tests.integration.worker.workers import WorkerProcess, worker_process
+
+SCRIPT = (sys.executable, str(Path(__file__).parents[3] / "worker.py"))
+
+
+async def addresses(worker: WorkerProcess) -> dict[str, str]:
+    """Where the started servers are, for programs in other shells."""
+    return {
+        "REDIS_URL": (await worker.entry(redis=None))["redis"],
+        "TEMPORAL_ADDRESS": (await worker.entry(temporal=None))["temporal"],
+    }
+
+
+async def test_a_worker_with_nothing_running_serves_and_leaves_nothing_behind(folder: Path) -> None:
+    async with worker_process("--dev", "--log-format", "json", cwd=folder, command=SCRIPT) as worker:
+        await worker.ready()
+        servers = worker.children()
+        assert {name for server in servers for name in ("valkey", "temporal") if name in server.name()} == {
+            "valkey",
+            "temporal",
+        }
+        given = await addresses(worker)
+        appended = await run_program("append", "thread", "k", "Kept over a restart", cwd=folder, **given)
+        assert (appended.code, appended.err) == (0, "")
+        assert await worker.end(signal.SIGTERM) == 0
+        assert not any(server.is_running() and server.status() != psutil.STATUS_ZOMBIE for server in servers)
+
+    async with worker_process("--dev", "--log-format", "json", cwd=folder, command=SCRIPT) as worker:
+        await worker.ready()
+        view = (await run_program("read", "thread", "k", "-o", "json", cwd=folder, **await addresses(worker))).json()
+        assert [message["content"] for message in view["messages"]] == ["Kept over a restart"]
+        assert await worker.end(signal.SIGINT) == 0
+    assert (folder / ".durable-memory").is_dir()
+
+
+async def test_the_web_page_of_temporal_is_named(folder: Path, redis_url: str) -> None:
+    async with worker_process("--dev", cwd=folder, DURABLE_MEMORY_LOG_FORMAT="json", REDIS_URL=redis_url) as worker:
+        assert (await worker.entry(temporal_ui=None))["temporal_ui"].startswith("http://127.0.0.1:")
+        # The given Redis is used, so only one server was started.
+        assert (await addresses(worker))["REDIS_URL"] == redis_url
+        assert [server.name() for server in worker.children()] == ["temporal"]
+        assert await worker.end(signal.SIGTERM) == 0
+
+
+async def test_servers_that_the_environment_names_are_used_and_not_started(
+    folder: Path, redis_url: str, temporal_address: str, project: str
+) -> None:
+    given = {"REDIS_URL": redis_url, "TEMPORAL_ADDRESS": temporal_address, "DURABLE_MEMORY_TASK_QUEUE": project}
+    async with worker_process("--dev", "--log-format", "json", cwd=folder, **given) as worker:
+        await worker.ready()
+        assert worker.children() == []
+        assert await worker.end(signal.SIGTERM) == 0
+    assert not (folder / ".durable-memory").exists()
+
+
+async def test_people_get_readable_lines_unless_they_choose(
+    folder: Path, redis_url: str, temporal_address: str, project: str
+) -> None:
+    given = {"REDIS_URL": redis_url, "TEMPORAL_ADDRESS": temporal_address, "DURABLE_MEMORY_TASK_QUEUE": project}
+    async with worker_process("--dev", cwd=folder, **given) as worker:
+        await worker.text("  http=http://127.0.0.1:")
+        assert not worker.log_text().startswith("{")
+        assert await worker.end(signal.SIGTERM) == 0

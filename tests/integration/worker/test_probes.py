@@ -1,0 +1,80 @@
+"""/livez, /readyz and /metrics say what is true at the moment."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+from pathlib import Path
+
+import psutil
+
+from durable_memory.dev import Valkey, start_temporal
+from durable_memory.dev.supervisor import free_ports
+from tests.integration.worker.conftest import StartWorker
+from tests.integration.worker.workers import WorkerProcess
+
+
+async def raw(worker: WorkerProcess, request: bytes) -> bytes:
+    """Sends bytes to the HTTP endpoint and returns all that comes back."""
+    host, port = (await worker.entry(http=None))["http"].removeprefix("http://").split(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(request)
+    writer.write_eof()
+    answer = await reader.read()
+    writer.close()
+    return answer
+
+
+async def test_ready_only_while_redis_answers(start_worker: StartWorker, own_valkey: Valkey) -> None:
+    async with start_worker(REDIS_URL=own_valkey.url) as worker:
+        await worker.ready()
+        redis = psutil.Process(own_valkey.server.pid)
+        redis.suspend()
+        await worker.answers("/readyz", 503)
+        assert await worker.get("/readyz") == (503, "Redis does not answer\n")
+        assert (await worker.get("/livez"))[0] == 200
+        redis.resume()
+        await worker.ready()
+
+
+async def test_ready_only_while_temporal_sees_the_worker_poll(start_worker: StartWorker, folder: Path) -> None:
+    temporal = await start_temporal(folder / "temporal", ui=False)
+    async with start_worker(TEMPORAL_ADDRESS=temporal.address) as worker:
+        await worker.ready()
+        temporal.server.kill()
+        await worker.answers("/readyz", 503)
+        assert (await worker.get("/readyz"))[1] == "Temporal does not answer\n"
+        again = await start_temporal(folder / "temporal", port=temporal.server.ports[0], ui=False)
+        await worker.ready()
+        assert await worker.end(signal.SIGTERM) == 0
+        again.server.kill()
+
+
+async def test_the_address_of_the_endpoint_is_chosen_by_flag_or_environment(start_worker: StartWorker) -> None:
+    for_flag, for_environment = free_ports(2)
+    async with start_worker("--http-port", str(for_flag), DURABLE_MEMORY_HTTP_PORT=str(for_environment)) as worker:
+        assert (await worker.entry(http=None))["http"] == f"http://127.0.0.1:{for_flag}"
+    async with start_worker("--http-host", "127.0.0.2", DURABLE_MEMORY_HTTP_PORT=str(for_environment)) as worker:
+        assert (await worker.entry(http=None))["http"] == f"http://127.0.0.2:{for_environment}"
+        assert (await worker.get("/livez"))[0] == 200
+
+
+async def test_a_port_that_is_taken_is_one_sentence(start_worker: StartWorker) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        async with start_worker("--http-port", str(taken.getsockname()[1])) as worker:
+            assert await worker.end() == 1
+            assert worker.log_text().splitlines()[-1].startswith("Error: DURABLE_MEMORY_HTTP_PORT: 127.0.0.1:")
+
+
+async def test_strange_requests_are_answered_and_harm_nothing(start_worker: StartWorker) -> None:
+    async with start_worker() as worker:
+        assert (await worker.get("/nothing-here"))[0] == 404
+        assert (await worker.get("/livez?verbose=1"))[0] == 200
+        assert (await raw(worker, b"POST /livez HTTP/1.1\r\n\r\n")).startswith(b"HTTP/1.1 405 ")
+        head = await raw(worker, b"HEAD /livez HTTP/1.1\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 200 ")
+        assert head.endswith(b"\r\n\r\n")
+        assert (await raw(worker, b"GET /livez HTTP/1.1\r\nX: " + b"a" * 40_000)).startswith(b"HTTP/1.1 400 ")
+        assert (await raw(worker, b"\xff\xfe nonsense")).startswith(b"HTTP/1.1 400 ")
+        assert (await worker.get("/livez"))[0] == 200

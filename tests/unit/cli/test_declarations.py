@@ -1,0 +1,86 @@
+"""`validate`, `list` without a resource and `schema` need no server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from durable_memory.memory.json_schema import json_schema
+from tests.integration.cli.programs import DECLARATIONS, run_program
+
+WRONG = "resource: memory\nid: Wrong!\nmax_tokens: many\n---\nresource: agent\nid: a\nmemory: nowhere\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "memories").mkdir()
+    (tmp_path / "memories" / "declared.yaml").write_text(DECLARATIONS)
+    (tmp_path / "wrong").mkdir()
+    (tmp_path / "wrong" / "wrong.yaml").write_text(WRONG)
+    return tmp_path
+
+
+async def test_valid_declarations_are_named(folder: Path) -> None:
+    ended = await run_program("validate", "--output", "json", cwd=folder)
+    assert ended.code == 0
+    assert ended.json() == {
+        "valid": True,
+        "memories": ["thread", "notes", "crowded"],
+        "agents": ["clerk"],
+        "faults": [],
+    }
+    assert "A conversation that is summarised" in (await run_program("validate", cwd=folder)).out
+
+
+async def test_every_fault_is_listed_with_its_place(folder: Path) -> None:
+    ended = await run_program("validate", "memories", "wrong", "-o", "json", cwd=folder)
+    assert ended.code == 1
+    assert ended.json()["valid"] is False
+    places = [(fault["file"], fault["line"], fault["path"]) for fault in ended.json()["faults"]]
+    assert places == [
+        ("wrong/wrong.yaml", 2, "id"),
+        ("wrong/wrong.yaml", 3, "max_tokens"),
+        ("wrong/wrong.yaml", 7, "memory"),
+    ]
+    table = await run_program("validate", "wrong", cwd=folder)
+    assert (table.code, table.err) == (1, "Error: the declarations have 3 faults.\n")
+    assert "wrong/wrong.yaml:7" in table.out
+
+
+async def test_folders_come_from_the_command_line_else_from_the_environment(folder: Path) -> None:
+    assert (await run_program("validate", cwd=folder, DURABLE_MEMORY_MEMORIES="wrong")).code == 1
+    assert (await run_program("validate", "memories", cwd=folder, DURABLE_MEMORY_MEMORIES="wrong")).code == 0
+    assert (await run_program("validate", "--memories", "wrong", cwd=folder)).code == 1
+
+
+async def test_a_folder_that_does_not_exist_is_a_fault(folder: Path) -> None:
+    ended = await run_program("validate", "missing", cwd=folder)
+    assert ended.code == 1
+    assert "missing" in ended.out
+
+
+async def test_list_shows_what_is_declared(folder: Path) -> None:
+    declared = (await run_program("list", "--output", "json", cwd=folder)).json()
+    assert declared[0] == {
+        "id": "thread",
+        "version": "2.1.0",
+        "description": "A conversation that is summarised",
+        "max_tokens": 600,
+        "max_messages": None,
+        "eviction_policy": "fifo",
+        "flushing": "hybrid_summary",
+        "persistence": "redis",
+        "scope": "user",
+        "ttl_seconds": None,
+    }
+    shown = (await run_program("list", cwd=folder)).out
+    assert "600 tokens, fifo, hybrid_summary, scope user, never expires" in shown
+    assert "5 messages, fifo, drop, scope session, expires 1d after the last write" in shown
+
+
+async def test_schema_prints_the_json_schema_for_editors_or_its_fields(folder: Path) -> None:
+    assert (await run_program("schema", cwd=folder)).json() == json_schema()
+    table = (await run_program("schema", "--output", "table", cwd=folder)).out
+    assert "flushing.summarize_threshold" in table
+    assert "number, by default 0.8" in table

@@ -1,0 +1,62 @@
+"""The command line as such: verbs, exit codes for wrong usage, and bugs that show no content."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from tests.integration.cli.programs import run_command, run_program
+
+VERBS = ("worker", "validate", "list", "read", "append", "stats", "health", "flush", "clear", "schema")
+
+
+async def test_help_names_every_verb(tmp_path: Path) -> None:
+    ended = await run_program("--help", cwd=tmp_path)
+    assert ended.code == 0
+    assert [line.split()[0] for line in ended.out.partition("Commands:\n")[2].splitlines()] == list(VERBS)
+
+
+async def test_version(tmp_path: Path) -> None:
+    assert (await run_program("--version", cwd=tmp_path)).out == f"durable-memory {version('durable-memory')}\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["unknown-verb"],
+        ["read", "thread"],
+        ["read", "thread", "k", "--output", "yaml"],
+        ["read", "thread", "k", "--limit", "-1"],
+        ["read", "thread", "k", "--max-tokens", "many"],
+        ["append", "thread", "k", "text", "--role", "robot"],
+        ["list", "--unknown"],
+        ["worker", "--http-port", "none"],
+    ],
+)
+async def test_wrong_usage_ends_with_2_and_says_why(tmp_path: Path, arguments: list[str]) -> None:
+    ended = await run_program(*arguments, cwd=tmp_path)
+    assert (ended.code, ended.out) == (2, "")
+    assert "Error: " in ended.err
+
+
+async def test_a_bug_shows_where_it_is_and_no_values_of_variables(tmp_path: Path) -> None:
+    program = (
+        "from durable_memory.cli.app import app, main\n"
+        "@app.command()\n"
+        "def broken(content: str) -> None:\n"
+        "    raise RuntimeError('a bug')\n"
+        "main(['broken', 'what the user said'])\n"
+    )
+    (tmp_path / "program.py").write_text(program)
+    ended = await run_command(sys.executable, "program.py", cwd=tmp_path)
+    assert ended.code == 1
+    assert "RuntimeError: a bug" in ended.err
+    assert "what the user said" not in ended.err.replace(program.splitlines()[-1], "")
+
+
+async def test_output_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
+    full = f"{sys.executable} -c 'from durable_memory.cli import main; main([\"schema\"])' > /dev/full"
+    assert (await run_command("sh", "-c", full, cwd=tmp_path)).code == 1
