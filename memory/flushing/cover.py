@@ -49,14 +49,10 @@ class Cover:
         self._weights = _weights(units, self._words)
         # Each line names its speaker anyway.
         self._covered = {word for speaker in {unit.speaker for unit in units} for word in split.of(speaker)}
-        self._heaps = {
-            earlier: [
-                (-sum(map(self._weights.__getitem__, words)) / _cost(unit.text), unit.position)
-                for unit, words in zip(units, self._words, strict=True)
-                if unit.earlier is earlier
-            ]
-            for earlier in (True, False)
-        }
+        self._heaps: dict[bool, list[tuple[float, int]]] = {True: [], False: []}
+        weight_of = self._weights.__getitem__
+        for unit, words in zip(units, self._words, strict=True):
+            self._heaps[unit.earlier].append((-sum(map(weight_of, words)) / _cost(unit.text), unit.position))
         for heap in self._heaps.values():
             heapq.heapify(heap)
 
