@@ -86,7 +86,9 @@ class TemporalWaker:
 
     async def _signal(self, memory: MemoryId, *, force: bool) -> None:
         target = {"project": memory.project, "resource": memory.resource, "key": memory.key}
-        await self._client.start_workflow(
+        # The worker of the activity may have a new client meanwhile, as where certificates are renewed.
+        client = activity.client() if activity.in_activity() else self._client
+        await client.start_workflow(
             wire.FLUSHER,
             {"target": target},
             id=flusher_id(memory),

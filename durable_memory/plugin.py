@@ -3,45 +3,41 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import dataclasses
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+import weakref
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
+from typing import TypeAlias
 
 from temporalio import activity
 from temporalio.client import Client
 from temporalio.plugin import SimplePlugin
-from temporalio.worker import Worker, WorkerConfig, WorkflowRunner
+from temporalio.worker import ReplayerConfig, Worker, WorkerConfig, WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
 from durable_memory.activities import conversation, flush, lifecycle
 from durable_memory.activities.current import ActivityInterceptor
 from durable_memory.activities.waker import TemporalWaker
 from durable_memory.memory.client import MemoryClient
-from durable_memory.memory.errors import MemoryFault, MemoryInvalid
+from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.flushing.summarizer import Summarizer
 from durable_memory.memory.registry import Registry
 from durable_memory.memory.settings import Settings
+from durable_memory.shared import Shared, run_to_its_end
 from durable_memory.workflows.cleanup import CleanupInterceptor
 from durable_memory.workflows.flusher import MemoryFlusher
 
 _DRAIN = timedelta(seconds=10)
-_CLOSE_SECONDS = 5
-
-
-@dataclasses.dataclass(slots=True)
-class _Running:
-    """What the running workers of one Temporal client share."""
-
-    opening: asyncio.Task[MemoryClient]
-    workers: int = 0
+_Place: TypeAlias = tuple[asyncio.AbstractEventLoop, str, str]
+"""Who shares connections: event loop, Temporal's address, namespace. A worker's client may be exchanged meanwhile."""
 
 
 class MemoryPlugin(SimplePlugin):
     """Adds durable memory to a Temporal client and all its workers: `Client.connect(..., plugins=[MemoryPlugin()])`.
 
-    It belongs on the client only; workers inherit it. Your data converter, codec and interceptors stay as they are. What is not given comes from the environment (REDIS_URL, DURABLE_MEMORY_MEMORIES, ...).
+    It belongs on the client only; workers inherit it. Your data converter, codec and interceptors stay as they are.
+    What is not given comes from the environment (REDIS_URL, DURABLE_MEMORY_MEMORIES, ...).
 
     redis_url, project, prefix: where memories are kept. memories: folders of YAML files, or a registry. task_queue: the
     project's queue, where flushers run. companion: run a second worker for that queue beside yours; switch it off where
@@ -72,7 +68,10 @@ class MemoryPlugin(SimplePlugin):
         self._registry = memories if isinstance(memories, Registry) else Registry.load(memories or settings.memories)
         if not allow_in_memory:
             _refuse_in_memory(self._registry)
-        self._running: dict[Client, _Running] = {}
+        self._shared: dict[_Place, Shared] = {}
+        self._companions: weakref.WeakSet[Worker] = weakref.WeakSet()
+        self._making_companion = False
+        self._served: weakref.WeakSet[Client] = weakref.WeakSet()
         super().__init__(
             "durable_memory.MemoryPlugin",
             interceptors=[ActivityInterceptor(self._client_of_activity), CleanupInterceptor()],
@@ -82,46 +81,67 @@ class MemoryPlugin(SimplePlugin):
     def configure_worker(self, config: WorkerConfig) -> WorkerConfig:
         """Adds the activities.
 
-        On the project's own queue also the flusher and its steps. Raises ValueError if added twice.
+        On the project's own queue also the flusher and its steps. Raises ValueError if added twice, or to a worker.
         """
         activities = list(config.get("activities") or [])
         if conversation.append in activities:
             raise ValueError(
-                "MemoryPlugin is registered twice: pass it to Client.connect, and not to the Worker as well"
+                "MemoryPlugin is registered twice: pass it to Client.connect once, and not to the Worker as well"
             )
+        if self not in config["client"].config(active_config=True)["plugins"]:
+            raise ValueError("MemoryPlugin belongs on the client, whose workers inherit it: pass it to Client.connect")
         activities += [*conversation.ACTIVITIES, lifecycle.cleanup]
         if config.get("task_queue") == self._task_queue:
             activities += flush.ACTIVITIES
             config["workflows"] = [*(config.get("workflows") or []), MemoryFlusher]
+            if not self._making_companion:
+                self._served.add(config["client"])
         config["activities"] = activities
         return super().configure_worker(config)
 
+    def configure_replayer(self, config: ReplayerConfig) -> ReplayerConfig:
+        """Adds the flusher, so that its histories can be replayed as well."""
+        config["workflows"] = [*(config.get("workflows") or []), MemoryFlusher]
+        return super().configure_replayer(config)
+
     async def run_worker(self, worker: Worker, next: Callable[[Worker], Awaitable[None]]) -> None:  # noqa: A002
         """Runs the worker with open connections, and the companion beside it."""
-        async with self._connected(worker.client):
-            if not self._companion or worker.task_queue == self._task_queue:
-                await next(worker)
-                return
-            # The companion outlives the worker: flushes that its last appends asked for still have a home.
-            companion = Worker(worker.client, task_queue=self._task_queue, graceful_shutdown_timeout=_DRAIN)
-            async with companion:
-                await next(worker)
-
-    @contextlib.asynccontextmanager
-    async def _connected(self, client: Client) -> AsyncIterator[None]:
-        """Shares one memory client among the workers of a Temporal client; the last one to leave closes it."""
-        running = self._running.get(client)
-        if running is None:
-            running = self._running[client] = _Running(asyncio.create_task(self._connect(client)))
-        running.workers += 1
+        if worker in self._companions:
+            await next(worker)
+            return
+        shared = self._share(worker.client)
+        shared.users += 1
         try:
-            await asyncio.shield(running.opening)
-            yield
+            try:
+                await shared.opened()
+            except Exception:
+                await run_to_its_end(worker, next)
+                raise
+            await next(worker)
         finally:
-            running.workers -= 1
-            if not running.workers:
-                del self._running[client]
-                await asyncio.shield(_close(running.opening))
+            shared.users -= 1
+            if not shared.users:
+                await shared.close()
+
+    def _share(self, client: Client) -> Shared:
+        place = _place(client)
+        shared = self._shared.get(place)
+        if shared is None or shared.closing:
+            shared = self._shared[place] = Shared(
+                lambda: self._connect(client), lambda: self._make_companion(client), after=shared
+            )
+        return shared
+
+    def _make_companion(self, client: Client) -> Worker | None:
+        if not self._companion or client in self._served:
+            return None
+        self._making_companion = True
+        try:
+            companion = Worker(client, task_queue=self._task_queue, graceful_shutdown_timeout=_DRAIN)
+        finally:
+            self._making_companion = False
+        self._companions.add(companion)
+        return companion
 
     async def _connect(self, client: Client) -> MemoryClient:
         return await MemoryClient.connect(
@@ -134,16 +154,11 @@ class MemoryPlugin(SimplePlugin):
         )
 
     def _client_of_activity(self) -> MemoryClient:
-        return self._running[activity.client()].opening.result()
+        return self._shared[_place(activity.client())].client
 
 
-async def _close(opening: asyncio.Task[MemoryClient]) -> None:
-    """Closes what was opened, within bounds: a store that does not answer must not hold up the end of a worker."""
-    opening.cancel()
-    with contextlib.suppress(asyncio.CancelledError, MemoryFault):
-        memory_client = await opening
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(memory_client.close(), _CLOSE_SECONDS)
+def _place(client: Client) -> _Place:
+    return asyncio.get_running_loop(), client.service_client.config.target_host, client.namespace
 
 
 def _refuse_in_memory(registry: Registry) -> None:

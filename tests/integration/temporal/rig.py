@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from temporalio.client import Client, Interceptor, WorkflowHandle
+from temporalio.converter import DataConverter
 from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Worker
 
@@ -90,12 +91,16 @@ async def running(
     project: str | None = None,
     summarizer: Summarizer | None = None,
     interceptors: Sequence[Interceptor] = (),
+    data_converter: DataConverter = DataConverter.default,
     **worker_options: Any,
 ) -> AsyncIterator[Rig]:
     """Runs a worker, of a project of its own unless one is given."""
     project, queue = project or unique("project"), unique("queue")
     client = await Client.connect(
-        temporal_address, plugins=[plugin(redis_url, project, summarizer=summarizer)], interceptors=interceptors
+        temporal_address,
+        plugins=[plugin(redis_url, project, summarizer=summarizer)],
+        interceptors=interceptors,
+        data_converter=data_converter,
     )
     worker = Worker(
         client,

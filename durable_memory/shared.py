@@ -1,0 +1,98 @@
+"""What the workers of one process share: open connections, and the companion worker that runs their flushes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable
+
+from temporalio.worker import Worker
+
+from durable_memory.memory.client import MemoryClient
+
+_log = logging.getLogger(__name__)
+_CLOSE_SECONDS = 5
+
+
+class Shared:
+    """Opened for the first worker, closed after the last one.
+
+    It lives in a task of its own: which worker starts first or stops last decides nothing. Temporal allows one worker
+    for a task queue and client in a process, so the companion is shared as well.
+    """
+
+    def __init__(
+        self,
+        connect: Callable[[], Awaitable[MemoryClient]],
+        make_companion: Callable[[], Worker | None],
+        *,
+        after: Shared | None,
+    ) -> None:
+        """Begins to open. after: what served the same workers before and may still be closing."""
+        self.users = 0
+        self._connect = connect
+        self._make_companion = make_companion
+        self._after = after
+        self._client: asyncio.Future[MemoryClient] = asyncio.get_running_loop().create_future()
+        self._last_user_left = asyncio.Event()
+        self._task = asyncio.create_task(self._serve())
+
+    @property
+    def client(self) -> MemoryClient:
+        """The open client; only while a worker runs."""
+        return self._client.result()
+
+    @property
+    def closing(self) -> bool:
+        """Whether it serves nobody any more."""
+        return self._last_user_left.is_set() or self._task.done()
+
+    async def opened(self) -> None:
+        """Waits until connections are open and the companion runs. Raises what kept them from it."""
+        await asyncio.shield(self._client)
+
+    async def close(self) -> None:
+        """Closes; also to the end if the caller is cancelled meanwhile."""
+        self._last_user_left.set()
+        await asyncio.shield(self._task)
+
+    async def _serve(self) -> None:
+        try:
+            if self._after is not None:
+                await self._after.close()
+                self._after = None
+            client = await self._connect()
+        except Exception as error:  # noqa: BLE001 - whoever waits for `opened` gets it
+            self._client.set_exception(error)
+            return
+        try:
+            await self._with_companion(client)
+        finally:
+            with contextlib.suppress(TimeoutError):
+                # A store that does not answer must not hold up the end of a worker.
+                await asyncio.wait_for(client.close(), _CLOSE_SECONDS)
+
+    async def _with_companion(self, client: MemoryClient) -> None:
+        try:
+            companion = self._make_companion()
+            self._client.set_result(client)
+            # It outlives the workers: flushes that their last appends asked for still have a home.
+            async with companion or contextlib.nullcontext():
+                await self._last_user_left.wait()
+        except Exception as error:  # noqa: BLE001 - handed on or logged; it must not end workers that can go on
+            if not self._client.done():
+                self._client.set_exception(error)
+                return
+            _log.exception("the companion worker stopped: other workers of the project's queue have to run its flushes")
+            await self._last_user_left.wait()
+
+
+async def run_to_its_end(worker: Worker, run: Callable[[Worker], Awaitable[None]]) -> None:
+    """Runs a worker that is told to stop before it starts.
+
+    Where a plugin raises instead of running the worker, `async with worker` would wait for its end for ever.
+    """
+    stopping = asyncio.create_task(worker.shutdown())
+    await run(worker)
+    await stopping

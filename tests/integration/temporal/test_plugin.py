@@ -1,0 +1,240 @@
+"""The plugin: where it is registered, what it shares, what it leaves alone."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import AsyncIterator, Sequence
+
+import pytest
+from temporalio.api.common.v1 import Payload
+from temporalio.client import Client
+from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.converter import DataConverter, PayloadCodec
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
+
+from durable_memory import MemoryClient, MemoryPlugin, Registry
+from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
+from tests.integration.temporal.background import flusher_ended, texts
+from tests.integration.temporal.flows.bare import ListModules
+from tests.integration.temporal.flows.conversations import CONVERSATIONS, AppendMany, Talk, UseEveryMethod
+from tests.integration.temporal.rig import REGISTRY, Rig, plugin, running, unique
+from tests.integration.temporal.user_activities import USER_ACTIVITIES
+
+
+def worker(client: Client, queue: str, **options: object) -> Worker:
+    """Returns a worker as a user makes it."""
+    return Worker(
+        client,
+        task_queue=queue,
+        **{"workflows": CONVERSATIONS, "activities": USER_ACTIVITIES, **options},  # type: ignore[arg-type]
+    )
+
+
+@pytest.fixture
+async def client(temporal_address: str, redis_url: str) -> Client:
+    """A client with the plugin, of a project of its own."""
+    return await Client.connect(temporal_address, plugins=[plugin(redis_url, unique("project"))])
+
+
+async def test_registered_twice_it_says_so_in_one_sentence(temporal_address: str, redis_url: str) -> None:
+    both = [plugin(redis_url, "twice"), plugin(redis_url, "twice")]
+    client = await Client.connect(temporal_address, plugins=both)
+    with pytest.raises(ValueError, match=r"^MemoryPlugin is registered twice: pass it to Client\.connect once[^.]*$"):
+        worker(client, unique("queue"))
+
+
+async def test_registered_on_the_client_and_the_worker_it_says_so_in_one_sentence(
+    client: Client, redis_url: str
+) -> None:
+    with (
+        pytest.warns(UserWarning, match="present from both client and worker"),
+        pytest.raises(ValueError, match="MemoryPlugin is registered twice"),
+    ):
+        worker(client, unique("queue"), plugins=[plugin(redis_url, "twice")])
+
+
+async def test_registered_on_the_worker_only_it_says_where_it_belongs(temporal_client: Client, redis_url: str) -> None:
+    with pytest.raises(ValueError, match=r"^MemoryPlugin belongs on the client[^.]*: pass it to Client\.connect$"):
+        worker(temporal_client, unique("queue"), plugins=[plugin(redis_url, "worker-only")])
+
+
+async def test_the_first_of_two_workers_to_stop_does_not_close_the_connections_of_the_other(client: Client) -> None:
+    first, second = unique("queue"), unique("queue")
+    async with worker(client, second):
+        async with worker(client, first):
+            await client.execute_workflow(Talk.run, args=["key", "One."], id=unique("run"), task_queue=first)
+        answer = await client.execute_workflow(Talk.run, args=["key", "Two."], id=unique("run"), task_queue=second)
+        assert answer == "Attempt 1 knew 2 messages."
+
+
+async def test_workers_that_start_and_stop_at_the_same_time_do_not_disturb_each_other(client: Client) -> None:
+    async def serve_one(number: int) -> str:
+        queue = unique("queue")
+        async with worker(client, queue):
+            answer: str = await client.execute_workflow(
+                Talk.run, args=[f"key-{number}", "Hi."], id=unique("run"), task_queue=queue
+            )
+            return answer
+
+    assert await asyncio.gather(*map(serve_one, range(4))) == ["Attempt 1 knew 0 messages."] * 4
+
+
+async def test_a_plugin_whose_workers_have_all_stopped_opens_connections_again(client: Client) -> None:
+    for knew in (0, 2):
+        queue = unique("queue")
+        async with worker(client, queue):
+            answer = await client.execute_workflow(Talk.run, args=["key", "Hi."], id=unique("run"), task_queue=queue)
+        assert answer == f"Attempt 1 knew {knew} messages."
+
+
+async def test_a_worker_whose_client_is_exchanged_goes_on(
+    client: Client, temporal_address: str, redis_url: str
+) -> None:
+    queue, project = unique("queue"), unique("project")
+    given = plugin(redis_url, project)
+    old, new = [await Client.connect(temporal_address, plugins=[given]) for _ in range(2)]
+    async with worker(old, queue) as running_worker:
+        running_worker.client = new
+        await client.execute_workflow(
+            AppendMany.run, args=["small", ["key"], texts(4)], id=unique("run"), task_queue=queue
+        )
+        async with await MemoryClient.connect(redis_url, memories=REGISTRY, project=project) as memories:
+            memory = memories.memory("small", "key")
+            await flusher_ended(Rig(new, memories, queue, ""), memory)
+            assert (await memory.stats()).messages["long_term"] == 1
+
+
+async def test_without_a_companion_flushes_wait_for_a_worker_of_the_projects_queue(
+    temporal_address: str, redis_url: str
+) -> None:
+    project, queue = unique("project"), unique("queue")
+    given = plugin(redis_url, project, companion=False)
+    client = await Client.connect(temporal_address, plugins=[given])
+    async with (
+        await MemoryClient.connect(redis_url, memories=REGISTRY, project=project) as memories,
+        worker(client, queue),
+    ):
+        rig = Rig(client, memories, queue, f"flushes-of-{project}")
+        memory = rig.memory("small", "key")
+        await rig.run(AppendMany.run, "small", ["key"], texts(4))
+        assert await rig.flusher_status(memory) == "RUNNING"
+        described = await rig.flusher(memory).fetch_history()
+        assert not any(event.HasField("workflow_task_started_event_attributes") for event in described.events)
+        async with Worker(client, task_queue=rig.flush_queue):
+            await flusher_ended(rig, memory)
+        assert not (await memory.stats()).flush_due
+
+
+async def test_a_worker_on_the_projects_own_queue_flushes_too(temporal_address: str, redis_url: str) -> None:
+    project = unique("project")
+    queue = f"flushes-of-{project}"
+    client = await Client.connect(temporal_address, plugins=[plugin(redis_url, project)])
+    async with (
+        await MemoryClient.connect(redis_url, memories=REGISTRY, project=project) as memories,
+        worker(client, queue),
+    ):
+        rig = Rig(client, memories, queue, queue)
+        memory = rig.memory("small", "key")
+        await rig.run(AppendMany.run, "small", ["key"], texts(4))
+        await flusher_ended(rig, memory)
+        assert not (await memory.stats()).flush_due
+
+
+async def test_it_works_without_the_sandbox(temporal_address: str, redis_url: str) -> None:
+    runner = UnsandboxedWorkflowRunner()
+    async with running(temporal_address, redis_url, workflow_runner=runner) as rig:
+        assert await rig.run(Talk.run, "key", "Hello.") == "Attempt 1 knew 0 messages."
+
+
+class Scrambler(PayloadCodec):
+    """Makes payloads unreadable."""
+
+    async def encode(self, payloads: Sequence[Payload]) -> list[Payload]:
+        """See base class."""
+        return [
+            Payload(metadata={"encoding": b"binary/scrambled"}, data=bytes(b ^ 0x5A for b in p.SerializeToString()))
+            for p in payloads
+        ]
+
+    async def decode(self, payloads: Sequence[Payload]) -> list[Payload]:
+        """See base class."""
+        return [Payload.FromString(bytes(b ^ 0x5A for b in payload.data)) for payload in payloads]
+
+
+@pytest.fixture
+async def scrambled(temporal_address: str, redis_url: str) -> AsyncIterator[Rig]:
+    """A worker of a user with a data converter and a codec of their own."""
+    converter: DataConverter = dataclasses.replace(pydantic_data_converter, payload_codec=Scrambler())
+    async with running(temporal_address, redis_url, data_converter=converter) as rig:
+        yield rig
+
+
+async def test_the_users_converter_and_codec_stay_in_force(scrambled: Rig) -> None:
+    key = unique("key")
+    memory = scrambled.memory("small", key)
+    assert (await scrambled.run(UseEveryMethod.run, key))["appended"] == [1, 1, 1, 3]
+    await scrambled.run(AppendMany.run, "small", [key], texts(4))
+    await flusher_ended(scrambled, memory)
+    assert (await memory.stats()).messages["long_term"] == 1
+    flusher = await scrambled.flusher(memory).fetch_history()
+    assert key not in flusher.to_json()
+    encodings = {
+        payload.metadata["encoding"]
+        for event in flusher.events
+        if event.HasField("activity_task_scheduled_event_attributes")
+        for payload in event.activity_task_scheduled_event_attributes.input.payloads
+    }
+    assert encodings == {b"binary/scrambled"}
+
+
+async def test_without_the_plugin_a_workflow_loads_none_of_the_heavy_modules(temporal_client: Client) -> None:
+    queue = unique("queue")
+    async with Worker(temporal_client, task_queue=queue, workflows=[ListModules]):
+        loaded = set(await temporal_client.execute_workflow(ListModules.run, id=unique("run"), task_queue=queue))
+    assert "durable_memory.workflows.agent_memory" in loaded
+    assert loaded & {"redis", "tiktoken", "pydantic_settings", "yaml", "jinja2", "durable_memory.plugin"} == set()
+
+
+async def test_redis_that_cannot_be_reached_stops_the_worker_with_one_sentence(temporal_address: str) -> None:
+    given = plugin("redis://:s3cret@127.0.0.1:1/0", unique("project"))
+    client = await Client.connect(temporal_address, plugins=[given])
+    with pytest.raises(MemoryUnavailable) as caught:
+        async with worker(client, unique("queue")):
+            await asyncio.sleep(30)
+    assert "127.0.0.1:1" in caught.value.message
+    assert "s3cret" not in str(caught.value)
+    assert "\n" not in caught.value.message
+
+
+IN_MEMORY = Registry.from_resources(
+    [
+        {
+            "resource": "memory",
+            "id": "chat",
+            "max_tokens": 4000,
+            "scope": "user",
+            "persistence": {"type": "in_memory"},
+        }
+    ]
+)
+
+
+def test_memories_of_one_process_are_refused_where_they_would_be_lost() -> None:
+    with pytest.raises(MemoryInvalid, match=r"chat: persistence\.type in_memory .*allow_in_memory=True"):
+        MemoryPlugin(memories=IN_MEMORY)
+
+
+async def test_memories_of_one_process_work_where_a_test_allows_them(temporal_address: str) -> None:
+    client = await Client.connect(temporal_address, plugins=[MemoryPlugin(memories=IN_MEMORY, allow_in_memory=True)])
+    queue = unique("queue")
+    async with worker(client, queue):
+        answer = await client.execute_workflow(UseEveryMethod.run, "key", id=unique("run"), task_queue=queue)
+    assert answer["flushed"] == "committed"
+    assert answer["after_clear"] == ["absent", 0]
+
+
+async def test_no_redis_url_is_named_before_a_worker_starts(temporal_address: str) -> None:
+    client = await Client.connect(temporal_address, plugins=[plugin("", unique("project"))])
+    with pytest.raises(MemoryInvalid, match="REDIS_URL"):
+        await worker(client, unique("queue")).run()
