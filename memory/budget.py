@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 DEFAULT_SUMMARY_TOKENS: Final = 350
 """Room for a summary where there is no token budget to take a tenth of."""
+MIN_SUMMARY_TOKENS: Final = 16
+"""Below it, the line that marks a summary leaves no room for a word, and no flush could ever end."""
 DEFAULT_OVERFLOW_FACTOR: Final = 4
 MIN_OVERFLOW_FACTOR: Final = 2
 """R15 of docs/protocol.md: a full view and the one message that makes its group too large must fit."""
@@ -59,13 +61,22 @@ def _summary_problems(resource: MemoryResource) -> list[Problem]:
     problems: list[Problem] = []
     room = _summary_tokens(resource)
     if resource.max_tokens is not None and room >= resource.max_tokens:
-        path = "max_tokens" if resource.flushing.summary_tokens is None else "flushing.summary_tokens"
         text = f"leaves no room for messages: {room} of {resource.max_tokens} tokens are for summaries"
-        problems.append((path, text))
+        problems.append((_path_of_room(resource), text))
+    elif room < MIN_SUMMARY_TOKENS:
+        text = f"leaves {room} tokens for summaries; they need {MIN_SUMMARY_TOKENS} at least"
+        if resource.flushing.summary_tokens is None:
+            text = f"{text}: raise it (a tenth of it is for summaries), or write flushing.summary_tokens"
+        problems.append((_path_of_room(resource), text))
     if resource.max_messages == 1:
         text = "must be at least 2 where flushing.type is hybrid_summary: one is the summary"
         problems.append(("max_messages", text))
     return problems
+
+
+def _path_of_room(resource: MemoryResource) -> str:
+    """Returns the field that decides how many tokens summaries have."""
+    return "max_tokens" if resource.flushing.summary_tokens is None else "flushing.summary_tokens"
 
 
 def _overflow_problems(resource: MemoryResource) -> list[Problem]:

@@ -47,8 +47,8 @@ def test_unset_without_a_default_is_an_error_that_names_the_variable(tmp_path: P
 
 
 def test_an_empty_variable_is_empty_text_and_never_null(tmp_path: Path) -> None:
-    assert "is not a duration" in problem(tmp_path, "persistence: {ttl: '${TTL}'}\nmax_tokens: 9\n", {"TTL": ""})
-    assert "is not a duration" in problem(tmp_path, 'persistence: {ttl: "${TTL}"}\nmax_tokens: 9\n', {"TTL": ""})
+    assert "is not a duration" in problem(tmp_path, "persistence: {ttl: '${TTL}'}\nmax_tokens: 900\n", {"TTL": ""})
+    assert "is not a duration" in problem(tmp_path, 'persistence: {ttl: "${TTL}"}\nmax_tokens: 900\n', {"TTL": ""})
     assert "must be a whole number" in problem(tmp_path, "max_tokens: ${TOKENS}\n", {"TOKENS": ""})
 
 
@@ -58,7 +58,7 @@ def test_what_a_variable_holds_can_never_add_fields(tmp_path: Path, value: str) 
 
 
 def test_what_a_variable_holds_is_not_filled_in_again(tmp_path: Path) -> None:
-    resource = load(tmp_path, "max_tokens: 9\ndescription: ${A}\n", {"A": "${B}", "B": "no"})
+    resource = load(tmp_path, "max_tokens: 900\ndescription: ${A}\n", {"A": "${B}", "B": "no"})
     assert resource.description == "${B}"
 
 
@@ -67,17 +67,17 @@ def test_a_quoted_value_stays_text(tmp_path: Path) -> None:
 
 
 def test_a_doubled_dollar_is_the_text_itself(tmp_path: Path) -> None:
-    resource = load(tmp_path, "max_tokens: 9\ndescription: costs $5, $${TEAM}, $HOME\n", {"TEAM": "blue"})
+    resource = load(tmp_path, "max_tokens: 900\ndescription: costs $5, $${TEAM}, $HOME\n", {"TEAM": "blue"})
     assert resource.description == "costs $5, ${TEAM}, $HOME"
 
 
 @pytest.mark.parametrize("text", ["${", "${}", "${1A}", "${A-b}", "${A:b}", "${A", "${A B}"])
 def test_a_malformed_reference_is_an_error_and_not_text(tmp_path: Path, text: str) -> None:
-    assert "write $${ for the text itself" in problem(tmp_path, f"description: '{text}'\nmax_tokens: 9\n", {"A": "x"})
+    assert "write $${ for the text itself" in problem(tmp_path, f"description: '{text}'\nmax_tokens: 900\n", {"A": "x"})
 
 
 def test_keys_are_not_filled_in(tmp_path: Path) -> None:
-    assert "is not a field here" in problem(tmp_path, "${A}: 9\nmax_tokens: 9\n", {"A": "max_messages"})
+    assert "is not a field here" in problem(tmp_path, "${A}: 9\nmax_tokens: 900\n", {"A": "max_messages"})
 
 
 def test_the_process_environment_is_the_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,13 +53,13 @@ ACCEPTED: dict[str, list[object]] = {
     "description": ["", "What it is for", "x" * 1000],
     "version": ["1.2.0", "0.0.1", "1.0.0-rc.1"],
     "type": ["token_based", "buffer"],
-    "max_tokens": [4, 1_000_000_000],
+    "max_tokens": [160, 1_000_000_000],
     "max_messages": [4, 1_000_000_000],
     "eviction_policy.type": ["fifo", "lru"],
     "flushing.type": ["hybrid_summary", "drop"],
     "flushing.summarize_threshold": [0.51, 1, 1.0],
     "flushing.target_ratio": [0, 0.0, 0.79],
-    "flushing.summary_tokens": [1, 997],
+    "flushing.summary_tokens": [16, 997],
     "flushing.keep_first": [0, 5],
     "flushing.keep_last": [0, 5],
     "oversize": ["reject"],
@@ -112,7 +112,7 @@ REFUSED: dict[str, list[tuple[object, str]]] = {
         (0.8, "0.8 is not below 0.8"),
         (0.9, "0.9 is not below 0.8"),
     ],
-    "flushing.summary_tokens": [(0, "at least 1"), (1000, "leaves no room for messages"), ("a", "whole number")],
+    "flushing.summary_tokens": [(0, "at least 1"), (15, "need 16 at least"), (1000, "leaves no room for messages"), ("a", "whole number")],
     "flushing.keep_first": [(-1, "at least 0"), (898, "does not fit"), (1.5, "whole number")],
     "flushing.keep_last": [(-1, "at least 0"), (900, "does not fit"), (1_000_000, "at most 100000")],
     "oversize": [("drop", "must be reject")],
@@ -303,7 +303,7 @@ def test_a_type_needs_the_budget_that_it_watches(kind: str, given: dict[str, int
         Registry.from_resources([{"resource": "memory", "id": "desk", "type": kind, **given}])
 
 
-@pytest.mark.parametrize("given", [{"max_tokens": 100}, {"max_messages": 100}])
+@pytest.mark.parametrize("given", [{"max_tokens": 200}, {"max_messages": 100}])
 def test_a_buffer_needs_one_budget(given: dict[str, int]) -> None:
     limits = declared({"resource": "memory", "id": "desk", "type": "buffer", **given}).limits()
     assert (limits.due_tokens is None) == ("max_tokens" not in given)
@@ -321,6 +321,7 @@ def test_what_would_have_no_effect_is_refused() -> None:
 def test_a_summary_must_leave_room() -> None:
     assert "at least 2" in problem_of(BY_MESSAGES, "max_messages", 1)
     assert "leaves no room" in problem_of(BY_TOKENS, "max_tokens", 1)
+    assert "need 16 at least: raise it" in problem_of(BY_TOKENS, "max_tokens", 159)
     assert "does not fit" in problem_of(with_field(BY_MESSAGES, "max_messages", 3), "flushing.keep_last", 2)
     drop = with_field(BY_MESSAGES, "flushing", {"type": "drop", "keep_last": 0})
     assert declared(drop, max_messages=1).limits().room_messages == 1
@@ -352,5 +353,5 @@ def test_a_declaration_does_not_change() -> None:
 
 
 def test_durations_may_be_given_in_code() -> None:
-    resource = MemoryResource(id="desk", max_tokens=100, open_group_ttl=timedelta(minutes=3))
+    resource = MemoryResource(id="desk", max_tokens=200, open_group_ttl=timedelta(minutes=3))
     assert resource.limits().open_group_ms == 180_000

@@ -68,7 +68,7 @@ def test_the_table_of_scopes_is_the_products(scope: Scope) -> None:
         line for line in re.findall(r"^\|.*", section("Scopes"), re.MULTILINE) if f"`{scope}`" in line.split("|")[1]
     ]
     ttl, actions = row.split("|")[2:4]
-    resource = MemoryResource(id="x", max_tokens=100, scope=scope)
+    resource = MemoryResource(id="x", max_tokens=200, scope=scope)
     assert ttl.strip(" `") == {"temp": "1h", "session": "24h"}.get(scope, "null")
     words: list[OnWorkflowEnd] = re.findall(r"`(\w+)`", actions)
     assert words[0] == resource.workflow_end_action
