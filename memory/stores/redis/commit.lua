@@ -7,37 +7,36 @@ if now > deadline then
   return 'expired'
 end
 local known = recall('f', op, '')
-local m = load()
 if known then
-  return known == 'reused' and known or concat({'ok', m and flush_due(m) or 0, known}, ' ')
+  return known == 'reused' and known or table.concat({'ok', m and flush_due() or 0, known}, ' ')
 end
-local stopped = batch_stopped(m, incarnation, fence, owner, id)
+local stopped = batch_stopped(incarnation, fence, owner, id)
 if stopped then
   return stopped
 end
-local draft, draft_tokens, summary_max = unpack(call('HMGET', BATCH, 'draft', 'draft_tokens', 'summary_max'))
+local draft, draft_tokens, summary_max = unpack(redis.call('HMGET', key.batch, 'draft', 'draft_tokens', 'summary_max'))
 draft_tokens, summary_max = tonumber(draft_tokens), tonumber(summary_max)
 if not draft or draft == '' or draft_tokens < 1 then
   return 'empty'
 end
 if draft_tokens > summary_max then
-  return concat({'large', draft_tokens, summary_max}, ' ')
+  return table.concat({'large', draft_tokens, summary_max}, ' ')
 end
 
 -- Read everything first: what is missing is found before anything is written.
-local tokens_before, messages_before = live_tokens(m), live_messages(m)
+local tokens_before, messages_before = live_tokens(), live_messages()
 local seqs, names, live, waiting, groups = {}, {}, {}, {}, {}
 local batched, ranges = {}, {}
 local sums = each_page(function(page)
   if #page == 0 then
     return
   end
-  local scores = call('ZMSCORE', SHORT, unpack(page))
+  local scores = redis.call('ZMSCORE', key.short, unpack(page))
   for i, text in ipairs(records(page)) do
-    local its_tag, tokens, link = match(text, '^..(....)(%d+) (%S*) ')
+    local its_tag, tokens, link = string.match(text, '^..(....)(%d+) (%S*) ')
     seqs[#seqs + 1], names[#names + 1] = page[i], page[i] .. '-' .. its_tag
     batched[page[i]] = true
-    insert(ranges, {tonumber(page[i]), tonumber(page[i])})
+    table.insert(ranges, {tonumber(page[i]), tonumber(page[i])})
     if scores[i] then
       live[#live + 1] = page[i]
       m.short_tokens, m.short_messages = m.short_tokens - tonumber(tokens), m.short_messages - 1
@@ -49,23 +48,23 @@ local sums = each_page(function(page)
   end
 end)
 local summaries = {}
-for seq in gmatch(sums, '%d+') do
+for seq in string.gmatch(sums, '%d+') do
   summaries[#summaries + 1] = seq
-  insert(ranges, {tonumber(seq), tonumber(seq)})
+  table.insert(ranges, {tonumber(seq), tonumber(seq)})
 end
 for _, text in ipairs(records(summaries)) do
-  local tokens, covered = match(text, '^......(%d+) (%S*) ')
+  local tokens, covered = string.match(text, '^......(%d+) (%S*) ')
   m.long_tokens, m.long_messages = m.long_tokens - tonumber(tokens), m.long_messages - 1
-  for first, last in gmatch(covered, '(%d+)%-(%d+)') do
-    insert(ranges, {tonumber(first), tonumber(last)})
+  for first, last in string.gmatch(covered, '(%d+)%-(%d+)') do
+    table.insert(ranges, {tonumber(first), tonumber(last)})
   end
 end
 -- Results that joined a batched group after begin follow it: they wait for the next summary.
 local late = {}
 for group, of_calls in pairs(groups) do
-  for _, seq in ipairs(of_calls and members(SHORT, group) or {}) do
+  for _, seq in ipairs(of_calls and members(key.short, group) or {}) do
     if not batched[seq] then
-      insert(late, {group, seq})
+      table.insert(late, {group, seq})
     end
   end
 end
@@ -96,31 +95,31 @@ for i, range in ipairs(joined) do
 end
 
 m.seq, m.version, m.tag, m.updated_at = m.seq + 1, m.version + 1, tag, now
-call('HSET', MSG, m.seq, 'l-' .. tag .. draft_tokens .. ' ' .. concat(joined, ',') .. ' ' .. draft)
-call('ZADD', LONG, m.seq, m.seq)
+redis.call('HSET', key.msg, m.seq, 'l-' .. tag .. draft_tokens .. ' ' .. table.concat(joined, ',') .. ' ' .. draft)
+redis.call('ZADD', key.long, m.seq, m.seq)
 m.long_tokens, m.long_messages = m.long_tokens + draft_tokens, m.long_messages + 1
 for _, one in ipairs(late) do
-  call('ZADD', OVERFLOW, one[1], one[2])
-  call('ZREM', SHORT, one[2])
+  redis.call('ZADD', key.overflow, one[1], one[2])
+  redis.call('ZREM', key.short, one[2])
 end
-command_on('ZREM', SHORT, live)
-command_on('ZREM', OVERFLOW, waiting)
-command_on('ZREM', LONG, summaries)
-command_on('HDEL', MSG, seqs)
-command_on('HDEL', MSG, summaries)
+command_on('ZREM', key.short, live)
+command_on('ZREM', key.overflow, waiting)
+command_on('ZREM', key.long, summaries)
+command_on('HDEL', key.msg, seqs)
+command_on('HDEL', key.msg, summaries)
 for group, of_calls in pairs(groups) do
-  call('ZREM', EVICT, group)
+  redis.call('ZREM', key.evict, group)
   if of_calls then
     leave(group)
   end
 end
 drop_batch()
 m.flush_at, m.flush_outcome, m.flush_retry_at = now, 'committed', 0
-local result = concat({
-  m.incarnation, m.seq .. '-' .. tag, tokens_before, live_tokens(m), messages_before, live_messages(m),
-  concat(names, ','),
+local result = table.concat({
+  m.incarnation, m.seq .. '-' .. tag, tokens_before, live_tokens(), messages_before, live_messages(),
+  table.concat(names, ','),
 }, ' ')
-remember(m, 'f', op, '', deadline, result)
-inherit_expiry(m, {MSG, LONG, OVERFLOW, GROUPS, DEPARTED})
-save(m)
-return concat({'ok', flush_due(m), result}, ' ')
+remember('f', op, '', deadline, result)
+inherit_expiry({key.msg, key.long, key.overflow, key.groups, key.departed})
+save()
+return table.concat({'ok', flush_due(), result}, ' ')

@@ -1,17 +1,16 @@
 -- Reads a page of a batch, wherever its messages are now; the old summaries stand before the first page.
 -- ARGV: limits, incarnation, fence, owner, batch id, page.
--- Returns a head `ok <next page or -1> <incarnation> <seq ...>` and the records.
+-- Returns the records behind a head `ok <next page or -1> <incarnation> <seq ...>`.
 -- parts: state groups batch
-local m = load()
-local stopped = batch_stopped(m, ARGV[2], ARGV[3], ARGV[4], ARGV[5])
+local stopped = batch_stopped(ARGV[2], ARGV[3], ARGV[4], ARGV[5])
 if stopped then
-  return {stopped}
+  return stopped
 end
 local number = tonumber(ARGV[6])
-local text, pages, summaries = unpack(call('HMGET', BATCH, 'p:' .. number, 'pages', 'summaries'))
+local text, pages, summaries = unpack(redis.call('HMGET', key.batch, 'p:' .. number, 'pages', 'summaries'))
 local seqs = {}
-for seq in gmatch((number == 0 and summaries .. ' ' or '') .. (text or ''), '%d+') do
-  insert(seqs, seq)
+for seq in string.gmatch((number == 0 and summaries .. ' ' or '') .. (text or ''), '%d+') do
+  table.insert(seqs, seq)
 end
 local following = number + 1 < tonumber(pages) and number + 1 or -1
-return {concat({'ok', following, m.incarnation, unpack(seqs)}, ' '), unpack(records(seqs))}
+return one_text({'ok', following, m.incarnation, unpack(seqs)}, records(seqs))

@@ -10,7 +10,6 @@ local known = recall('d', op, digest)
 if known then
   return known == 'reused' and known or 'ok ' .. known
 end
-local m = load()
 if operations_full() then
   return 'operations'
 end
@@ -20,7 +19,7 @@ local function remove(key, seqs)
   for i, text in ipairs(records(seqs)) do
     if not seen[seqs[i]] then
       seen[seqs[i]] = true
-      local section, pin, its_tag, tokens, link = match(text, '^(.)(.)(....)(%d+) (%S*) ')
+      local section, pin, its_tag, tokens, link = string.match(text, '^(.)(.)(....)(%d+) (%S*) ')
       removed[#removed + 1] = {
         seq = seqs[i], key = key, section = section, pin = pin, tag = its_tag, tokens = tonumber(tokens), link = link,
       }
@@ -31,7 +30,7 @@ end
 for i = 6, #ARGV do
   local seq, _, section, group
   if m then
-    seq, _, section, group = find(m, ARGV[i])
+    seq, _, section, group = find(ARGV[i])
   end
   if not seq then
     -- find names the number of an id that could be covered in the place of the section.
@@ -39,19 +38,19 @@ for i = 6, #ARGV do
   elseif section ~= 'c' then
     remove(SECTION_KEY[section], {seq})
   else
-    remove(SHORT, members(SHORT, group))
-    remove(OVERFLOW, members(OVERFLOW, group))
+    remove(key.short, members(key.short, group))
+    remove(key.overflow, members(key.overflow, group))
   end
 end
 
 local covering = {}
 if m and #missing > 0 then
-  local summaries = call('ZRANGE', LONG, 0, -1)
+  local summaries = redis.call('ZRANGE', key.long, 0, -1)
   for i, text in ipairs(records(summaries)) do
     if not seen[summaries[i]] then
-      local its_tag, ranges = match(text, '^..(....)%d+ (%S*) ')
-      for first, last in gmatch(ranges, '(%d+)%-(%d+)') do
-        insert(covering, {tonumber(first), tonumber(last), summaries[i] .. '-' .. its_tag})
+      local its_tag, ranges = string.match(text, '^..(....)%d+ (%S*) ')
+      for first, last in string.gmatch(ranges, '(%d+)%-(%d+)') do
+        table.insert(covering, {tonumber(first), tonumber(last), summaries[i] .. '-' .. its_tag})
       end
     end
   end
@@ -74,41 +73,41 @@ end
 table.sort(removed, function(a, b)
   return tonumber(a.seq) < tonumber(b.seq)
 end)
-local names, seqs, gone = {}, {}, {}
+local names, seqs = {}, {}
 for i, one in ipairs(removed) do
-  names[i], seqs[i], gone[one.seq] = one.seq .. '-' .. one.tag, one.seq, true
+  names[i], seqs[i] = one.seq .. '-' .. one.tag, one.seq
 end
-local answer = concat({
-  m and m.incarnation or '-', concat(names, ' '), concat(not_found, ' '), concat(covered, ' '),
+local answer = table.concat({
+  m and m.incarnation or '-', table.concat(names, ' '), table.concat(not_found, ' '), table.concat(covered, ' '),
 }, '|')
 if #removed > 0 then
-  drop_batch_with(gone)
+  drop_batch_with(seqs)
   local left = {}
   for _, one in ipairs(removed) do
-    call('ZREM', one.key, one.seq)
-    local name = one.key == OVERFLOW and 'overflow' or ({s = 'system', l = 'long', c = 'short'})[one.section]
+    redis.call('ZREM', one.key, one.seq)
+    local name = one.key == key.overflow and 'overflow' or ({s = 'system', l = 'long', c = 'short'})[one.section]
     m[name .. '_tokens'], m[name .. '_messages'] = m[name .. '_tokens'] - one.tokens, m[name .. '_messages'] - 1
-    if one.key == SHORT then
+    if one.key == key.short then
       if one.pin == 'p' then
-        call('ZREM', PINNED, one.seq)
+        redis.call('ZREM', key.pinned, one.seq)
         m.pinned_tokens, m.pinned_messages = m.pinned_tokens - one.tokens, m.pinned_messages - 1
       end
       local group = one.link == '' and one.seq or one.link
-      call('ZREM', EVICT, group)
+      redis.call('ZREM', key.evict, group)
       if one.link ~= '' and not left[group] then
         left[group] = true
         leave(group)
       end
     end
   end
-  command_on('HDEL', MSG, seqs)
+  command_on('HDEL', key.msg, seqs)
   m.version, m.tag, m.updated_at = m.version + 1, tag, now
 end
-remember(m, 'd', op, digest, deadline, answer)
+remember('d', op, digest, deadline, answer)
 if #removed > 0 then
-  prolong(m, {GROUPS, DEPARTED})
+  prolong({key.groups, key.departed})
 end
 if m then
-  save(m)
+  save()
 end
 return 'ok ' .. answer

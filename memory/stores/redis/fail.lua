@@ -1,12 +1,11 @@
 -- Gives a batch and its lease back; nobody begins again before the given time, unless forced.
 -- ARGV: limits, incarnation, fence, owner, batch id, type of the error, retry after.
 -- parts: state batch
-local m = load()
-local stopped = batch_stopped(m, ARGV[2], ARGV[3], ARGV[4], ARGV[5])
+local stopped = batch_stopped(ARGV[2], ARGV[3], ARGV[4], ARGV[5])
 if stopped then
   return stopped
 end
 drop_batch()
 m.flush_retry_at, m.flush_at, m.flush_outcome = now + tonumber(ARGV[7]), now, 'failed: ' .. ARGV[6]
-save(m)
+save()
 return 'ok'

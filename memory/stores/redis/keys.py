@@ -86,9 +86,9 @@ class RedisKeys:
         """Returns the owners of a project."""
         return key_set(self._project(project, "owners"))
 
-    def due(self, project: str) -> str:
+    def due(self, project: str) -> KeySet:
         """Returns the zset of the memories that may need a flush."""
-        return self._project(project, "due")
+        return key_set(self._project(project, "due"))
 
     def _project(self, project: str, name: str) -> str:
         return f"{self._prefix}{{{encode_part(project)}}}:{name}"

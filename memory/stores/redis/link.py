@@ -130,7 +130,7 @@ class PooledLink:
     async def run(self, script: Script, keys: KeySet, args: Sequence[bytes]) -> Reply:
         """See Link."""
         head = b"*%d\r\n" % (3 + len(keys.names) + len(args))
-        body = keys.wire + b"".join([bulk(arg) for arg in args])
+        body = keys.wire + b"".join([b"$%d\r\n%b\r\n" % (len(arg), arg) for arg in args])
         packed = head + script.call + body
 
         async def attempt() -> Reply:

@@ -1,15 +1,15 @@
 -- The flush in progress: which messages and summaries a commit will replace, in pages, and the draft of their summary.
 
 local function drop_batch()
-  call('UNLINK', BATCH, LEASE)
+  redis.call('UNLINK', key.batch, key.lease)
 end
 
 -- Calls f with the sequence numbers of each page, summaries included.
 local function each_page(f)
-  local sums, pages = unpack(call('HMGET', BATCH, 'summaries', 'pages'))
+  local sums, pages = unpack(redis.call('HMGET', key.batch, 'summaries', 'pages'))
   for page = 0, (tonumber(pages) or 0) - 1 do
     local seqs = {}
-    for seq in gmatch(call('HGET', BATCH, 'p:' .. page) or damage('a page of the batch is missing'), '%d+') do
+    for seq in string.gmatch(redis.call('HGET', key.batch, 'p:' .. page) or damage('a page of the batch is missing'), '%d+') do
       seqs[#seqs + 1] = seq
     end
     f(seqs)
@@ -18,18 +18,21 @@ local function each_page(f)
 end
 
 -- A batch that lost one of its messages is dropped: its summary would bring back what was removed.
-local function drop_batch_with(removed)
-  if call('EXISTS', BATCH) == 0 then
+local function drop_batch_with(seqs)
+  if redis.call('EXISTS', key.batch) == 0 then
     return
   end
-  local held = false
-  local function look(seqs)
-    for _, seq in ipairs(seqs) do
+  local removed, held = {}, false
+  for _, seq in ipairs(seqs) do
+    removed[seq] = true
+  end
+  local function look(page)
+    for _, seq in ipairs(page) do
       held = held or removed[seq]
     end
   end
   local sums = each_page(look)
-  for seq in gmatch(sums, '%d+') do
+  for seq in string.gmatch(sums, '%d+') do
     look({seq})
   end
   if held then
@@ -38,11 +41,11 @@ local function drop_batch_with(removed)
 end
 
 -- Who wants to work on a batch names all of it. Returns nil if it is the memory's batch, else why not.
-local function batch_stopped(m, incarnation, fence, owner, id)
+local function batch_stopped(incarnation, fence, owner, id)
   if not m then
     return 'gone'
   end
-  local batch = call('HMGET', BATCH, 'fence', 'owner', 'id')
+  local batch = redis.call('HMGET', key.batch, 'fence', 'owner', 'id')
   if m.incarnation ~= incarnation or tostring(m.fence) ~= fence or batch[1] ~= fence or batch[2] ~= owner
     or batch[3] ~= id then
     return 'stale'
@@ -50,10 +53,10 @@ local function batch_stopped(m, incarnation, fence, owner, id)
   return nil
 end
 
-local function take_lease(m, owner)
+local function take_lease(owner)
   local lifetime = lease_ms
   if m.expires_at > 0 then
     lifetime = math.max(1, math.min(lifetime, m.expires_at - now))
   end
-  call('SET', LEASE, owner, 'PX', lifetime)
+  redis.call('SET', key.lease, owner, 'PX', lifetime)
 end

@@ -1,21 +1,23 @@
 -- The lifetime of a memory: one absolute time for all of its keys, so that they vanish together.
-local MORTAL = {META, MSG, SYSTEM, LONG, SHORT, PINNED, EVICT, GROUPS, DEPARTED, OVERFLOW, BATCH}
+local function mortal()
+  return {key.meta, key.msg, key.system, key.long, key.short, key.pinned, key.evict, key.groups, key.departed, key.overflow, key.batch}
+end
 
 -- Gives the memory's expiry to the keys that this script may have created.
-local function inherit_expiry(m, keys)
+local function inherit_expiry(keys)
   if m.expires_at > 0 then
     for _, key in ipairs(keys) do
-      call('PEXPIREAT', key, m.expires_at, 'NX')
+      redis.call('PEXPIREAT', key, m.expires_at, 'NX')
     end
   end
 end
 
 -- What a client's write does: the lifetime starts anew. A twentieth of it is not worth a command for each key.
-local function prolong(m, keys)
+local function prolong(keys)
   if ttl == INF then
     if m.expires_at > 0 then
-      for _, key in ipairs(MORTAL) do
-        call('PERSIST', key)
+      for _, key in ipairs(mortal()) do
+        redis.call('PERSIST', key)
       end
       m.expires_at = 0
     end
@@ -24,10 +26,10 @@ local function prolong(m, keys)
   local expires_at = now + ttl
   if m.expires_at == 0 or expires_at < m.expires_at or expires_at - m.expires_at >= ttl / 20 then
     m.expires_at = expires_at
-    for _, key in ipairs(MORTAL) do
-      call('PEXPIREAT', key, expires_at)
+    for _, key in ipairs(mortal()) do
+      redis.call('PEXPIREAT', key, expires_at)
     end
   else
-    inherit_expiry(m, keys)
+    inherit_expiry(keys)
   end
 end

@@ -5,10 +5,28 @@
 -- call was seen: `<group>w` waits for its result, `<group>d` has it, `<group>l` left the view waiting, `<group>x` had a late one.
 local REMEMBER_CALLS_MS = 86460000 -- no operation is open for longer: 24 hours and the skew of clocks
 
+local SECTION_KEY = {s = key.system, l = key.long, c = key.short}
+
+-- Calls f with slices of a list, since Lua hands only some thousand arguments to a command.
+local function chunks(list, f)
+  local first = 1
+  while first <= #list do
+    local last = math.min(first + 499, #list)
+    f({unpack(list, first, last)})
+    first = last + 1
+  end
+end
+
+local function command_on(name, key, list)
+  chunks(list, function(some)
+    redis.call(name, key, unpack(some))
+  end)
+end
+
 local function records(seqs)
   local all = {}
   chunks(seqs, function(some)
-    local found = call('HMGET', MSG, unpack(some))
+    local found = redis.call('HMGET', key.msg, unpack(some))
     for i = 1, #some do
       if not found[i] then
         damage('a record is missing')
@@ -19,20 +37,29 @@ local function records(seqs)
   return all
 end
 
+-- Many records travel as one text, which a client reads in one piece: the head, a line of their lengths, the records.
+local function one_text(head, texts)
+  local lengths = {}
+  for i, text in ipairs(texts) do
+    lengths[i] = #text
+  end
+  return table.concat(head, ' ') .. '\n' .. table.concat(lengths, ' ') .. '\n' .. table.concat(texts)
+end
+
 local function tokens_of(record)
-  return tonumber(match(record, '^......(%d+)'))
+  return tonumber(string.match(record, '^......(%d+)'))
 end
 
 local function link_of(record)
-  return match(record, '^......%d+ (%S*) ')
+  return string.match(record, '^......%d+ (%S*) ')
 end
 
 local function group_state(group)
-  local text = call('HGET', GROUPS, 'm:' .. group)
+  local text = redis.call('HGET', key.groups, 'm:' .. group)
   if not text then
     return nil
   end
-  local missing, touched, tokens, messages, pin, calls = match(text, '^(%d+) (%d+) (%d+) (%d+) (.) (.*)$')
+  local missing, touched, tokens, messages, pin, calls = string.match(text, '^(%d+) (%d+) (%d+) (%d+) (.) (.*)$')
   return {
     missing = tonumber(missing), touched = tonumber(touched), tokens = tonumber(tokens), messages = tonumber(messages),
     pin = pin, calls = calls,
@@ -40,7 +67,7 @@ local function group_state(group)
 end
 
 local function group_text(state)
-  return concat({state.missing, state.touched, state.tokens, state.messages, state.pin, state.calls}, ' ')
+  return table.concat({state.missing, state.touched, state.tokens, state.messages, state.pin, state.calls}, ' ')
 end
 
 local function is_open(state)
@@ -49,7 +76,7 @@ end
 
 -- The live members of a group in their order. Equal scores sort as text, so numbers are compared here.
 local function members(key, group)
-  local seqs = call('ZRANGEBYSCORE', key, group, group)
+  local seqs = redis.call('ZRANGEBYSCORE', key, group, group)
   table.sort(seqs, function(a, b)
     return tonumber(a) < tonumber(b)
   end)
@@ -57,18 +84,18 @@ local function members(key, group)
 end
 
 local function forget_departed()
-  for _, group in ipairs(call('ZRANGEBYSCORE', DEPARTED, '-inf', now, 'LIMIT', 0, 4)) do
+  for _, group in ipairs(redis.call('ZRANGEBYSCORE', key.departed, '-inf', now, 'LIMIT', 0, 4)) do
     local state = group_state(group)
-    for id in gmatch(state and state.calls or '', '%S+') do
-      local left = string.gsub(' ' .. (call('HGET', GROUPS, 'c:' .. id) or ''), ' ' .. group .. '%a', '')
+    for id in string.gmatch(state and state.calls or '', '%S+') do
+      local left = string.gsub(' ' .. (redis.call('HGET', key.groups, 'c:' .. id) or ''), ' ' .. group .. '%a', '')
       if left == '' then
-        call('HDEL', GROUPS, 'c:' .. id)
+        redis.call('HDEL', key.groups, 'c:' .. id)
       else
-        call('HSET', GROUPS, 'c:' .. id, string.sub(left, 2))
+        redis.call('HSET', key.groups, 'c:' .. id, string.sub(left, 2))
       end
     end
-    call('HDEL', GROUPS, 'm:' .. group)
-    call('ZREM', DEPARTED, group)
+    redis.call('HDEL', key.groups, 'm:' .. group)
+    redis.call('ZREM', key.departed, group)
   end
 end
 
@@ -80,8 +107,8 @@ local function leave(group)
     return
   end
   local waits = state.missing > 0
-  for id in gmatch(state.calls, '%S+') do
-    local seen = ' ' .. (call('HGET', GROUPS, 'c:' .. id) or '')
+  for id in string.gmatch(state.calls, '%S+') do
+    local seen = ' ' .. (redis.call('HGET', key.groups, 'c:' .. id) or '')
     if waits then
       seen = string.gsub(seen, ' ' .. group .. 'w', ' ' .. group .. 'l')
       seen = string.gsub(seen, ' ' .. group .. 'd', ' ' .. group .. 'x')
@@ -89,15 +116,15 @@ local function leave(group)
       seen = string.gsub(seen, ' ' .. group .. '%a', '')
     end
     if seen == '' or seen == ' ' then
-      call('HDEL', GROUPS, 'c:' .. id)
+      redis.call('HDEL', key.groups, 'c:' .. id)
     else
-      call('HSET', GROUPS, 'c:' .. id, string.sub(seen, 2))
+      redis.call('HSET', key.groups, 'c:' .. id, string.sub(seen, 2))
     end
   end
   if waits then
-    call('ZADD', DEPARTED, now + REMEMBER_CALLS_MS, group)
+    redis.call('ZADD', key.departed, now + REMEMBER_CALLS_MS, group)
     forget_departed()
   else
-    call('HDEL', GROUPS, 'm:' .. group)
+    redis.call('HDEL', key.groups, 'm:' .. group)
   end
 end

@@ -1,16 +1,16 @@
 -- Ids from outside: `<incarnation>-<seq>-<tag>`. What does not fit in every part names nothing.
 
 -- Returns seq and record of a message that this memory holds, live or waiting, and its section and group.
-local function find(m, id)
-  local incarnation, seq, tag = match(id, '^(%x+)%-(%d+)%-(%x+)$')
+local function find(id)
+  local incarnation, seq, tag = string.match(id, '^(%x+)%-(%d+)%-(%x+)$')
   if incarnation ~= m.incarnation then
     return nil
   end
-  local text = call('HGET', MSG, seq)
+  local text = redis.call('HGET', key.msg, seq)
   if not text then
     return nil, nil, seq
   end
-  local section, known_tag, link = match(text, '^(.).(....)%d+ (%S*) ')
+  local section, known_tag, link = string.match(text, '^(.).(....)%d+ (%S*) ')
   if known_tag ~= tag then
     return nil
   end

@@ -1,14 +1,11 @@
 -- The record of operations: what makes a call idempotent until its deadline. It outlives clear and expiry.
-local SKEW_MS = 60000
-local MAX_OPERATIONS = 100000
-
 -- Returns what an operation left, `reused` if its id stands for something else, or nil.
 local function recall(kind, op, digest)
-  local record = call('HGET', OPS, op)
+  local record = redis.call('HGET', key.ops, op)
   if not record then
     return nil
   end
-  local known_kind, known_digest, rest = match(record, '^(.)(%S*) (.*)$')
+  local known_kind, known_digest, rest = string.match(record, '^(.)(%S*) (.*)$')
   if known_kind ~= kind or (digest ~= '' and known_digest ~= '' and digest ~= known_digest) then
     return 'reused'
   end
@@ -16,38 +13,55 @@ local function recall(kind, op, digest)
 end
 
 local function operations_full()
-  return call('ZCARD', OPX) >= MAX_OPERATIONS and call('ZCOUNT', OPX, now - SKEW_MS, '+inf') >= MAX_OPERATIONS
+  return redis.call('ZCARD', key.opx) >= MAX_OPERATIONS and redis.call('ZCOUNT', key.opx, now - SKEW_MS, '+inf') >= MAX_OPERATIONS
 end
 
-local function prune(m)
+local function prune()
   if m and now < m.prune_at then
     return
   end
-  local dead = call('ZRANGEBYSCORE', OPX, '-inf', '(' .. (now - SKEW_MS), 'LIMIT', 0, 16)
+  local dead = redis.call('ZRANGEBYSCORE', key.opx, '-inf', '(' .. (now - SKEW_MS), 'LIMIT', 0, 16)
   if #dead > 0 then
-    call('HDEL', OPS, unpack(dead))
-    call('ZREM', OPX, unpack(dead))
+    redis.call('HDEL', key.ops, unpack(dead))
+    redis.call('ZREM', key.opx, unpack(dead))
   end
   if m and #dead < 16 then
-    local first = call('ZRANGE', OPX, 0, 0, 'WITHSCORES')
+    local first = redis.call('ZRANGE', key.opx, 0, 0, 'WITHSCORES')
     m.prune_at = math.max(now + 500, (tonumber(first[2]) or now) + SKEW_MS)
   end
 end
 
-local function remember(m, kind, op, digest, deadline, rest)
-  call('HSET', OPS, op, kind .. digest .. ' ' .. rest)
-  call('ZADD', OPX, deadline, op)
-  prune(m)
+local function remember(kind, op, digest, deadline, rest)
+  redis.call('HSET', key.ops, op, kind .. digest .. ' ' .. rest)
+  redis.call('ZADD', key.opx, deadline, op)
+  prune()
   -- The two keys end with the latest deadline in them. Five seconds more spare the command for most calls.
   local ends = deadline + SKEW_MS
   if not m or m.ops_until < ends then
     ends = ends + 5000
-    if call('PEXPIRETIME', OPS) < ends then
-      call('PEXPIREAT', OPS, ends)
-      call('PEXPIREAT', OPX, ends)
+    if redis.call('PEXPIRETIME', key.ops) < ends then
+      redis.call('PEXPIREAT', key.ops, ends)
+      redis.call('PEXPIREAT', key.opx, ends)
     end
     if m then
       m.ops_until = ends
     end
   end
+end
+
+-- The answer to an operation that was applied before: the first call's ids with the state of now.
+local function answer_again(rest)
+  local incarnation, first, count = string.match(rest, '^(%S+) (%d+) (%d+)')
+  if not m then
+    return table.concat({'again', incarnation, first, count, 'absent', 0, 0, 0}, ' ')
+  end
+  return table.concat({'again', incarnation, first, count, version_of(), live_tokens(), live_messages(), flush_due()}, ' ')
+end
+
+-- The answer to an append or a write that was applied just now.
+local function answer_new(first, count, evicted, late, removed)
+  return table.concat({
+    'ok', m.incarnation, first, count, version_of(), live_tokens(), live_messages(), flush_due(),
+    evicted, late, m.born and 1 or 0, removed,
+  }, ' ')
 end

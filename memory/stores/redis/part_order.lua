@@ -2,29 +2,29 @@
 
 -- Calls visit(group, seqs, tokens, state) for each live group that is not pinned, lowest score first, until it returns
 -- true. changed: states of groups that this script is about to change. skip: groups to leave out.
-local function each_group(m, changed, skip, visit)
+local function each_group(changed, skip, visit)
   local by_score = lru and m.policy == 'lru'
   local seen, first, size = {}, 0, 4
   while true do
-    local page = call('ZRANGE', by_score and EVICT or SHORT, first, first + size - 1)
+    local page = redis.call('ZRANGE', by_score and key.evict or key.short, first, first + size - 1)
     local seqs, groups = page, nil
     if by_score then
       seqs = {}
       groups = page
       for i, group in ipairs(page) do
-        seqs[i] = call('ZRANGEBYSCORE', SHORT, group, group, 'LIMIT', 0, 1)[1] or damage('a group has no message')
+        seqs[i] = redis.call('ZRANGEBYSCORE', key.short, group, group, 'LIMIT', 0, 1)[1] or damage('a group has no message')
       end
     end
     local texts = records(seqs)
     for i, seq in ipairs(seqs) do
-      local pin, tokens, link = match(texts[i], '^.(.)....(%d+) (%S*) ')
+      local pin, tokens, link = string.match(texts[i], '^.(.)....(%d+) (%S*) ')
       local group = tonumber(link == '' and seq or link)
       if pin == '-' and not seen[group] and not skip[group] then
         seen[group] = true
         local state, all = nil, {seq}
         if link ~= '' then
           state = changed[group] or group_state(group) or damage('a group has no state')
-          all, tokens = members(SHORT, group), state.tokens
+          all, tokens = members(key.short, group), state.tokens
         end
         if visit(group, all, tonumber(tokens), state) then
           return
@@ -40,19 +40,19 @@ end
 
 -- Under lru each group has the number of its last access as score. After a change of policy, old groups count as
 -- accessed in the order in which they came.
-local function adopt_policy(m)
+local function adopt_policy()
   if lru and m.policy ~= 'lru' then
     local pinned = {}
-    local of_pinned = call('ZRANGE', PINNED, 0, -1, 'WITHSCORES')
+    local of_pinned = redis.call('ZRANGE', key.pinned, 0, -1, 'WITHSCORES')
     for i = 2, #of_pinned, 2 do
       pinned[of_pinned[i]] = true
     end
-    call('UNLINK', EVICT)
+    redis.call('UNLINK', key.evict)
     local first = 0
     while true do
-      local page = call('ZRANGE', SHORT, first, first + 255, 'WITHSCORES')
+      local page = redis.call('ZRANGE', key.short, first, first + 255, 'WITHSCORES')
       for i = 2, #page, 2 do
-        if not pinned[page[i]] and call('ZADD', EVICT, 'NX', m.access + 1, page[i]) == 1 then
+        if not pinned[page[i]] and redis.call('ZADD', key.evict, 'NX', m.access + 1, page[i]) == 1 then
           m.access = m.access + 1
         end
       end
@@ -62,14 +62,14 @@ local function adopt_policy(m)
       first = first + 256
     end
     m.policy = 'lru'
-    inherit_expiry(m, {EVICT})
+    inherit_expiry({key.evict})
   elseif not lru and m.policy == 'lru' then
-    call('UNLINK', EVICT)
+    redis.call('UNLINK', key.evict)
     m.policy = 'fifo'
   end
 end
 
-local function access(m, group)
+local function access(group)
   m.access = m.access + 1
-  call('ZADD', EVICT, m.access, group)
+  redis.call('ZADD', key.evict, m.access, group)
 end

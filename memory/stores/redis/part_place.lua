@@ -3,11 +3,11 @@
 -- space `a=<call id>` for a result or `o=<call ids>` for tool calls.
 
 local function limit_text(...)
-  return concat({...}, ' ')
+  return table.concat({...}, ' ')
 end
 
 -- Returns a plan, or nil and the refusal. fresh: nothing that is stored counts any more.
-local function plan_messages(m, first, fresh)
+local function plan_messages(first, fresh)
   local plan = {news = {}, states = {}, calls = {}, late = 0, late_tokens = 0, gone = {}, out = {}, evicted = 0}
   local states, calls = plan.states, plan.calls
   local system_tokens, system_messages = m.system_tokens, m.system_messages
@@ -15,11 +15,11 @@ local function plan_messages(m, first, fresh)
   local short_tokens, short_messages = m.short_tokens, m.short_messages
   local pins = false
   for i = first, #ARGV, 2 do
-    local section, pin, tokens, rest = match(ARGV[i], '^(.)(.)(%d+)(.*)$')
+    local section, pin, tokens, rest = string.match(ARGV[i], '^(.)(.)(%d+)(.*)$')
     local position, seq = (i - first) / 2, m.seq + (i - first) / 2 + 1
     tokens = tonumber(tokens)
     local new = {seq = seq, section = section, pin = pin, tokens = tokens, group = seq, link = '', payload = ARGV[i + 1]}
-    local asked, ids = match(rest, '^ (.)=(.*)$')
+    local asked, ids = string.match(rest, '^ (.)=(.*)$')
     if tokens > room_tokens then
       return nil, limit_text('message', position, tokens, room_tokens)
     end
@@ -27,13 +27,13 @@ local function plan_messages(m, first, fresh)
       new.link = seq
       local state = {missing = 0, touched = now, tokens = tokens, messages = 1, pin = pin, calls = ids}
       states[seq] = state
-      for id in gmatch(ids, '%S+') do
+      for id in string.gmatch(ids, '%S+') do
         state.missing = state.missing + 1
-        local seen = calls[id] or (not fresh and call('HGET', GROUPS, 'c:' .. id)) or nil
+        local seen = calls[id] or (not fresh and redis.call('HGET', key.groups, 'c:' .. id)) or nil
         calls[id] = (seen and seen .. ' ' or '') .. seq .. 'w'
       end
     elseif asked == 'a' then
-      local seen = calls[ids] or (not fresh and call('HGET', GROUPS, 'c:' .. ids)) or nil
+      local seen = calls[ids] or (not fresh and redis.call('HGET', key.groups, 'c:' .. ids)) or nil
       if not seen then
         return nil, limit_text('unseen', position)
       end
@@ -121,7 +121,7 @@ local function plan_messages(m, first, fresh)
     end
     local done = false
     if not fresh then
-      each_group(m, states, last, function(...)
+      each_group(states, last, function(...)
         done = visit(...)
         return done
       end)
@@ -130,7 +130,7 @@ local function plan_messages(m, first, fresh)
       if done then
         break
       end
-      local seqs = new.group <= m.seq and members(SHORT, new.group) or {}
+      local seqs = new.group <= m.seq and members(key.short, new.group) or {}
       local state = states[new.group]
       done = visit(new.group, seqs, state and state.tokens or new.tokens, state)
     end
@@ -163,34 +163,34 @@ local function plan_messages(m, first, fresh)
 end
 
 -- Writes a plan. What a key gains is written before what it loses: a key that empties would forget its expiry.
-local function apply_plan(m, plan, tag)
-  local fields, ranks = {}, {[SYSTEM] = {}, [SHORT] = {}, [OVERFLOW] = {}, [PINNED] = {}}
+local function apply_plan(plan, tag)
+  local fields, ranks = {}, {[key.system] = {}, [key.short] = {}, [key.overflow] = {}, [key.pinned] = {}}
   local function rank(key, group, seq)
-    insert(ranks[key], group)
-    insert(ranks[key], seq)
+    table.insert(ranks[key], group)
+    table.insert(ranks[key], seq)
   end
   local evicted_tokens = 0
   for _, new in ipairs(plan.news) do
     local leaves = new.late or plan.gone[new.group]
     if leaves and summarize then
-      rank(OVERFLOW, new.group, new.seq)
+      rank(key.overflow, new.group, new.seq)
       m.overflow_tokens, m.overflow_messages = m.overflow_tokens + new.tokens, m.overflow_messages + 1
     elseif new.section == 's' then
-      rank(SYSTEM, new.seq, new.seq)
+      rank(key.system, new.seq, new.seq)
       m.system_tokens, m.system_messages = m.system_tokens + new.tokens, m.system_messages + 1
     elseif not leaves then
-      rank(SHORT, new.group, new.seq)
+      rank(key.short, new.group, new.seq)
       m.short_tokens, m.short_messages = m.short_tokens + new.tokens, m.short_messages + 1
       if new.pin == 'p' then
-        rank(PINNED, new.group, new.seq)
+        rank(key.pinned, new.group, new.seq)
         m.pinned_tokens, m.pinned_messages = m.pinned_tokens + new.tokens, m.pinned_messages + 1
       elseif lru then
-        access(m, new.group)
+        access(new.group)
       end
     end
     if summarize or not leaves then
-      insert(fields, new.seq)
-      insert(fields, new.section .. new.pin .. tag .. new.tokens .. ' ' .. new.link .. ' ' .. new.payload)
+      table.insert(fields, new.seq)
+      table.insert(fields, new.section .. new.pin .. tag .. new.tokens .. ' ' .. new.link .. ' ' .. new.payload)
     end
   end
   local removed = {}
@@ -200,15 +200,15 @@ local function apply_plan(m, plan, tag)
       removed[#removed + 1] = out.seqs[i]
       m.short_tokens, m.short_messages = m.short_tokens - tokens, m.short_messages - 1
       if summarize then
-        rank(OVERFLOW, out.group, out.seqs[i])
+        rank(key.overflow, out.group, out.seqs[i])
         m.overflow_tokens, m.overflow_messages = m.overflow_tokens + tokens, m.overflow_messages + 1
       end
     end
   end
   if #fields > 0 then
-    command_on('HSET', MSG, fields)
+    command_on('HSET', key.msg, fields)
   end
-  local touched = {MSG}
+  local touched = {key.msg}
   for key, pairs_of in pairs(ranks) do
     if #pairs_of > 0 then
       command_on('ZADD', key, pairs_of)
@@ -216,40 +216,31 @@ local function apply_plan(m, plan, tag)
     end
   end
   if #removed > 0 then
-    command_on('ZREM', SHORT, removed)
+    command_on('ZREM', key.short, removed)
     if not summarize then
-      command_on('HDEL', MSG, removed)
+      command_on('HDEL', key.msg, removed)
+      drop_batch_with(removed)
     end
   end
   for group, state in pairs(plan.states) do
-    call('HSET', GROUPS, 'm:' .. group, group_text(state))
+    redis.call('HSET', key.groups, 'm:' .. group, group_text(state))
   end
   for id, seen in pairs(plan.calls) do
-    call('HSET', GROUPS, 'c:' .. id, seen)
+    redis.call('HSET', key.groups, 'c:' .. id, seen)
   end
   for _, out in ipairs(plan.out) do
     if lru then
-      call('ZREM', EVICT, out.group)
+      redis.call('ZREM', key.evict, out.group)
     end
     leave(out.group)
   end
   if next(plan.states) or #plan.out > 0 then
-    insert(touched, GROUPS)
-    insert(touched, DEPARTED)
+    table.insert(touched, key.groups)
+    table.insert(touched, key.departed)
   end
   if lru then
-    insert(touched, EVICT)
+    table.insert(touched, key.evict)
   end
-  m.seq, m.version, m.tag, m.updated_at = m.seq + #plan.news, m.version + 1, tag, now
+  m.seq = m.seq + #plan.news
   return touched
-end
-
--- The answer to an operation that was applied before: the first call's ids with the state of now.
-local function answer_again(rest)
-  local incarnation, first, count = match(rest, '^(%S+) (%d+) (%d+)')
-  local m = load()
-  if not m then
-    return concat({'again', incarnation, first, count, 'absent', 0, 0, 0}, ' ')
-  end
-  return concat({'again', incarnation, first, count, version_of(m), live_tokens(m), live_messages(m), flush_due(m)}, ' ')
 end

@@ -5,7 +5,7 @@ local function kept_edges()
   local function edge(command, count)
     local first, last, groups = 0, nil, 0
     while groups < count do
-      local page = call(command, SHORT, first, first + 63, 'WITHSCORES')
+      local page = redis.call(command, key.short, first, first + 63, 'WITHSCORES')
       for i = 2, #page, 2 do
         if page[i] ~= last then
           if groups == count then
@@ -25,32 +25,32 @@ local function kept_edges()
 end
 
 -- Returns live sequence numbers, tokens and messages taken from the live view, groups, and why nothing can be taken.
-local function select(m, force)
+local function select(force)
   local taken = {seqs = {}, groups = {}, tokens = 0, messages = 0}
-  if not force and flush_due(m) == 0 then
+  if not force and flush_due() == 0 then
     taken.reason = 'below_threshold'
     return taken
   end
-  local over_tokens = force and INF or outside_tokens(m) - target_tokens
-  local over_messages = force and INF or outside_messages(m) - target_messages
+  local over_tokens = force and INF or outside_tokens() - target_tokens
+  local over_messages = force and INF or outside_messages() - target_messages
   local newest_first, oldest_last = kept_edges()
   local kept, open = false, {}
   local function take(group, seqs, tokens)
     for _, seq in ipairs(seqs) do
-      insert(taken.seqs, seq)
+      table.insert(taken.seqs, seq)
     end
-    insert(taken.groups, group)
+    table.insert(taken.groups, group)
     taken.tokens, taken.messages = taken.tokens + tokens, taken.messages + #seqs
     over_tokens, over_messages = over_tokens - tokens, over_messages - #seqs
     return over_tokens <= 0 and over_messages <= 0
   end
   if over_tokens > 0 or over_messages > 0 then
     local done = false
-    each_group(m, {}, {}, function(group, seqs, tokens, state)
+    each_group({}, {}, function(group, seqs, tokens, state)
       if group <= newest_first or group >= oldest_last then
         kept = true
       elseif state and is_open(state) then
-        insert(open, {group, seqs, tokens})
+        table.insert(open, {group, seqs, tokens})
       else
         done = take(group, seqs, tokens)
       end

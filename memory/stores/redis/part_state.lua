@@ -1,132 +1,79 @@
--- The counters of one memory: loaded once, checked against what is stored, saved in one go.
-local META, MSG, SYSTEM, LONG, SHORT, PINNED, EVICT, GROUPS, DEPARTED, OVERFLOW, BATCH, LEASE, OPS, OPX =
-  KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12],
-  KEYS[13], KEYS[14]
-local call, match, gmatch, concat, insert = redis.call, string.match, string.gmatch, table.concat, table.insert
-local INF = math.huge
-local SECTION_KEY = {s = SYSTEM, l = LONG, c = SHORT}
-
--- Once per script, so that every answer and every expiry of it speaks of the same moment.
-local clock = call('TIME')
-local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-
--- ARGV[1] is made by the driver of the limits of the memory; a limit that is not set is infinite.
-local max_tokens, max_messages, summarize, room_tokens, room_messages, summary_tokens, overflow_tokens,
-  overflow_messages, due_tokens, due_messages, target_tokens, target_messages, keep_first, keep_last, lru,
-  open_group_ms, ttl, lease_ms = struct.unpack('>dddddddddddddddddd', ARGV[1])
-summarize, lru = summarize == 1, lru == 1
-
-local FIELDS = {
-  'version', 'tag', 'seq', 'fence', 'created_at', 'updated_at', 'expires_at', 'access', 'policy',
-  'system_tokens', 'system_messages', 'long_tokens', 'long_messages', 'short_tokens', 'short_messages',
-  'pinned_tokens', 'pinned_messages', 'overflow_tokens', 'overflow_messages',
-  'flush_retry_at', 'flush_at', 'flush_outcome', 'prune_at', 'ops_until',
-}
-local TEXT = {tag = true, policy = true, flush_outcome = true}
-
--- What the script loaded; save() writes the fields that differ from it.
-local loaded = {}
-
-local function load()
-  local values = call('HMGET', META, 'incarnation', unpack(FIELDS))
-  if not values[1] then
-    return nil
-  end
-  local m = {incarnation = values[1]}
-  for i = 1, #FIELDS do
-    local name, value = FIELDS[i], values[i + 1]
-    if not TEXT[name] then
-      value = tonumber(value)
-    end
-    m[name], loaded[name] = value, value
-  end
-  return m
+-- The state of a memory in `m`, which is nil if it does not exist, and what is asked of it.
+-- parts: head
+local m
+if incarnation then
+  m = {
+    born = false, incarnation = incarnation, tag = last_tag, policy = policy, flush_outcome = flush_outcome,
+    stored_outcome = flush_outcome, version = version, seq = seq, fence = fence, created_at = created_at,
+    updated_at = updated_at, expires_at = expires_at, access = access, system_tokens = system_tokens,
+    system_messages = system_messages, long_tokens = long_tokens, long_messages = long_messages,
+    short_tokens = short_tokens, short_messages = short_messages, pinned_tokens = pinned_tokens,
+    pinned_messages = pinned_messages, overflow_tokens = waiting_tokens, overflow_messages = waiting_messages,
+    flush_retry_at = flush_retry_at, flush_at = flush_at, prune_at = prune_at, ops_until = ops_until,
+  }
 end
 
 local function new_memory(incarnation)
-  local m = {incarnation = incarnation, created_at = now}
-  for _, name in ipairs(FIELDS) do
-    m[name] = m[name] or (TEXT[name] and '' or 0)
-  end
-  m.policy = lru and 'lru' or 'fifo'
-  loaded = {}
-  return m
+  return {
+    born = true, incarnation = incarnation, tag = '', policy = lru and 'lru' or 'fifo', flush_outcome = '',
+    version = 0, seq = 0, fence = 0, created_at = now, updated_at = now, expires_at = 0, access = 0,
+    system_tokens = 0, system_messages = 0, long_tokens = 0, long_messages = 0, short_tokens = 0, short_messages = 0,
+    pinned_tokens = 0, pinned_messages = 0, overflow_tokens = 0, overflow_messages = 0,
+    flush_retry_at = 0, flush_at = 0, prune_at = 0, ops_until = 0,
+  }
 end
 
-local function save(m)
-  local changes = {}
-  for _, name in ipairs(FIELDS) do
-    local value = m[name]
-    if value ~= loaded[name] then
-      changes[#changes + 1] = name
-      changes[#changes + 1] = value
-    end
+local function save()
+  local counters = struct.pack(COUNTERS, m.version, m.seq, m.fence, m.created_at, m.updated_at, m.expires_at, m.access,
+    m.system_tokens, m.system_messages, m.long_tokens, m.long_messages, m.short_tokens, m.short_messages,
+    m.pinned_tokens, m.pinned_messages, m.overflow_tokens, m.overflow_messages,
+    m.flush_retry_at, m.flush_at, m.prune_at, m.ops_until)
+  if m.born then
+    redis.call('HSET', key.meta, 'schema', 1, 'incarnation', m.incarnation)
   end
-  if loaded.version == nil then
-    insert(changes, 'schema')
-    insert(changes, 1)
-    insert(changes, 'incarnation')
-    insert(changes, m.incarnation)
+  if m.flush_outcome ~= m.stored_outcome then
+    redis.call('HSET', key.meta, 'flush_outcome', m.flush_outcome)
   end
-  if #changes > 0 then
-    call('HSET', META, unpack(changes))
-  end
+  redis.call('HSET', key.meta, 'tag', m.tag, 'policy', m.policy, 'counters', counters)
 end
 
 local function damage(what)
   error(redis.error_reply('DAMAGED ' .. what))
 end
 
-local function check_counts(m)
-  if call('HLEN', MSG) ~= m.system_messages + m.long_messages + m.short_messages + m.overflow_messages
-    or call('ZCARD', SHORT) ~= m.short_messages or call('ZCARD', SYSTEM) ~= m.system_messages
-    or call('ZCARD', LONG) ~= m.long_messages or call('ZCARD', OVERFLOW) ~= m.overflow_messages then
+local function check_counts()
+  if redis.call('HLEN', key.msg) ~= m.system_messages + m.long_messages + m.short_messages + m.overflow_messages
+    or (m.short_messages > 0 and redis.call('ZCARD', key.short) ~= m.short_messages)
+    or (m.system_messages > 0 and redis.call('ZCARD', key.system) ~= m.system_messages)
+    or (m.long_messages > 0 and redis.call('ZCARD', key.long) ~= m.long_messages)
+    or (m.overflow_messages > 0 and redis.call('ZCARD', key.overflow) ~= m.overflow_messages) then
     damage('the counters disagree with the stored records')
   end
 end
 
-local function outside_tokens(m)
+local function outside_tokens()
   return m.system_tokens + m.short_tokens
 end
 
-local function outside_messages(m)
+local function outside_messages()
   return m.system_messages + m.short_messages
 end
 
-local function live_tokens(m)
-  return m.system_tokens + m.long_tokens + m.short_tokens
+local function live_tokens()
+  return outside_tokens() + m.long_tokens
 end
 
-local function live_messages(m)
-  return m.system_messages + m.long_messages + m.short_messages
+local function live_messages()
+  return outside_messages() + m.long_messages
 end
 
-local function flush_due(m)
-  if m.overflow_messages > 0 or outside_tokens(m) >= due_tokens or outside_messages(m) >= due_messages then
+local function flush_due()
+  if m.overflow_messages > 0 or outside_tokens() >= due_tokens or outside_messages() >= due_messages then
     return 1
   end
   return 0
 end
 
-local function version_of(m)
-  if not m then
-    return 'absent'
-  end
-  return m.incarnation .. ':' .. m.version .. ':' .. m.tag
-end
-
--- Calls f with slices of a list, since Lua hands only some thousand arguments to a command.
-local function chunks(list, f)
-  local first = 1
-  while first <= #list do
-    local last = math.min(first + 499, #list)
-    f({unpack(list, first, last)})
-    first = last + 1
-  end
-end
-
-local function command_on(name, key, list)
-  chunks(list, function(some)
-    call(name, key, unpack(some))
-  end)
+local function version_of()
+  return m and m.incarnation .. ':' .. m.version .. ':' .. m.tag or 'absent'
 end

@@ -1,18 +1,17 @@
 -- Reads the view: whole groups, open ones left out, from the newest back where something limits it.
 -- ARGV: limits, messages at most, tokens at most, sections (letters), `ids` or nothing, the ids.
--- Returns a head `ok <incarnation> <version> <omitted messages> <omitted tokens> <due> <seq ...>` and the records.
+-- Returns the records behind a head `ok <incarnation> <version> <omitted messages> <omitted tokens> <due> <seq ...>`.
 -- parts: state expiry groups order ids
-local m = load()
 if not m then
-  return {'absent'}
+  return 'absent'
 end
-check_counts(m)
+check_counts()
 local at_most, tokens_at_most, sections, by_ids = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5] == 'ids'
 local ORDER = {s = 1, l = 2, c = 3}
 
 -- A block is a group as it stands in the view; nil for a group that waits for a result.
 local function block_of(section, seq, text)
-  local pin, tokens, link = match(text, '^.(.)....(%d+) (%S*) ')
+  local pin, tokens, link = string.match(text, '^.(.)....(%d+) (%S*) ')
   if section ~= 'c' or link == '' then
     return {section = section, group = tonumber(seq), pinned = pin == 'p', tokens = tonumber(tokens), seqs = {seq}, texts = {text}}
   end
@@ -20,16 +19,16 @@ local function block_of(section, seq, text)
   if state.missing > 0 then
     return nil, tonumber(link)
   end
-  local seqs = members(SHORT, link)
+  local seqs = members(key.short, link)
   return {section = section, group = tonumber(link), pinned = pin == 'p', tokens = state.tokens, seqs = seqs, texts = records(seqs)}
 end
 
 -- A source calls visit(block) from the newest block of a section back, until it returns true.
 local function stored(section, size, visit)
-  local key = section == 'p' and PINNED or SECTION_KEY[section]
+  local key = section == 'p' and key.pinned or SECTION_KEY[section]
   local seen, first = {}, 0
   while true do
-    local page = call('ZREVRANGE', key, first, first + size - 1)
+    local page = redis.call('ZREVRANGE', key, first, first + size - 1)
     for i, text in ipairs(records(page)) do
       local block, hidden = block_of(section == 'p' and 'c' or section, page[i], text)
       local group = block and block.group or hidden
@@ -132,10 +131,10 @@ end
 local function live_blocks(ids_from)
   local blocks, groups, seen = {}, {}, {}
   for i = ids_from, #ARGV do
-    local seq, text, section, group = find(m, ARGV[i])
-    if seq and call('ZSCORE', SECTION_KEY[section], seq) and not seen[group] then
+    local seq, text, section, group = find(ARGV[i])
+    if seq and redis.call('ZSCORE', SECTION_KEY[section], seq) and not seen[group] then
       seen[group] = true
-      insert(groups, {section, group})
+      table.insert(groups, {section, group})
       local block = block_of(section, seq, text)
       if block and string.find(sections, section, 1, true) then
         blocks[#blocks + 1] = block
@@ -147,7 +146,7 @@ end
 
 local omitted_messages, omitted_tokens = m.overflow_messages, m.overflow_tokens
 local source, whole = stored, nil
-if live_tokens(m) > max_tokens or live_messages(m) > max_messages then
+if live_tokens() > max_tokens or live_messages() > max_messages then
   -- A budget was lowered since: the view keeps to it, and what it leaves out counts as omitted.
   local all = sections
   sections = 'slc'
@@ -190,25 +189,24 @@ if tokens_at_most < INF then
   local used
   blocks, used = within(source, tokens_at_most, INF, true)
   if not blocks then
-    return {'small ' .. used}
+    return 'small ' .. used
   end
 end
 if lru and groups and #groups > 0 then
-  adopt_policy(m)
+  adopt_policy()
   for _, one in ipairs(groups) do
     if one[1] == 'c' then
       m.access = m.access + 1
-      call('ZADD', EVICT, 'XX', m.access, one[2])
+      redis.call('ZADD', key.evict, 'XX', m.access, one[2])
     end
   end
-  save(m)
+  save()
 end
-local head, answer = {'ok', m.incarnation, version_of(m), omitted_messages, omitted_tokens, flush_due(m)}, {''}
+local head, texts = {'ok', m.incarnation, version_of(), omitted_messages, omitted_tokens, flush_due()}, {}
 for _, block in ipairs(blocks) do
   for i, seq in ipairs(block.seqs) do
     head[#head + 1] = seq
-    answer[#answer + 1] = block.texts[i]
+    texts[#texts + 1] = block.texts[i]
   end
 end
-answer[1] = concat(head, ' ')
-return answer
+return one_text(head, texts)

@@ -1,10 +1,9 @@
 -- Prolongs the lease of a batch.
 -- ARGV: limits, incarnation, fence, owner, batch id.
 -- parts: state batch
-local m = load()
-local holder = call('GET', LEASE)
-if batch_stopped(m, ARGV[2], ARGV[3], ARGV[4], ARGV[5]) or (holder and holder ~= ARGV[4]) then
+local holder = redis.call('GET', key.lease)
+if batch_stopped(ARGV[2], ARGV[3], ARGV[4], ARGV[5]) or (holder and holder ~= ARGV[4]) then
   return 'lost'
 end
-take_lease(m, ARGV[4])
+take_lease(ARGV[4])
 return 'ok'

@@ -26,7 +26,9 @@ _SECTIONS: Final[dict[int, Section]] = {ord("s"): "system", ord("l"): "long_term
 _STOPPED: Final = ("gone", "stale")
 
 
-def refuse(resource: str, words: Sequence[str]) -> MemoryFault:  # noqa: C901, PLR0911, PLR0912 - a table
+def refuse(  # noqa: C901, PLR0911, PLR0912 - a table
+    resource: str, words: Sequence[str], wanted: str | None = None
+) -> MemoryFault:
     """Returns the error that a script's refusal stands for."""
     match words:
         case ["expired"]:
@@ -35,6 +37,8 @@ def refuse(resource: str, words: Sequence[str]) -> MemoryFault:  # noqa: C901, P
             return refusals.operation_id_reused(resource)
         case ["operations"]:
             return refusals.too_many_operations(resource, MAX_OPERATIONS)
+        case ["conflict", version]:
+            return refusals.version_conflict(resource, version, wanted or ABSENT)
         case ["message", position, tokens, limit]:
             return refusals.message_too_large(resource, int(position), int(tokens), int(limit))
         case ["group", position, unit, actual, limit]:
@@ -90,9 +94,7 @@ def appended(resource: str, reply: bytes, tag: str, wanted: str | None = None) -
             flush_due=due == "1",
             already_applied=True,
         )
-    if words[0] == "conflict":
-        raise refusals.version_conflict(resource, words[1], wanted or ABSENT)
-    raise refuse(resource, words)
+    raise refuse(resource, words, wanted)
 
 
 def _new_ids(incarnation: str, first: str, count: str, tag: str) -> tuple[str, ...]:
@@ -108,15 +110,27 @@ def entry(incarnation: str, seq: str, record: bytes) -> StoredEntry:
     )
 
 
-def view(resource: str, reply: list[bytes], max_tokens: int | None) -> StoredView:
+def _entries(incarnation: str, seqs: Sequence[str], lengths: bytes, texts: bytes) -> tuple[StoredEntry, ...]:
+    """Cuts the records that travelled as one text."""
+    entries, start = [], 0
+    for seq, length in zip(seqs, map(int, lengths.split()), strict=True):
+        end = start + length
+        entries.append(entry(incarnation, seq, texts[start:end]))
+        start = end
+    return tuple(entries)
+
+
+def view(resource: str, reply: bytes, max_tokens: int | None) -> StoredView:
     """Reads the answer to read."""
-    words = reply[0].decode().split(" ")
+    head, _, rest = reply.partition(b"\n")
+    words = head.decode().split(" ")
     if words[0] == "absent":
         return StoredView((), 0, ABSENT, 0, 0, flush_due=False)
     if words[0] == "small":
         raise refusals.budget_too_small(resource, int(words[1]), max_tokens or 0)
     _, incarnation, version, omitted_messages, omitted_tokens, due, *seqs = words
-    entries = tuple(entry(incarnation, seq, record) for seq, record in zip(seqs, reply[1:], strict=True))
+    lengths, _, texts = rest.partition(b"\n")
+    entries = _entries(incarnation, seqs, lengths, texts)
     return StoredView(
         entries,
         sum(one.tokens for one in entries),
@@ -179,14 +193,15 @@ def stopped(resource: str, reply: bytes) -> Stopped | None:
     return None
 
 
-def batch_page(reply: list[bytes]) -> BatchPage | Stopped:
+def batch_page(reply: bytes) -> BatchPage | Stopped:
     """Reads the answer to content."""
-    words = reply[0].decode().split(" ")
+    head, _, rest = reply.partition(b"\n")
+    words = head.decode().split(" ")
     if words[0] in _STOPPED:
         return cast("Stopped", words[0])
     _, following, incarnation, *seqs = words
-    entries = tuple(entry(incarnation, seq, record) for seq, record in zip(seqs, reply[1:], strict=True))
-    return BatchPage(entries, None if following == "-1" else int(following))
+    lengths, _, texts = rest.partition(b"\n")
+    return BatchPage(_entries(incarnation, seqs, lengths, texts), None if following == "-1" else int(following))
 
 
 def committed(resource: str, reply: bytes) -> FlushResult:

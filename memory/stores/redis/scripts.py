@@ -1,8 +1,9 @@
-"""The Lua scripts beside this file: each is a `*.lua`, behind the shared `part_*.lua` that its header names."""
+"""The Lua scripts beside this file. In a script, the line `-- parts: …` stands for the `part_*.lua` that it names."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -26,12 +27,20 @@ def _text(name: str) -> str:
     return files(_PACKAGE).joinpath(f"{name}.lua").read_text("utf-8")
 
 
+def _lines(name: str, included: set[str]) -> Iterator[str]:
+    for line in _text(name).splitlines():
+        if line.startswith(_PARTS_LINE):
+            for part in line.removeprefix(_PARTS_LINE).split():
+                if part not in included:
+                    included.add(part)
+                    yield from _lines(f"part_{part}", included)
+        else:
+            yield line
+
+
 @cache
 def load_script(name: str) -> Script:
     """Assembles the script `name`."""
-    body = _text(name)
-    header = next((line for line in body.splitlines() if line.startswith(_PARTS_LINE)), _PARTS_LINE)
-    parts = [_text(f"part_{part}") for part in header.removeprefix(_PARTS_LINE).split()]
-    source = "\n".join([*parts, body]).encode()
+    source = "\n".join(_lines(name, set())).encode()
     sha = hashlib.sha1(source, usedforsecurity=False).hexdigest().encode()
     return Script(name, source, sha, b"$7\r\nEVALSHA\r\n$40\r\n" + sha + b"\r\n")

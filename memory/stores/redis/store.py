@@ -18,6 +18,7 @@ from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.port import (
+    ABSENT,
     Batch,
     BatchPage,
     Begun,
@@ -201,12 +202,15 @@ class RedisStore:
         ]
         return replies.deleted(memory.resource, await self._run("delete", memory, args), asked)
 
-    async def clear(self, memory: MemoryId, operation: Operation) -> ClearResult:
+    async def clear(self, memory: MemoryId, operation: Operation, if_version: str | None = None) -> ClearResult:
         """See Store."""
         mark, _ = _mark(operation.id)
-        args = [_NO_LIMITS, mark, _digest(operation.digest), _text(operation.deadline_ms)]
+        version = (if_version or "").encode()
+        args = [_NO_LIMITS, mark, _digest(operation.digest), _text(operation.deadline_ms), version]
         reply = await self._run("clear", memory, args)
         words = reply.decode().split(" ")
+        if words[0] == "conflict":
+            raise refusals.version_conflict(memory.resource, words[1], if_version or ABSENT)
         if words[0] != "ok":
             raise replies.refuse(memory.resource, words)
         return ClearResult(int(words[1]))

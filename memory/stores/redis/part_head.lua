@@ -1,0 +1,37 @@
+-- What every script looks at first: the keys of the memory, the time, its limits and its counters.
+-- Built-in functions are called by their full names and keys stand in a table, since each local that a function refers to
+-- costs time when the function is made, and the functions are made for each call of a script.
+local KEYS = KEYS
+local key = {
+  meta = KEYS[1], msg = KEYS[2], system = KEYS[3], long = KEYS[4], short = KEYS[5], pinned = KEYS[6], evict = KEYS[7],
+  groups = KEYS[8], departed = KEYS[9], overflow = KEYS[10], batch = KEYS[11], lease = KEYS[12], ops = KEYS[13],
+  opx = KEYS[14],
+}
+local INF = math.huge
+
+-- Once per script, so that every answer and every expiry of it speaks of the same moment.
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+
+-- ARGV[1] is made by the driver of the limits of the memory; a limit that is not set is infinite.
+local max_tokens, max_messages, summarize, room_tokens, room_messages, summary_tokens, overflow_tokens,
+  overflow_messages, due_tokens, due_messages, target_tokens, target_messages, keep_first, keep_last, lru,
+  open_group_ms, ttl, lease_ms = struct.unpack('>dddddddddddddddddd', ARGV[1])
+summarize, lru = summarize == 1, lru == 1
+
+-- The counters stand packed in one field: to read and write them one by one takes longer than all else in an append.
+local COUNTERS = '>ddddddddddddddddddddd'
+local found = redis.call('HMGET', key.meta, 'incarnation', 'tag', 'policy', 'flush_outcome', 'counters')
+local incarnation, last_tag, policy, flush_outcome = found[1], found[2], found[3], found[4]
+local version, seq, fence, created_at, updated_at, expires_at, access, system_tokens, system_messages, long_tokens,
+  long_messages, short_tokens, short_messages, pinned_tokens, pinned_messages, waiting_tokens, waiting_messages,
+  flush_retry_at, flush_at, prune_at, ops_until
+if incarnation then
+  version, seq, fence, created_at, updated_at, expires_at, access, system_tokens, system_messages, long_tokens,
+    long_messages, short_tokens, short_messages, pinned_tokens, pinned_messages, waiting_tokens, waiting_messages,
+    flush_retry_at, flush_at, prune_at, ops_until = struct.unpack(COUNTERS, found[5])
+end
+
+-- The record of operations: ids are kept for so long after their deadline, and at most so many.
+local SKEW_MS = 60000
+local MAX_OPERATIONS = 100000
