@@ -44,7 +44,7 @@ async def test_the_command_line_wins_over_the_environment(cli: Cli, redis_url: s
 
 
 async def test_memories_that_live_in_another_process_are_refused(cli: Cli, folder: Path) -> None:
-    declared = "resource: memory\nid: local\nmax_tokens: 100\npersistence: {type: in_memory}\n"
+    declared = "resource: memory\nid: local\nmax_tokens: 1000\npersistence: {type: in_memory}\n"
     (folder / "memories" / "local.yaml").write_text(declared)
     for arguments in (["read", "local", "k"], ["append", "local", "k", "Hello"], ["list", "local"]):
         assert_one_sentence(await cli(*arguments), "local", "in_memory")

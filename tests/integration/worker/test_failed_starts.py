@@ -62,7 +62,7 @@ async def test_every_fault_of_the_declarations_is_listed(start_worker: StartWork
 
 
 async def test_a_memory_that_would_end_with_the_process(start_worker: StartWorker, folder: Path) -> None:
-    declared = "resource: memory\nid: local\nmax_tokens: 100\npersistence: {type: in_memory}\n"
+    declared = "resource: memory\nid: local\nmax_tokens: 1000\npersistence: {type: in_memory}\n"
     (folder / "memories" / "local.yaml").write_text(declared)
     async with start_worker() as worker:
         assert "local: persistence.type in_memory" in await one_sentence(worker)

@@ -81,7 +81,9 @@ def test_duplicate_keys_name_both_lines_at_each_level(tmp_path: Path) -> None:
 
 
 def test_duplicate_ids_name_both_places(tmp_path: Path) -> None:
-    faults = faults_of(tmp_path, f"{DESK}---\n{BOOKING}", f"{BOOKING}---\nmax_tokens: 900\nid: desk\nresource: memory\n")
+    faults = faults_of(
+        tmp_path, f"{DESK}---\n{BOOKING}", f"{BOOKING}---\nmax_tokens: 900\nid: desk\nresource: memory\n"
+    )
     assert faults == [
         f"b.yaml:2: id: this agent is declared twice, first at {tmp_path}{os.sep}a.yaml:6",
         f"b.yaml:6: id: this memory is declared twice, first at {tmp_path}{os.sep}a.yaml:2",

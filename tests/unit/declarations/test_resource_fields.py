@@ -112,7 +112,12 @@ REFUSED: dict[str, list[tuple[object, str]]] = {
         (0.8, "0.8 is not below 0.8"),
         (0.9, "0.9 is not below 0.8"),
     ],
-    "flushing.summary_tokens": [(0, "at least 1"), (15, "need 16 at least"), (1000, "leaves no room for messages"), ("a", "whole number")],
+    "flushing.summary_tokens": [
+        (0, "at least 1"),
+        (15, "need 16 at least"),
+        (1000, "leaves no room for messages"),
+        ("a", "whole number"),
+    ],
     "flushing.keep_first": [(-1, "at least 0"), (898, "does not fit"), (1.5, "whole number")],
     "flushing.keep_last": [(-1, "at least 0"), (900, "does not fit"), (1_000_000, "at most 100000")],
     "oversize": [("drop", "must be reject")],
