@@ -15,10 +15,10 @@ from durable_memory.activities.heartbeat import heartbeating
 from durable_memory.activities.parsing import parse
 from durable_memory.memory import telemetry
 from durable_memory.memory.client import MemoryClient
+from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.flushing.steps import Flush
 from durable_memory.memory.identity import MemoryId
-from durable_memory.memory.resource import MemoryResource
 from durable_memory.memory.stores.port import Batch
 from durable_memory.memory.types import FlushResult
 from durable_memory.memory.types.answers import to_json

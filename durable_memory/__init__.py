@@ -28,15 +28,15 @@ from durable_memory.workflows.agent_memory import AgentMemory
 if TYPE_CHECKING:
     from durable_memory.activities.current import current_memory_client
     from durable_memory.memory.client import MemoryClient
+    from durable_memory.memory.declarations.registry import Registry
     from durable_memory.memory.memory import Memory
-    from durable_memory.memory.registry import Registry
     from durable_memory.plugin import MemoryPlugin
 
 _LAZY = {
     "Memory": "durable_memory.memory.memory",
     "MemoryClient": "durable_memory.memory.client",
     "MemoryPlugin": "durable_memory.plugin",
-    "Registry": "durable_memory.memory.registry",
+    "Registry": "durable_memory.memory.declarations.registry",
     "current_memory_client": "durable_memory.activities.current",
 }
 

@@ -20,9 +20,9 @@ from durable_memory.activities import conversation, flush, lifecycle
 from durable_memory.activities.current import ActivityInterceptor
 from durable_memory.activities.waker import TemporalWaker
 from durable_memory.memory.client import MemoryClient
+from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.flushing.summarizer import Summarizer
-from durable_memory.memory.registry import Registry
 from durable_memory.memory.settings import Settings
 from durable_memory.shared import Shared, run_to_its_end
 from durable_memory.workflows.cleanup import CleanupInterceptor

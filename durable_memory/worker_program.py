@@ -23,8 +23,8 @@ from durable_memory.dev import DEFAULT_FOLDER, dev_servers
 from durable_memory.exit import leave
 from durable_memory.http import serving
 from durable_memory.logs import log_lost_errors
+from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
-from durable_memory.memory.registry import Registry
 from durable_memory.memory.settings import Settings
 from durable_memory.memory.stores.port import Store
 from durable_memory.memory.stores.redis.connection import connect_redis, redis_warnings

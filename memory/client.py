@@ -8,19 +8,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from durable_memory.memory.flushing.steps import Flush
-
 from durable_memory.memory.caller import Caller, ProcessCaller
 from durable_memory.memory.clock import Clock, SystemClock
+from durable_memory.memory.declarations.registry import Registry
+from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.door import Door
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
+from durable_memory.memory.flushing.steps import Flush
 from durable_memory.memory.flushing.summarizer import Summarizer
 from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.keys.resolution import resolve
 from durable_memory.memory.memory import Memory
-from durable_memory.memory.registry import Registry
-from durable_memory.memory.resolution import resolve
-from durable_memory.memory.resource import MemoryResource
 from durable_memory.memory.services import Services
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.tokens.counter import TokenCounter

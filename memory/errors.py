@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from durable_memory.memory.faults import Fault
+from durable_memory.memory.declarations.faults import Fault
 
 
 class MemoryFault(Exception):

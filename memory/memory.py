@@ -8,11 +8,11 @@ from dataclasses import replace
 from durable_memory.memory import telemetry
 from durable_memory.memory.caller import Attempt, Caller, given_attempt
 from durable_memory.memory.codec import decode
+from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.door import Admitted
 from durable_memory.memory.errors import MemoryBackpressure, MemoryInvalid, MemoryUnavailable
 from durable_memory.memory.health import judge
 from durable_memory.memory.identity import MemoryId
-from durable_memory.memory.resource import MemoryResource
 from durable_memory.memory.services import Services
 from durable_memory.memory.stores.port import Operation, ReadQuery
 from durable_memory.memory.types import (

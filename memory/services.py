@@ -6,12 +6,12 @@ from collections.abc import MutableMapping
 from dataclasses import dataclass, field
 
 from cachetools import LRUCache
-from durable_memory.memory.flushing.steps import Flush
 
 from durable_memory.memory.clock import Clock
+from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.door import Door
+from durable_memory.memory.flushing.steps import Flush
 from durable_memory.memory.identity import MemoryId, Owner
-from durable_memory.memory.registry import Registry
 from durable_memory.memory.stores.port import ProjectIndex, Store
 from durable_memory.memory.waking import FlushWaker
 

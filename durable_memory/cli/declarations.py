@@ -12,12 +12,12 @@ from durable_memory.cli.options import Form, Memories, Project, RedisUrl, settin
 from durable_memory.cli.output import Output, say, show
 from durable_memory.cli.session import failing_in_words, refuse_in_memory, with_client
 from durable_memory.memory.client import MemoryClient
+from durable_memory.memory.declarations.faults import Fault
+from durable_memory.memory.declarations.json_schema import json_schema
+from durable_memory.memory.declarations.registry import Registry
+from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.errors import InvalidDeclarations
-from durable_memory.memory.faults import Fault
 from durable_memory.memory.identity import MemoryId
-from durable_memory.memory.json_schema import json_schema
-from durable_memory.memory.registry import Registry
-from durable_memory.memory.resource import MemoryResource
 from durable_memory.memory.types import MemoryStats
 from durable_memory.memory.types.answers import to_json
 

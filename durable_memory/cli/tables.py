@@ -10,11 +10,11 @@ from typing import Any
 from rich.table import Table
 
 from durable_memory.cli.output import facts, listing
-from durable_memory.memory.durations import format_duration
-from durable_memory.memory.faults import Fault
+from durable_memory.memory.declarations.durations import format_duration
+from durable_memory.memory.declarations.faults import Fault
+from durable_memory.memory.declarations.registry import Registry
+from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.identity import MemoryId
-from durable_memory.memory.registry import Registry
-from durable_memory.memory.resource import MemoryResource
 from durable_memory.memory.types import (
     AppendResult,
     ClearResult,

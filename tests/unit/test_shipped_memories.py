@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
-from durable_memory.memory.registry import Registry
-from durable_memory.memory.resolution import resolve
+from durable_memory.memory.declarations.registry import Registry
+from durable_memory.memory.keys.resolution import resolve
 from durable_memory.memory.types import MemoryRef
 
 MEMORIES = Path(__file__).parents[2] / "memories"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from durable_memory.memory.json_schema import json_schema
+from durable_memory.memory.declarations.json_schema import json_schema
 from tests.integration.cli.programs import DECLARATIONS, run_program
 
 WRONG = "resource: memory\nid: Wrong!\nmax_tokens: many\n---\nresource: agent\nid: a\nmemory: nowhere\n"

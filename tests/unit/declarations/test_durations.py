@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from durable_memory.memory.durations import LONGEST, format_duration, parse_duration, to_ms
+from durable_memory.memory.declarations.durations import LONGEST, format_duration, parse_duration, to_ms
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from durable_memory.memory.agent import AgentResource
+from durable_memory.memory.declarations.agent import AgentResource
+from durable_memory.memory.declarations.loader import load_folders
+from durable_memory.memory.declarations.registry import Registry
+from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.errors import InvalidDeclarations
-from durable_memory.memory.loader import load_folders
-from durable_memory.memory.registry import Registry
-from durable_memory.memory.resource import MemoryResource
 
 
 def load(folder: Path, text: str, environment: Mapping[str, str]) -> MemoryResource:

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from durable_memory.memory.agent import AgentResource
-from durable_memory.memory.declaration import ID_PATTERN
-from durable_memory.memory.json_schema import json_schema
-from durable_memory.memory.resource import MemoryResource
+from durable_memory.memory.declarations.agent import AgentResource
+from durable_memory.memory.declarations.declaration import ID_PATTERN
+from durable_memory.memory.declarations.json_schema import json_schema
+from durable_memory.memory.declarations.resource import MemoryResource
 
 SCHEMA = json_schema()
 PARTS: dict[str, dict[str, Any]] = SCHEMA["$defs"]

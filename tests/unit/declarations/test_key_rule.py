@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from durable_memory.memory.errors import MemoryKeyInvalid
-from durable_memory.memory.key_rule import MAX_KEY_LENGTH, checked_key
+from durable_memory.memory.keys.rule import MAX_KEY_LENGTH, checked_key
 
 ORDINARY = st.characters(exclude_categories=("Cc", "Cs"))
 

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from durable_memory.memory.errors import MemoryKeyInvalid
-from durable_memory.memory.key_templates import KeyTemplate, TemplateInvalid
+from durable_memory.memory.keys.templates import KeyTemplate, TemplateInvalid
 
 VALUES: dict[str, dict[str, object]] = {
     "workflow": {"id": "order-7", "type": "Support"},

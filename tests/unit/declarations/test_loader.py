@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from durable_memory.memory.declarations.loader import load_folders
+from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import InvalidDeclarations, MemoryInvalid
-from durable_memory.memory.loader import load_folders
-from durable_memory.memory.registry import Registry
 
 DESK = "resource: memory\nid: desk\nmax_tokens: 1000\n"
 BOOKING = "resource: agent\nid: booking\nmemory: desk\n"

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import InvalidDeclarations
-from durable_memory.memory.registry import Registry
 
 MEMORY: dict[str, Any] = {"resource": "memory", "id": "desk", "max_tokens": 1000}
 AGENT: dict[str, Any] = {"resource": "agent", "id": "booking", "memory": "desk"}

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from durable_memory.memory.agent import AgentResource
+from durable_memory.memory.declarations.agent import AgentResource
+from durable_memory.memory.declarations.registry import Registry
+from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.errors import InvalidDeclarations, MemoryUnknownResource
-from durable_memory.memory.registry import Registry
-from durable_memory.memory.resource import MemoryResource
 
 
 def memory(resource_id: str) -> dict[str, Any]:

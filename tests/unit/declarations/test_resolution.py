@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import (
     InvalidDeclarations,
     MemoryAccessDenied,
@@ -15,8 +16,7 @@ from durable_memory.memory.errors import (
     MemoryUnknownResource,
 )
 from durable_memory.memory.identity import MemoryId
-from durable_memory.memory.registry import Registry
-from durable_memory.memory.resolution import resolve
+from durable_memory.memory.keys.resolution import resolve
 from durable_memory.memory.types import MemoryRef
 
 REGISTRY = Registry.from_resources(

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from durable_memory.memory.agent import AgentResource
+from durable_memory.memory.declarations.agent import AgentResource
+from durable_memory.memory.declarations.loader import load_folders
+from durable_memory.memory.declarations.resource import SCOPES, MemoryResource, OnWorkflowEnd, Scope
 from durable_memory.memory.errors import InvalidDeclarations
-from durable_memory.memory.loader import load_folders
-from durable_memory.memory.resource import SCOPES, MemoryResource, OnWorkflowEnd, Scope
 
 PAGE = (Path(__file__).parents[3] / "docs" / "yaml.md").read_text("utf-8")
 FENCE = re.compile(r"^```([a-z ]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)

@@ -6,11 +6,11 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from durable_memory.memory.durations import to_ms
+from durable_memory.memory.declarations.durations import to_ms
 from durable_memory.memory.limits import Limits
 
 if TYPE_CHECKING:
-    from durable_memory.memory.resource import MemoryResource
+    from durable_memory.memory.declarations.resource import MemoryResource
 
 DEFAULT_SUMMARY_TOKENS: Final = 350
 """Room for a summary where there is no token budget to take a tenth of."""

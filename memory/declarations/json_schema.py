@@ -6,8 +6,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, TypeAdapter
 
-from durable_memory.memory.agent import AgentResource
-from durable_memory.memory.resource import MemoryResource
+from durable_memory.memory.declarations.agent import AgentResource
+from durable_memory.memory.declarations.resource import MemoryResource
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _DOCUMENT: Final[TypeAdapter[MemoryResource | AgentResource]] = TypeAdapter(

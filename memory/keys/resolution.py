@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from durable_memory.memory.declarations.registry import Registry
+from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.errors import MemoryAccessDenied, MemoryKeyInvalid
 from durable_memory.memory.identity import MemoryId
-from durable_memory.memory.key_rule import checked_key
-from durable_memory.memory.registry import Registry
-from durable_memory.memory.resource import MemoryResource
+from durable_memory.memory.keys.rule import checked_key
 from durable_memory.memory.types import MemoryRef
 
 

@@ -13,10 +13,10 @@ from typing import Annotated, Final, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, Field, PrivateAttr, WithJsonSchema, model_validator
 
-from durable_memory.memory.budget import compute_limits, problems_between_fields
-from durable_memory.memory.declaration import Count, Declaration, Id, cross_field_error
-from durable_memory.memory.durations import Duration
-from durable_memory.memory.key_templates import MAX_TEMPLATE_LENGTH, KeyTemplate
+from durable_memory.memory.declarations.budget import compute_limits, problems_between_fields
+from durable_memory.memory.declarations.declaration import Count, Declaration, Id, cross_field_error
+from durable_memory.memory.declarations.durations import Duration
+from durable_memory.memory.keys.templates import MAX_TEMPLATE_LENGTH, KeyTemplate
 from durable_memory.memory.limits import Limits, PolicyName
 
 MemoryType: TypeAlias = Literal["token_based", "message_count_based", "buffer"]

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from durable_memory.memory.faults import Location
-from durable_memory.memory.yaml_source import Fields, Items, Node, Scalar
+from durable_memory.memory.declarations.faults import Location
+from durable_memory.memory.declarations.yaml_source import Fields, Items, Node, Scalar
 
 _REFERENCE: Final = re.compile(
     r"\$(?:(?P<escaped>\$\{)"  # $${ is the text ${

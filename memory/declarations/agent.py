@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from durable_memory.memory.declaration import Declaration, Id
-from durable_memory.memory.key_templates import KeyTemplate
-from durable_memory.memory.resource import Template
+from durable_memory.memory.declarations.declaration import Declaration, Id
+from durable_memory.memory.declarations.resource import Template
+from durable_memory.memory.keys.templates import KeyTemplate
 
 
 class AgentResource(Declaration):

@@ -16,7 +16,7 @@ from typing import Final
 from jinja2 import Environment, TemplateError, nodes
 
 from durable_memory.memory.errors import MemoryKeyInvalid
-from durable_memory.memory.key_rule import checked_key, key_problem
+from durable_memory.memory.keys.rule import checked_key, key_problem
 from durable_memory.memory.types import did_you_mean
 
 MAX_TEMPLATE_LENGTH: Final = 1024

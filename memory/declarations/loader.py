@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from durable_memory.memory.declaration import is_id
+from durable_memory.memory.declarations.declaration import is_id
+from durable_memory.memory.declarations.faults import Fault, Location
+from durable_memory.memory.declarations.scalars import read_values
+from durable_memory.memory.declarations.validation import DeclarationInvalid, Resource, declare
+from durable_memory.memory.declarations.yaml_source import MAX_BYTES, Fields, Node, read_documents
 from durable_memory.memory.errors import InvalidDeclarations
-from durable_memory.memory.faults import Fault, Location
-from durable_memory.memory.scalars import read_values
 from durable_memory.memory.types import did_you_mean
-from durable_memory.memory.validation import DeclarationInvalid, Resource, declare
-from durable_memory.memory.yaml_source import MAX_BYTES, Fields, Node, read_documents
 
 SUFFIXES: Final = (".yaml", ".yml")
 

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 
 import yaml
 
-from durable_memory.memory.faults import Fault
+from durable_memory.memory.declarations.faults import Fault
 
 MAX_BYTES: Final = 1_000_000
 MAX_ALIASES: Final = 100

@@ -7,12 +7,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Self
 
-from durable_memory.memory.agent import AgentResource
+from durable_memory.memory.declarations.agent import AgentResource
+from durable_memory.memory.declarations.loader import check_declared, load_folders
+from durable_memory.memory.declarations.resource import MemoryResource
+from durable_memory.memory.declarations.validation import Resource
 from durable_memory.memory.errors import MemoryUnknownResource
-from durable_memory.memory.loader import check_declared, load_folders
-from durable_memory.memory.resource import MemoryResource
 from durable_memory.memory.types import did_you_mean
-from durable_memory.memory.validation import Resource
 
 _LISTED: Final = 10
 _MAX_ID: Final = 100
