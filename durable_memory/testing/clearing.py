@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
+from durable_memory.memory.errors import MemoryConflict
 from durable_memory.memory.stores.port import ABSENT
 from durable_memory.testing.builders import summarising, user
 from durable_memory.testing.case import OpenMemory, StoreCase
@@ -26,6 +29,24 @@ class ClearingContract(StoreCase):
 
     async def test_clearing_an_absent_memory_is_no_error(self, memory: Driven) -> None:
         assert (await memory.clear()).cleared == 0
+
+    async def test_a_clear_of_one_version_leaves_what_was_written_since(self, memory: Driven) -> None:
+        await memory.append(user("a"))
+        seen = (await memory.stats()).version
+        await memory.append(user("b"))
+        with pytest.raises(MemoryConflict):
+            await memory.clear(if_version=seen)
+        assert await memory.texts() == ["a", "b"]
+        assert (await memory.clear(if_version=(await memory.stats()).version)).cleared == 2
+        assert (await memory.stats()).exists is False
+
+    async def test_a_repeated_clear_of_one_version_answers_the_same(self, memory: Driven) -> None:
+        await memory.append(user("a"))
+        seen = (await memory.stats()).version
+        first = await memory.clear(op="once", if_version=seen)
+        await memory.append(user("b"))
+        assert await memory.clear(op="once", if_version=seen) == first
+        assert await memory.texts() == ["b"]
 
     async def test_what_is_written_after_a_clear_is_a_new_memory(self, memory: Driven) -> None:
         old = await memory.append(user("a"))

@@ -92,9 +92,9 @@ class Driven:
         """Deletes groups and summaries."""
         return await self.store.delete(self.memory, ids, self.operation(op, *ids), self.limits)
 
-    async def clear(self, *, op: str | None = None) -> ClearResult:
+    async def clear(self, *, op: str | None = None, if_version: str | None = None) -> ClearResult:
         """Clears the memory."""
-        return await self.store.clear(self.memory, self.operation(op, "clear"))
+        return await self.store.clear(self.memory, self.operation(op, "clear"), if_version)
 
     async def stats(self) -> MemoryStats:
         """Returns the counters."""

@@ -119,6 +119,7 @@ async def test_r9_a_commit_fits_and_hides_nothing_that_came_during_the_flush(mem
     await append_abc(memory)
     batch = await memory.batch()
     await memory.append(user("d", 1), user("e", 1), user("f", 1))
+    assert await memory.texts() == ["d", "e", "f"]
     assert await memory.summarise(batch) == "a b"
     committed = await memory.commit(batch)
     view = await memory.read()
@@ -138,10 +139,10 @@ async def test_r9_the_last_message_is_kept_for_the_summary_too(rig: StoreRig) ->
     memory = drive(rig, tiny(max_tokens=100, summary_tokens=10, max_messages=3, due_messages=2, target_messages=0))
     await memory.append(user("a", 1), user("b", 1))
     batch = await memory.batch()
-    await memory.append(user("c", 1), user("d", 1))
+    await memory.append(user("c", 1), user("d", 1), user("e", 1))
     await memory.summarise(batch)
     assert (await memory.commit(batch)).messages_after == 3
-    assert await memory.texts() == ["a b", "c", "d"]
+    assert await memory.texts() == ["a b", "d", "e"]
 
 
 async def test_r9_summaries_that_outgrow_their_room_are_summarised_together(memory: Driven) -> None:

@@ -134,8 +134,8 @@ async def test_r14_a_sweep_finds_what_is_due_though_nobody_was_woken(rig: StoreR
 
     async def sweep() -> list[MemoryId]:
         limits = FLUSH_AT_TWO
-        candidates = await rig.backend.index.due_candidates(project, 100)
-        return [one for one in candidates if (await rig.backend.store.stats(one, limits)).flush_due]
+        candidates = await rig.backend.index.due_candidates(project, None, 100)
+        return [one for one in candidates.memories if (await rig.backend.store.stats(one, limits)).flush_due]
 
     assert await sweep() == [due.memory]
     await due.flush()

@@ -119,8 +119,10 @@ class ModelMemory:
     def due(self) -> bool:
         """Whether a flush is due."""
         tokens, messages = self.outside()
-        return bool(self.overflow) or _reaches(tokens, self.limits.due_tokens) or _reaches(
-            messages, self.limits.due_messages
+        return (
+            bool(self.overflow)
+            or _reaches(tokens, self.limits.due_tokens)
+            or _reaches(messages, self.limits.due_messages)
         )
 
     # Views
@@ -179,7 +181,7 @@ class ModelMemory:
     def append(self, entries: Sequence[Entry]) -> tuple[int, int]:
         """Appends all or raises Refused; returns how many were evicted and how many were late."""
         trial = copy.deepcopy(self)
-        counts = trial._append(entries)
+        counts = trial.place_all(entries)
         self.__dict__ = trial.__dict__
         return counts
 
@@ -189,7 +191,7 @@ class ModelMemory:
         moment = trial.moment
         trial.end()
         trial.moment = moment
-        counts = trial._append(entries)
+        counts = trial.place_all(entries)
         self.__dict__ = trial.__dict__
         return counts
 
@@ -231,7 +233,7 @@ class ModelMemory:
             reached = not _exceeds(tokens, self.limits.target_tokens) and not _exceeds(
                 messages, self.limits.target_messages
             )
-            if (group.waiting if force else reached):
+            if group.waiting if force else reached:
                 continue
             taken.append(group)
             tokens -= sum(kept.tokens for kept in self.members(group))
@@ -270,7 +272,8 @@ class ModelMemory:
 
     # Inside
 
-    def _append(self, entries: Sequence[Entry]) -> tuple[int, int]:
+    def place_all(self, entries: Sequence[Entry]) -> tuple[int, int]:
+        """Appends; what was refused half-way leaves a memory to be thrown away."""
         self.exists = True
         late = [kept for entry in entries if (kept := self._place(entry))]
         evicted = self._evict()
