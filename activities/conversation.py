@@ -30,6 +30,13 @@ async def append(request: Any = None) -> Json:
     return _json(result)
 
 
+@activity.defn(name=wire.RECORD_TURN)
+async def record_turn(request: Any = None) -> Json:
+    """Appends a turn, once whatever an attempt says, and returns what stands; see wire.RecordTurnRequest."""
+    asked = parse(wire.RecordTurnRequest, request)
+    return _json(await _memory(asked.memory).record_turn(asked.messages, operation_id=asked.operation_id))
+
+
 @activity.defn(name=wire.READ)
 async def read(request: Any = None) -> Json:
     """Returns the view; see wire.ReadRequest."""
@@ -114,5 +121,5 @@ def _json(result: object) -> Json:
     return data
 
 
-ACTIVITIES = (append, read, write, touch, delete, clear, flush, stats, health)
+ACTIVITIES = (append, record_turn, read, write, touch, delete, clear, flush, stats, health)
 """What every worker with the plugin runs on its own queue."""

@@ -20,6 +20,7 @@ DEFAULT_TASK_QUEUE: Final = "durable-memory"
 """The project's queue: flushers run there, and callers by name send there."""
 
 APPEND: Final = "memory.append"
+RECORD_TURN: Final = "memory.record_turn"
 READ: Final = "memory.read"
 WRITE: Final = "memory.write"
 TOUCH: Final = "memory.touch"
@@ -60,6 +61,16 @@ class MemoryField:
 @dataclass(frozen=True, slots=True)
 class AppendRequest:
     """Of memory.append: chat-completions messages, 1 to 1,000, at most 1.5 MB encoded."""
+
+    memory: MemoryField
+    messages: list[dict[str, Any]]
+    operation_id: str | None = None
+    contract: int = CONTRACT
+
+
+@dataclass(frozen=True, slots=True)
+class RecordTurnRequest:
+    """Of memory.record_turn: the messages of one turn, within the bounds of an append."""
 
     memory: MemoryField
     messages: list[dict[str, Any]]
@@ -139,6 +150,7 @@ class MemoryRequest:
 
 Request: TypeAlias = (
     AppendRequest
+    | RecordTurnRequest
     | WriteRequest
     | ReadRequest
     | TouchRequest

@@ -23,11 +23,12 @@ from durable_memory.memory.types import (
     MemoryStats,
     MessageInput,
     Section,
+    Turn,
     View,
     as_messages,
     clean_json,
 )
-from durable_memory.memory.types.answers import from_json, health_from_json, stats_from_json
+from durable_memory.memory.types.answers import from_json, health_from_json, stats_from_json, turn_from_json
 from durable_memory.workflows.use import mark_used
 
 _RETRY = RetryPolicy(initial_interval=timedelta(milliseconds=200), maximum_interval=timedelta(seconds=10))
@@ -84,6 +85,17 @@ class AgentMemory:
         """Appends messages (text is a user message), all or none; see Memory.append."""
         request = wire.AppendRequest(self._memory(), _wire_messages(messages), operation_id)
         return from_json(AppendResult, await self._call(wire.APPEND, request))
+
+    async def record_turn(
+        self, messages: MessageInput | Sequence[MessageInput], *, operation_id: str | None = None
+    ) -> Turn:
+        """Appends the messages of one turn and returns what the memory holds for it; see Memory.record_turn.
+
+        The turn becomes part of the workflow's history twice: record it in the activity that calls the model where
+        you can.
+        """
+        request = wire.RecordTurnRequest(self._memory(), _wire_messages(messages), operation_id)
+        return turn_from_json(await self._call(wire.RECORD_TURN, request))
 
     async def read(
         self,

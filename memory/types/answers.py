@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from durable_memory.memory.types.clean import Json
+from durable_memory.memory.types.message import Message
 from durable_memory.memory.types.results import (
     AppendResult,
     ClearResult,
@@ -15,6 +16,7 @@ from durable_memory.memory.types.results import (
     FlushResult,
     MemoryHealth,
     MemoryStats,
+    Turn,
 )
 from durable_memory.memory.types.view import Omitted
 
@@ -24,6 +26,8 @@ _TIMES = ("last_flush_at", "created_at", "updated_at", "expires_at")
 
 def to_json(value: object) -> Any:
     """Returns a result as JSON data: dataclasses as objects, tuples as lists, times as ISO 8601."""
+    if isinstance(value, Message):
+        return value.to_dict()
     if is_dataclass(value) and not isinstance(value, type):
         return {item.name: to_json(getattr(value, item.name)) for item in fields(value)}
     if isinstance(value, Mapping):
@@ -39,6 +43,14 @@ def from_json(kind: type[_Result], data: Mapping[str, Any]) -> _Result:
     return kind(**{name: _tuples(value) for name, value in data.items() if name in known})
 
 
+def turn_from_json(data: Mapping[str, Any]) -> Turn:
+    """Reads the answer to record_turn."""
+    return Turn(
+        messages=tuple(Message.from_answer(message) for message in data["messages"]),
+        result=from_json(AppendResult, data["result"]),
+    )
+
+
 def stats_from_json(data: Mapping[str, Any]) -> MemoryStats:
     """Reads the answer to stats."""
     known = {item.name for item in fields(MemoryStats)}
@@ -46,7 +58,7 @@ def stats_from_json(data: Mapping[str, Any]) -> MemoryStats:
     for name in _TIMES:
         if values.get(name) is not None:
             values[name] = datetime.fromisoformat(values[name])
-    values["omitted"] = Omitted(**values["omitted"])
+    values["omitted"] = Omitted.from_dict(values["omitted"])
     return MemoryStats(**values)
 
 

@@ -31,6 +31,7 @@ SECTIONS: Final[tuple[Section, ...]] = get_args(Section)
 _STORE_GIVEN: Final = ("id", "section", "tokens", "tokens_estimated", "created_at", "provenance")
 _CALLER_GIVEN: Final = ("role", "content", "name", "tool_calls", "tool_call_id", "pinned", "agent", "metadata")
 _MESSAGE_KEYS: Final = frozenset(_CALLER_GIVEN + _STORE_GIVEN)
+_PROVENANCE_KEYS: Final = ("workflow_id", "run_id", "activity_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +86,8 @@ class Provenance:
 
     def to_dict(self) -> dict[str, Json]:
         """Returns the fields that are set."""
-        return {
-            name: value
-            for name, value in (
-                ("workflow_id", self.workflow_id),
-                ("run_id", self.run_id),
-                ("activity_id", self.activity_id),
-            )
-            if value is not None
-        }
+        values = ((name, getattr(self, name)) for name in _PROVENANCE_KEYS)
+        return {name: value for name, value in values if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +230,14 @@ class Message:
             return cls(**fields)
         except InvalidValue as error:
             raise InvalidValue(f"{path}.{error.path}", error.problem) from None
+
+    @classmethod
+    def from_answer(cls, data: Mapping[str, Any]) -> Message:
+        """Reads the JSON form as a worker wrote it: fields that a newer one adds are ignored."""
+        known = {key: value for key, value in data.items() if key in _MESSAGE_KEYS}
+        if known.get("provenance") is not None:
+            known["provenance"] = {key: known["provenance"].get(key) for key in _PROVENANCE_KEYS}
+        return cls.from_dict(known)
 
 
 def _clean_content(content: object) -> str | tuple[ContentPart, ...] | None:

@@ -44,6 +44,11 @@ class Omitted:
     messages: int = 0
     tokens: int = 0
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Omitted:
+        """Reads the JSON form; fields that a newer worker adds are ignored."""
+        return cls(messages=data["messages"], tokens=data["tokens"])
+
 
 @dataclass(frozen=True, slots=True)
 class View:
@@ -77,12 +82,12 @@ class View:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> View:
-        """Reads the JSON form."""
+        """Reads the JSON form; fields that a newer worker adds are ignored."""
         return cls(
-            messages=tuple(Message.from_dict(message) for message in data["messages"]),
+            messages=tuple(Message.from_answer(message) for message in data["messages"]),
             tokens=data["tokens"],
             version=data["version"],
-            omitted=Omitted(**data["omitted"]),
+            omitted=Omitted.from_dict(data["omitted"]),
             flush_due=data["flush_due"],
         )
 

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from durable_memory import MemoryRef
-from tests.integration.temporal.flows.conversations import Append, Talk, TalkOnBehalf, UseEveryMethod, Write
+from tests.integration.temporal.flows.conversations import (
+    Append,
+    RecordTwice,
+    Talk,
+    TalkOnBehalf,
+    UseEveryMethod,
+    Write,
+)
 from tests.integration.temporal.observing import attempts_of, fault_of
 from tests.integration.temporal.rig import Rig, unique
 from tests.integration.temporal.user_activities import FAILS_ONCE
@@ -34,6 +41,15 @@ async def test_each_method_of_the_handle_answers_what_the_memory_did(rig: Rig) -
         "cleared": 1,
         "after_clear": ["absent", 0],
     }
+
+
+async def test_a_turn_that_is_recorded_again_in_other_words_answers_the_first_one(rig: Rig) -> None:
+    key = unique("user")
+    first, second = await rig.run(RecordTwice.run, key)
+    assert first["already_applied"] is False
+    assert first["ids"] == first["result_ids"]
+    assert second == {**first, "already_applied": True}
+    assert await rig.texts("chat", key) == first["texts"] == ["Where is it?", "It is in Lyon."]
 
 
 async def test_a_stale_version_refuses_a_write_and_changes_nothing(rig: Rig) -> None:

@@ -56,6 +56,28 @@ class UseEveryMethod:
 
 
 @workflow.defn
+class RecordTwice:
+    """Records a turn under one operation id, twice, in other words; returns what each call answered."""
+
+    @workflow.run
+    async def run(self, key: str) -> list[dict[str, Any]]:
+        """See class."""
+        memory = AgentMemory("chat", key=key)
+        answers = []
+        for words in ("It is in Lyon.", "I have no idea."):
+            turn = await memory.record_turn(["Where is it?", Message.assistant(words)], operation_id="turn-1")
+            answers.append(
+                {
+                    "texts": [message.text for message in turn.messages],
+                    "ids": [message.id for message in turn.messages],
+                    "result_ids": list(turn.result.ids),
+                    "already_applied": turn.result.already_applied,
+                }
+            )
+        return answers
+
+
+@workflow.defn
 class Talk:
     """Passes a reference and the user's words to one model activity."""
 
@@ -177,6 +199,7 @@ class AppendWhatCannotBeCarried:
 
 CONVERSATIONS: tuple[type, ...] = (
     UseEveryMethod,
+    RecordTwice,
     Talk,
     TalkOnBehalf,
     Append,
