@@ -176,7 +176,7 @@ class MemoryClient:
                 if (await services.store.stats(memory, declared.limits())).exists:
                     yield memory
                 else:
-                    await services.index.forget(memory)
+                    await services.index.forget(memory, page.read_ms)
             if page.cursor is None:
                 return
             cursor = page.cursor

@@ -12,7 +12,8 @@ from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.door import Door
 from durable_memory.memory.flushing.steps import Flush
 from durable_memory.memory.identity import MemoryId, Owner
-from durable_memory.memory.stores.port import ProjectIndex, Store
+from durable_memory.memory.stores.index_port import ProjectIndex
+from durable_memory.memory.stores.port import Store
 from durable_memory.memory.waking import FlushWaker
 
 _REMEMBERED_PAIRS = 100_000

@@ -7,12 +7,13 @@ incarnation and if_version, capacity; only then it writes. What was refused has 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
-from durable_memory.memory.identity import MemoryId, Owner
+from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
+from durable_memory.memory.stores.index_port import ProjectIndex
 from durable_memory.memory.types import AppendResult, ClearResult, DeleteResult, FlushResult, MemoryStats, Section
 
 ABSENT = "absent"
@@ -163,8 +164,11 @@ class Store(Protocol):
         """
         ...
 
-    async def clear(self, memory: MemoryId, operation: Operation) -> ClearResult:
-        """Removes everything but the record of operations. What is written next is a new incarnation."""
+    async def clear(self, memory: MemoryId, operation: Operation, if_version: str | None = None) -> ClearResult:
+        """Removes everything but the record of operations. What is written next is a new incarnation.
+
+        Raises MemoryConflict if `if_version` is given and is not its version.
+        """
         ...
 
     async def begin(
@@ -222,52 +226,6 @@ class Store(Protocol):
 
     async def close(self) -> None:
         """Closes connections."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryPage:
-    """A page of a project's memories of one resource; cursor is None on the last page."""
-
-    memories: tuple[MemoryId, ...]
-    cursor: str | None = None
-
-
-class ProjectIndex(Protocol):
-    """What a project knows across its memories: which exist, who owns them, which may need a flush."""
-
-    async def register(self, memory: MemoryId, owner: Owner | None) -> None:
-        """Notes that this memory is written to, by this owner.
-
-        Called before the first append of a pair, and again whenever a memory is born.
-        """
-        ...
-
-    async def ending(self, project: str, namespace: str, workflow_id: str) -> Mapping[MemoryId, bool]:
-        """Notes that this workflow ends, and returns what it owns, each with whether no other owner goes on.
-
-        Of workflows that end at the same time, the last one to ask is told so: asking and releasing alone would let
-        each leave the memory to the others. Repeatable; a later `register` takes the note back.
-        """
-        ...
-
-    async def release(self, project: str, namespace: str, workflow_id: str) -> None:
-        """Forgets this workflow as an owner."""
-        ...
-
-    async def memories(self, project: str, resource: str, cursor: str | None, count: int) -> MemoryPage:
-        """Lists registered memories of a resource.
-
-        A memory that has expired may still be listed; `forget` removes it.
-        """
-        ...
-
-    async def due_candidates(self, project: str, count: int) -> tuple[MemoryId, ...]:
-        """Lists memories that may need a flush, those registered longest ago first: what a sweep looks at."""
-        ...
-
-    async def forget(self, memory: MemoryId) -> None:
-        """Removes a memory from the index and the candidates; only called for a memory that is gone."""
         ...
 
 

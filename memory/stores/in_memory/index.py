@@ -2,51 +2,98 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 from collections import defaultdict
-from collections.abc import Mapping
-from itertools import islice
-from typing import TypeAlias
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
 
+from durable_memory.memory.clock import Clock
 from durable_memory.memory.identity import MemoryId, Owner
-from durable_memory.memory.stores.port import MemoryPage, ProjectIndex
+from durable_memory.memory.stores.index_port import Binding, MemoryPage, OwnerPage, ProjectIndex
 
 _Chain: TypeAlias = tuple[str, str]
 """An owner without its run: namespace and workflow id."""
+
+_BOUND_RUNS: Final = 8
+"""Of an owner's runs, those seen last stay bound: a straggler of an ended run must not hide the one that took over."""
+
+
+@dataclass(slots=True)
+class _Registered:
+    """number: its place among all, by when it was registered first. seen_ms: when it was registered last."""
+
+    number: int
+    seen_ms: int
+
+
+@dataclass(slots=True)
+class _Bond:
+    """An owner of a memory. runs: when each was bound. ending: it has ended, or is about to."""
+
+    runs: dict[str, int] = field(default_factory=dict)
+    ending: bool = False
 
 
 class InMemoryProjectIndex(ProjectIndex):
     """Keeps the index in this process. See ProjectIndex for the methods."""
 
-    def __init__(self) -> None:
-        self._registered: dict[MemoryId, None] = {}
-        # The run seen last, or None once the owner is ending.
-        self._owners: dict[MemoryId, dict[_Chain, str | None]] = defaultdict(dict)
-        self._owned: dict[tuple[str, _Chain], set[MemoryId]] = defaultdict(set)
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._numbers = itertools.count(1)
+        self._registered: dict[MemoryId, _Registered] = {}
+        self._owners: defaultdict[MemoryId, dict[_Chain, _Bond]] = defaultdict(dict)
+        self._owned: defaultdict[str, defaultdict[_Chain, set[MemoryId]]] = defaultdict(lambda: defaultdict(set))
 
     async def register(self, memory: MemoryId, owner: Owner | None) -> None:
         """See ProjectIndex."""
-        self._registered.pop(memory, None)
-        self._registered[memory] = None
+        now = self._clock.now_ms()
+        known = self._registered.get(memory)
+        self._registered[memory] = _Registered(known.number if known else next(self._numbers), now)
         if owner is not None:
             chain = (owner.namespace, owner.workflow_id)
-            self._owners[memory][chain] = owner.run_id
-            self._owned[memory.project, chain].add(memory)
+            bond = self._owners[memory].setdefault(chain, _Bond())
+            bond.runs[owner.run_id], bond.ending = now, False
+            if len(bond.runs) > _BOUND_RUNS:
+                del bond.runs[min(bond.runs, key=bond.runs.__getitem__)]
+            self._owned[memory.project][chain].add(memory)
 
-    async def ending(self, project: str, namespace: str, workflow_id: str) -> Mapping[MemoryId, bool]:
+    async def ending(
+        self, project: str, namespace: str, workflow_id: str, runs: Collection[str]
+    ) -> Mapping[MemoryId, bool]:
         """See ProjectIndex."""
         chain = (namespace, workflow_id)
-        owned = sorted(self._owned.get((project, chain), ()))
-        for memory in owned:
-            self._owners[memory][chain] = None
-        return {memory: not any(self._owners[memory].values()) for memory in owned}
+        ending = {
+            memory: self._owners[memory]
+            for memory in sorted(self._owned[project].get(chain, ()))
+            if self._owners[memory][chain].runs.keys() <= set(runs)
+        }
+        for owners in ending.values():
+            owners[chain].ending = True
+        return {memory: all(bond.ending for bond in owners.values()) for memory, owners in ending.items()}
 
     async def release(self, project: str, namespace: str, workflow_id: str) -> None:
         """See ProjectIndex."""
         chain = (namespace, workflow_id)
-        for memory in self._owned.pop((project, chain), ()):
-            del self._owners[memory][chain]
-            if not self._owners[memory]:
-                del self._owners[memory]
+        for memory in tuple(self._owned[project].get(chain, ())):
+            if self._owners[memory][chain].ending:
+                self._unbind(memory, chain)
+
+    async def owners(self, project: str, cursor: str | None, count: int) -> OwnerPage:
+        """See ProjectIndex."""
+        after = ("", "") if cursor is None else tuple(json.loads(cursor))
+        chains = sorted(chain for chain in self._owned[project] if chain > after)
+        page = chains[:count]
+        return OwnerPage(
+            tuple(binding for chain in page for binding in self._bindings(project, chain)),
+            json.dumps(page[-1]) if len(chains) > count else None,
+            self._clock.now_ms(),
+        )
+
+    async def bindings(self, project: str, namespace: str, workflow_id: str) -> tuple[Binding, ...]:
+        """See ProjectIndex."""
+        return self._bindings(project, (namespace, workflow_id))
 
     async def memories(self, project: str, resource: str, cursor: str | None, count: int) -> MemoryPage:
         """See ProjectIndex. In the order of keys, so that what is registered meanwhile shifts no page."""
@@ -56,12 +103,43 @@ class InMemoryProjectIndex(ProjectIndex):
             if (memory.project, memory.resource) == (project, resource) and (cursor is None or memory.key > cursor)
         )
         page = tuple(found[:count])
-        return MemoryPage(page, page[-1].key if len(found) > count else None)
+        return MemoryPage(page, page[-1].key if len(found) > count else None, self._clock.now_ms())
 
-    async def due_candidates(self, project: str, count: int) -> tuple[MemoryId, ...]:
+    async def due_candidates(self, project: str, cursor: str | None, count: int) -> MemoryPage:
         """See ProjectIndex."""
-        return tuple(islice((memory for memory in self._registered if memory.project == project), count))
+        after = 0 if cursor is None else int(cursor)
+        found = sorted(
+            (registered.number, memory)
+            for memory, registered in self._registered.items()
+            if memory.project == project and registered.number > after
+        )
+        page = found[:count]
+        return MemoryPage(
+            tuple(memory for _, memory in page),
+            str(page[-1][0]) if page and len(found) > count else None,
+            self._clock.now_ms(),
+        )
 
-    async def forget(self, memory: MemoryId) -> None:
+    async def forget(self, memory: MemoryId, as_of_ms: int) -> bool:
         """See ProjectIndex."""
-        self._registered.pop(memory, None)
+        registered = self._registered.get(memory)
+        if registered is not None and registered.seen_ms >= as_of_ms:
+            return False
+        return self._registered.pop(memory, None) is not None
+
+    def _bindings(self, project: str, chain: _Chain) -> tuple[Binding, ...]:
+        namespace, workflow_id = chain
+        return tuple(
+            Binding(memory, Owner(namespace, workflow_id, run_id), bound_ms)
+            for memory in sorted(self._owned[project].get(chain, ()))
+            for run_id, bound_ms in self._owners[memory][chain].runs.items()
+        )
+
+    def _unbind(self, memory: MemoryId, chain: _Chain) -> None:
+        del self._owners[memory][chain]
+        if not self._owners[memory]:
+            del self._owners[memory]
+        owned = self._owned[memory.project]
+        owned[chain].discard(memory)
+        if not owned[chain]:
+            del owned[chain]

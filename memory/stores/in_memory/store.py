@@ -91,9 +91,7 @@ class InMemoryStore(Store):
         if isinstance(ids, tuple):
             return repeated(ids, shelf.state, limits)
         old = shelf.state
-        version = ABSENT if old is None else old.version
-        if if_version is not None and if_version != version:
-            raise refusals.version_conflict(memory.resource, version, if_version)
+        _check_version(old, if_version, memory.resource)
         # The replacement is filled beside the old state, so a refusal leaves that as it was.
         state = MemoryState(secrets.token_hex(8), now) if old is None else old.successor()
         result = _fill(shelf, state, entries, operation, limits, memory.resource, now)
@@ -133,13 +131,14 @@ class InMemoryStore(Store):
         shelf.operations.record("delete", operation, result)
         return replace(result, covered=dict(result.covered))
 
-    async def clear(self, memory: MemoryId, operation: Operation) -> ClearResult:
+    async def clear(self, memory: MemoryId, operation: Operation, if_version: str | None = None) -> ClearResult:
         """See Store."""
         now = self._clock.now_ms()
         shelf = self._shelves.shelf(memory, now)
         answer = shelf.operations.answered("clear", operation, now)
         if isinstance(answer, ClearResult):
             return answer
+        _check_version(shelf.state, if_version, memory.resource)
         shelf.operations.check_room()
         result = ClearResult(_size(shelf.state))
         shelf.state = None
@@ -282,7 +281,14 @@ class InMemoryStore(Store):
 
 def open_in_memory(clock: Clock | None = None) -> Backend:
     """Returns a store and an index of this process. clock: the time of deadlines, leases and expiry."""
-    return Backend(InMemoryStore(clock), InMemoryProjectIndex(), "memory of this process")
+    clock = clock or SystemClock()
+    return Backend(InMemoryStore(clock), InMemoryProjectIndex(clock), "memory of this process")
+
+
+def _check_version(state: MemoryState | None, wanted: str | None, resource: str) -> None:
+    version = ABSENT if state is None else state.version
+    if wanted is not None and wanted != version:
+        raise refusals.version_conflict(resource, version, wanted)
 
 
 def _fill(

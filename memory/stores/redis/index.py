@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Collection, Mapping
 from urllib.parse import unquote
 
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.identity import MemoryId, Owner
-from durable_memory.memory.stores.port import MemoryPage
-from durable_memory.memory.stores.redis.keys import RedisKeys, encode_part
+from durable_memory.memory.stores.index_port import Binding, MemoryPage, OwnerPage
+from durable_memory.memory.stores.redis.keys import KeySet, RedisKeys, encode_part
 from durable_memory.memory.stores.redis.link import Link
 from durable_memory.memory.stores.redis.scripts import load_script
 
@@ -32,40 +33,71 @@ class RedisProjectIndex:
         )
         await self._link.run(load_script("index_register"), self._keys.index(memory.project, memory.resource), args)
 
-    async def ending(self, project: str, namespace: str, workflow_id: str) -> Mapping[MemoryId, bool]:
+    async def ending(
+        self, project: str, namespace: str, workflow_id: str, runs: Collection[str]
+    ) -> Mapping[MemoryId, bool]:
         """See ProjectIndex."""
-        reply = await self._link.run(
-            load_script("index_ending"), self._keys.owners(project), [_owner(namespace, workflow_id)]
-        )
+        args = [_owner(namespace, workflow_id), *(run.encode() for run in runs)]
+        reply = await self._link.run(load_script("index_ending"), self._keys.owners(project), args)
         return {_memory(project, member): last == 1 for member, last in zip(reply[::2], reply[1::2], strict=True)}
 
     async def release(self, project: str, namespace: str, workflow_id: str) -> None:
         """See ProjectIndex."""
         await self._link.run(load_script("index_release"), self._keys.owners(project), [_owner(namespace, workflow_id)])
 
+    async def owners(self, project: str, cursor: str | None, count: int) -> OwnerPage:
+        """See ProjectIndex."""
+        after = b"0" if cursor is None else cursor.encode()
+        if not after.isdigit():
+            raise MemoryInvalid(_WRONG_CURSOR)
+        # Owners and memories stand in one hash in about equal numbers, and each of both counts for the scan.
+        args = [after, str(2 * count).encode()]
+        following, now, *found = await self._link.run(load_script("index_owners"), self._keys.owners(project), args)
+        bindings = [
+            binding
+            for field, owned in zip(found[::2], found[1::2], strict=True)
+            for binding in _bindings(project, field.removeprefix(b"o:"), owned)
+        ]
+        return OwnerPage(tuple(bindings), None if following == b"0" else following.decode(), now)
+
+    async def bindings(self, project: str, namespace: str, workflow_id: str) -> tuple[Binding, ...]:
+        """See ProjectIndex."""
+        owner = _owner(namespace, workflow_id)
+        [owners] = self._keys.owners(project).names
+        owned = await self._link.command("HGET", owners, b"o:" + owner)
+        return tuple(_bindings(project, owner, owned or b"{}"))
+
     async def memories(self, project: str, resource: str, cursor: str | None, count: int) -> MemoryPage:
         """See ProjectIndex."""
-        score, key = (b"", b"") if cursor is None else _read_cursor(cursor)
-        more, score, *members = await self._link.run(
-            load_script("index_page"), self._keys.index(project, resource), [score, key, str(count).encode()]
+        return await self._page(
+            self._keys.index(project, resource),
+            cursor,
+            count,
+            lambda member: MemoryId(project, resource, member.decode()),
         )
-        found = tuple(MemoryId(project, resource, member.decode()) for member in members)
-        return MemoryPage(found, _cursor(score, members[-1]) if more == b"more" and members else None)
 
-    async def due_candidates(self, project: str, count: int) -> tuple[MemoryId, ...]:
+    async def due_candidates(self, project: str, cursor: str | None, count: int) -> MemoryPage:
         """See ProjectIndex."""
-        if count < 1:
-            return ()
-        members = await self._link.command("ZRANGE", self._keys.due(project), "0", str(count - 1))
-        return tuple(_memory(project, member) for member in members)
+        return await self._page(self._keys.due(project), cursor, count, lambda member: _memory(project, member))
 
-    async def forget(self, memory: MemoryId) -> None:
+    async def forget(self, memory: MemoryId, as_of_ms: int) -> bool:
         """See ProjectIndex."""
-        await self._link.run(
+        removed = await self._link.run(
             load_script("index_forget"),
             self._keys.index(memory.project, memory.resource),
-            [memory.key.encode(), _member(memory)],
+            [memory.key.encode(), _member(memory), str(as_of_ms).encode()],
         )
+        return bool(removed)
+
+    async def _page(
+        self, keys: KeySet, cursor: str | None, count: int, memory: Callable[[bytes], MemoryId]
+    ) -> MemoryPage:
+        score, member = (b"", b"") if cursor is None else _read_cursor(cursor)
+        more, score, now, *members = await self._link.run(
+            load_script("index_page"), keys, [score, member, str(count).encode()]
+        )
+        following = _cursor(score, members[-1]) if more == b"more" and members else None
+        return MemoryPage(tuple(map(memory, members)), following, now)
 
 
 def _member(memory: MemoryId) -> bytes:
@@ -81,6 +113,21 @@ def _owner(namespace: str, workflow_id: str) -> bytes:
     return f"{encode_part(namespace)}/{encode_part(workflow_id)}".encode()
 
 
+def _bindings(project: str, owner: bytes, owned: bytes) -> list[Binding]:
+    namespace, _, workflow_id = owner.decode().partition("/")
+    memories: dict[str, dict[str, int]] = json.loads(owned)
+    return [
+        Binding(
+            _memory(project, member.encode()), Owner(unquote(namespace), unquote(workflow_id), run_id), int(bound_ms)
+        )
+        for member, runs in memories.items()
+        for run_id, bound_ms in runs.items()
+    ]
+
+
+_WRONG_CURSOR = "cursor: is not one that this listing gave"
+
+
 def _cursor(score: bytes, key: bytes) -> str:
     return base64.urlsafe_b64encode(score + b" " + key).decode()
 
@@ -91,5 +138,5 @@ def _read_cursor(cursor: str) -> tuple[bytes, bytes]:
     except (binascii.Error, ValueError):
         space, score, key = b"", b"", b""
     if not space or not score.isdigit():
-        raise MemoryInvalid("cursor: is not one that this listing gave")
+        raise MemoryInvalid(_WRONG_CURSOR)
     return score, key

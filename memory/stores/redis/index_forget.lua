@@ -1,16 +1,9 @@
--- Removes a memory that is gone, with what is known of its owners.
--- KEYS: index of the resource, due, owners. ARGV: key of the memory, memory.
-redis.call('ZREM', KEYS[1], ARGV[1])
-redis.call('ZREM', KEYS[2], ARGV[2])
-local memory = ARGV[2]
-for owner in pairs(cjson.decode(redis.call('HGET', KEYS[3], 'm:' .. memory) or '{}')) do
-  local owned = cjson.decode(redis.call('HGET', KEYS[3], 'o:' .. owner) or '{}')
-  owned[memory] = nil
-  if next(owned) then
-    redis.call('HSET', KEYS[3], 'o:' .. owner, cjson.encode(owned))
-  else
-    redis.call('HDEL', KEYS[3], 'o:' .. owner)
-  end
+-- Removes a memory that is gone, unless it was registered meanwhile. Its owners stay bound until they end: one that goes on
+-- writes to a memory that another one made anew without being registered again.
+-- KEYS: index of the resource, due. ARGV: key of the memory, memory, as of when it is gone (ms). Returns 1 or 0.
+local seen = tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1]) or 0)
+if seen >= tonumber(ARGV[3]) then
+  return 0
 end
-redis.call('HDEL', KEYS[3], 'm:' .. memory)
-return 'ok'
+local known = redis.call('ZREM', KEYS[1], ARGV[1]) + redis.call('ZREM', KEYS[2], ARGV[2])
+return known > 0 and 1 or 0

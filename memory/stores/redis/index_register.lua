@@ -1,4 +1,5 @@
--- Notes that a memory is written to, and by whom.
+-- Notes that a memory is written to, and by whom. Of an owner's runs the eight seen last stay bound: a straggler of an
+-- ended run must not hide the one that took the memory over.
 -- KEYS: index of the resource, due, owners. ARGV: key of the memory, memory, owner (may be empty), run id.
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
@@ -9,9 +10,21 @@ if owner == '' then
   return 'ok'
 end
 local owned = cjson.decode(redis.call('HGET', KEYS[3], 'o:' .. owner) or '{}')
-owned[memory] = run
+local runs = owned[memory] or {}
+runs[run] = now
+local count, oldest = 0, run
+for id, at in pairs(runs) do
+  count = count + 1
+  if at < runs[oldest] then
+    oldest = id
+  end
+end
+if count > 8 then
+  runs[oldest] = nil
+end
+owned[memory] = runs
 redis.call('HSET', KEYS[3], 'o:' .. owner, cjson.encode(owned))
 local owners = cjson.decode(redis.call('HGET', KEYS[3], 'm:' .. memory) or '{}')
-owners[owner] = run
+owners[owner] = true
 redis.call('HSET', KEYS[3], 'm:' .. memory, cjson.encode(owners))
 return 'ok'

@@ -1,14 +1,24 @@
--- Forgets an owner, in both directions.
+-- Forgets an owner in both directions, of those memories only that are noted as ending.
 -- KEYS: owners. ARGV: owner.
-local owned = cjson.decode(redis.call('HGET', KEYS[1], 'o:' .. ARGV[1]) or '{}')
-for memory in pairs(owned) do
+local owner = ARGV[1]
+local owned = cjson.decode(redis.call('HGET', KEYS[1], 'o:' .. owner) or '{}')
+local kept = {}
+for memory, runs in pairs(owned) do
   local owners = cjson.decode(redis.call('HGET', KEYS[1], 'm:' .. memory) or '{}')
-  owners[ARGV[1]] = nil
-  if next(owners) then
-    redis.call('HSET', KEYS[1], 'm:' .. memory, cjson.encode(owners))
+  if owners[owner] then
+    kept[memory] = runs
   else
-    redis.call('HDEL', KEYS[1], 'm:' .. memory)
+    owners[owner] = nil
+    if next(owners) then
+      redis.call('HSET', KEYS[1], 'm:' .. memory, cjson.encode(owners))
+    else
+      redis.call('HDEL', KEYS[1], 'm:' .. memory)
+    end
   end
 end
-redis.call('HDEL', KEYS[1], 'o:' .. ARGV[1])
+if next(kept) then
+  redis.call('HSET', KEYS[1], 'o:' .. owner, cjson.encode(kept))
+else
+  redis.call('HDEL', KEYS[1], 'o:' .. owner)
+end
 return 'ok'

@@ -1,0 +1,94 @@
+"""What becomes of memories when their owners have ended: one way, whether they end by themselves or not."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Collection
+from typing import Final, Literal, TypeAlias
+
+from durable_memory.memory.client import MemoryClient
+from durable_memory.memory.declarations.resource import OnWorkflowEnd
+from durable_memory.memory.errors import MemoryBusy, MemoryConflict, MemoryUnknownResource
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.stores.port import ABSENT, Backend, Operation
+
+_log = logging.getLogger(__name__)
+_ATTEMPTS: Final = 5
+_PATIENCE_MS: Final = 600_000
+
+Settled: TypeAlias = Literal["kept", "flushed", "cleared"]
+
+
+class Settlement:
+    """Settles what ended runs of one workflow own in one backend, then forgets them as owners.
+
+    A memory is settled at the end of its last owner, as its resource's on_workflow_end says. Repeatable: a settlement
+    that died half-way is repeated from the start, since owners are forgotten last.
+
+    runs: those that have ended. What another run of the workflow has written to as well is left alone.
+    """
+
+    def __init__(
+        self, client: MemoryClient, backend: Backend, namespace: str, workflow_id: str, runs: Collection[str]
+    ) -> None:
+        self._client = client
+        self._backend = backend
+        self._workflow = (client.project, namespace, workflow_id)
+        self._runs = runs
+
+    async def run(self) -> Counter[Settled]:
+        """Returns what was done to how many memories.
+
+        Raises MemoryBusy if a memory is written to all the time, MemoryUnavailable; then the owner stays.
+        """
+        owned = await self._backend.index.ending(*self._workflow, self._runs)
+        wanted: dict[OnWorkflowEnd, list[MemoryId]] = {"keep": [], "flush": [], "clear": []}
+        for memory, is_last_owner in owned.items():
+            if is_last_owner:
+                wanted[self._action(memory)].append(memory)
+        cleared = await self._clear(wanted["clear"])
+        for memory in wanted["flush"]:
+            await self._client.at(memory).wake_flush(force=True)
+        if owned:
+            await self._backend.index.release(*self._workflow)
+        done: dict[Settled, int] = {"kept": len(wanted["keep"]), "flushed": len(wanted["flush"]), "cleared": cleared}
+        return Counter({action: number for action, number in done.items() if number})
+
+    def _action(self, memory: MemoryId) -> OnWorkflowEnd:
+        try:
+            return self._client.registry.memory(memory.resource).workflow_end_action
+        except MemoryUnknownResource:
+            _log.warning("a memory of an undeclared resource is left as it is", extra={"resource": memory.resource})
+            return "keep"
+
+    async def _clear(self, memories: Collection[MemoryId]) -> int:
+        """Clears them, as far as nobody has joined; returns how many it was.
+
+        A new owner is registered before it appends. One that is registered by now is seen by asking again, what a later
+        one appends changes the version.
+        """
+        cleared = 0
+        for _ in range(_ATTEMPTS):
+            if not memories:
+                return cleared
+            versions = {memory: await self._version(memory) for memory in memories}
+            owned = await self._backend.index.ending(*self._workflow, self._runs)
+            left = [memory for memory, version in versions.items() if version != ABSENT and owned.get(memory)]
+            memories = [memory for memory in left if not await self._cleared(memory, versions[memory])]
+            cleared += len(left) - len(memories)
+        raise MemoryBusy("clear: a memory whose workflows have ended is written to all the time; it is tried again")
+
+    async def _version(self, memory: MemoryId) -> str:
+        limits = self._client.registry.memory(memory.resource).limits()
+        return (await self._backend.store.stats(memory, limits)).version
+
+    async def _cleared(self, memory: MemoryId, version: str) -> bool:
+        clock = self._client.services(self._client.registry.memory(memory.resource)).clock
+        try:
+            await self._backend.store.clear(
+                memory, Operation(f"settle/{version}", clock.now_ms() + _PATIENCE_MS, ""), if_version=version
+            )
+        except MemoryConflict:
+            return False
+        return True

@@ -1,0 +1,104 @@
+"""The index port: what a driver must know of a project across its memories. The store port holds the memories."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from durable_memory.memory.identity import MemoryId, Owner
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPage:
+    """A page of a project's memories; cursor is None on the last page.
+
+    read_ms: when it was read, by the index's clock.
+    """
+
+    memories: tuple[MemoryId, ...]
+    cursor: str | None
+    read_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """That a run of a workflow, owner.run_id, wrote to a memory. bound_ms: when that was noted last."""
+
+    memory: MemoryId
+    owner: Owner
+    bound_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerPage:
+    """The bindings of some owners; all of an owner stand on one page.
+
+    cursor is None on the last page; a page without bindings may have a next one. read_ms: when it was read, by the
+    index's clock.
+    """
+
+    bindings: tuple[Binding, ...]
+    cursor: str | None
+    read_ms: int
+
+
+class ProjectIndex(Protocol):
+    """What a project knows across its memories: which exist, who owns them, which may need a flush.
+
+    An owner counts by its namespace and workflow id. Of its runs that wrote to a memory, the last ones stay bound: they
+    may be of one chain, or of several that followed each other.
+    """
+
+    async def register(self, memory: MemoryId, owner: Owner | None) -> None:
+        """Notes that this memory is written to, by this owner.
+
+        Called before the first append of a pair, and again whenever a memory is born.
+        """
+        ...
+
+    async def ending(
+        self, project: str, namespace: str, workflow_id: str, runs: Collection[str]
+    ) -> Mapping[MemoryId, bool]:
+        """Notes that these runs of a workflow have ended, and returns what is bound to no other run of it.
+
+        Each memory with whether no other owner goes on. Of workflows that end at the same time, the last one to ask is
+        told so: asking and releasing alone would let each leave the memory to the others. Repeatable; a later
+        `register` takes the note back.
+        """
+        ...
+
+    async def release(self, project: str, namespace: str, workflow_id: str) -> None:
+        """Forgets this workflow as an owner of what is noted as ending; what was registered since stays bound."""
+        ...
+
+    async def owners(self, project: str, cursor: str | None, count: int) -> OwnerPage:
+        """Lists the owners of a project, about `count` a page.
+
+        Each that is there during all pages comes at least once.
+        """
+        ...
+
+    async def bindings(self, project: str, namespace: str, workflow_id: str) -> tuple[Binding, ...]:
+        """Returns what is bound to one owner."""
+        ...
+
+    async def memories(self, project: str, resource: str, cursor: str | None, count: int) -> MemoryPage:
+        """Lists registered memories of a resource.
+
+        A memory that has expired may still be listed; `forget` removes it.
+        """
+        ...
+
+    async def due_candidates(self, project: str, cursor: str | None, count: int) -> MemoryPage:
+        """Lists the memories of all resources, each of which may need a flush, those registered longest ago first."""
+        ...
+
+    async def forget(self, memory: MemoryId, as_of_ms: int) -> bool:
+        """Removes a memory that is gone from the index and the candidates; tells whether it did.
+
+        It does not if the memory was registered at `as_of_ms` or later. as_of_ms: `read_ms` of a page that was read
+        before the memory was looked at, so that one that is born meanwhile stays. Owners stay bound until they end:
+        one that goes on may write to the memory when another has made it anew.
+        """
+        ...
