@@ -8,11 +8,8 @@ local known = recall('a', op, digest)
 if known then
   return known == 'reused' and known or answer_again(known)
 end
-if m then
-  check_counts()
-else
-  m = new_memory(ARGV[6])
-end
+-- parts: counts
+m = m or new_memory(ARGV[6])
 local plan, refusal = plan_messages(7, m.born)
 if not plan then
   return refusal

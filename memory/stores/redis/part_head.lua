@@ -35,3 +35,7 @@ end
 -- The record of operations: ids are kept for so long after their deadline, and at most so many.
 local SKEW_MS = 60000
 local MAX_OPERATIONS = 100000
+
+local function damage(what)
+  error(redis.error_reply('DAMAGED ' .. what))
+end

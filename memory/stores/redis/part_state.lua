@@ -37,20 +37,6 @@ local function save()
   redis.call('HSET', key.meta, 'tag', m.tag, 'policy', m.policy, 'counters', counters)
 end
 
-local function damage(what)
-  error(redis.error_reply('DAMAGED ' .. what))
-end
-
-local function check_counts()
-  if redis.call('HLEN', key.msg) ~= m.system_messages + m.long_messages + m.short_messages + m.overflow_messages
-    or (m.short_messages > 0 and redis.call('ZCARD', key.short) ~= m.short_messages)
-    or (m.system_messages > 0 and redis.call('ZCARD', key.system) ~= m.system_messages)
-    or (m.long_messages > 0 and redis.call('ZCARD', key.long) ~= m.long_messages)
-    or (m.overflow_messages > 0 and redis.call('ZCARD', key.overflow) ~= m.overflow_messages) then
-    damage('the counters disagree with the stored records')
-  end
-end
-
 local function outside_tokens()
   return m.system_tokens + m.short_tokens
 end

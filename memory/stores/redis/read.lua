@@ -1,49 +1,125 @@
 -- Reads the view: whole groups, open ones left out, from the newest back where something limits it.
 -- ARGV: limits, messages at most, tokens at most, sections (letters), `ids` or nothing, the ids.
--- Returns the records behind a head `ok <incarnation> <version> <omitted messages> <omitted tokens> <due> <seq ...>`.
--- parts: state expiry groups order ids
-if not m then
+-- Returns the records behind a head `ok <incarnation> <version> <omitted messages> <omitted tokens> <due> <order> <seq ...>`; the
+-- order is `back` for newest first.
+-- parts: head counts
+if not incarnation then
   return 'absent'
 end
-check_counts()
 local at_most, tokens_at_most, sections, by_ids = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5] == 'ids'
+
+-- The usual read, all or the newest of a memory without tool calls: what is stored is what is shown.
+if not by_ids and tokens_at_most == INF and redis.call('EXISTS', key.groups) == 0
+  and system_tokens + long_tokens + short_tokens <= max_tokens
+  and system_messages + long_messages + short_messages <= max_messages then
+  local seqs, texts, lengths = {}, {}, {}
+  for section in string.gmatch(string.reverse(sections), '.') do
+    local from = section == 'c' and key.short or section == 'l' and key.long or key.system
+    local first = 0
+    while #seqs < at_most do
+      local page = redis.call('ZREVRANGE', from, first, first + math.min(at_most - #seqs, 500) - 1)
+      local found = #page > 0 and redis.call('HMGET', key.msg, unpack(page)) or {}
+      for i = 1, #page do
+        local text = found[i] or damage('a record is missing')
+        local n = #seqs + 1
+        seqs[n], texts[n], lengths[n] = page[i], text, #text
+      end
+      if #page < 500 then
+        break
+      end
+      first = first + 500
+    end
+  end
+  local due = waiting_messages > 0 or system_tokens + short_tokens >= due_tokens
+    or system_messages + short_messages >= due_messages
+  return 'ok ' .. incarnation .. ' ' .. incarnation .. ':' .. version .. ':' .. last_tag .. ' ' .. waiting_messages
+    .. ' ' .. waiting_tokens .. (due and ' 1 back' or ' 0 back') .. (#seqs > 0 and ' ' or '') .. table.concat(seqs, ' ') .. '\n'
+    .. table.concat(lengths, ' ') .. '\n' .. table.concat(texts)
+end
+
+-- parts: state expiry groups order ids
 local ORDER = {s = 1, l = 2, c = 3}
 
 -- A block is a group as it stands in the view; nil for a group that waits for a result.
-local function block_of(section, seq, text)
-  local pin, tokens, link = string.match(text, '^.(.)....(%d+) (%S*) ')
-  if section ~= 'c' or link == '' then
-    return {section = section, group = tonumber(seq), pinned = pin == 'p', tokens = tonumber(tokens), seqs = {seq}, texts = {text}}
+local function block_of(section, group, tokens, pin, seqs, texts)
+  if #seqs > 1 then
+    -- Equal scores sort as text; a group's messages stand in the order of their numbers.
+    local text_of = {}
+    for i, seq in ipairs(seqs) do
+      text_of[seq] = texts[i]
+    end
+    table.sort(seqs, function(a, b)
+      return tonumber(a) < tonumber(b)
+    end)
+    for i, seq in ipairs(seqs) do
+      texts[i] = text_of[seq]
+    end
   end
-  local state = group_state(link) or damage('a group has no state')
-  if state.missing > 0 then
-    return nil, tonumber(link)
-  end
-  local seqs = members(key.short, link)
-  return {section = section, group = tonumber(link), pinned = pin == 'p', tokens = state.tokens, seqs = seqs, texts = records(seqs)}
+  return {section = section, group = group, pinned = pin == 'p', tokens = tokens, seqs = seqs, texts = texts}
 end
 
 -- A source calls visit(block) from the newest block of a section back, until it returns true.
 local function stored(section, size, visit)
-  local key = section == 'p' and key.pinned or SECTION_KEY[section]
-  local seen, first = {}, 0
+  local from = section == 'p' and key.pinned or SECTION_KEY[section]
+  section = section == 'p' and 'c' or section
+  local first, run, run_tokens, run_pin, seqs, texts = 0, nil, 0, nil, nil, nil
+  local function end_run()
+    local group = run
+    run = nil
+    if not group then
+      return false
+    end
+    local state = group_state(group) or damage('a group has no state')
+    return state.missing == 0 and visit(block_of(section, tonumber(group), run_tokens, run_pin, seqs, texts))
+  end
   while true do
-    local page = redis.call('ZREVRANGE', key, first, first + size - 1)
+    local page = redis.call('ZREVRANGE', from, first, first + size - 1)
     for i, text in ipairs(records(page)) do
-      local block, hidden = block_of(section == 'p' and 'c' or section, page[i], text)
-      local group = block and block.group or hidden
-      if not seen[group] then
-        seen[group] = true
-        if block and visit(block) then
+      local pin, tokens, link = string.match(text, '^.(.)....(%d+) (%S*) ')
+      link = section == 'c' and link ~= '' and link or nil
+      if run and link ~= run and end_run() then
+        return true
+      end
+      if not link then
+        if visit(block_of(section, tonumber(page[i]), tonumber(tokens), pin, {page[i]}, {text})) then
           return true
         end
+      else
+        if link ~= run then
+          run, run_tokens, run_pin, seqs, texts = link, 0, pin, {}, {}
+        end
+        run_tokens = run_tokens + tokens
+        seqs[#seqs + 1], texts[#texts + 1] = page[i], text
       end
     end
     if #page < size then
-      return false
+      return end_run()
     end
     first, size = first + size, math.min(size * 2, 256)
   end
+end
+
+-- The blocks of the messages that are asked for, and the groups of all of them that are live.
+local function asked_for(first)
+  local blocks, groups, seen = {}, {}, {}
+  for i = first, #ARGV do
+    local seq, text, section, group = find(ARGV[i])
+    if seq and redis.call('ZSCORE', SECTION_KEY[section], seq) and not seen[group] then
+      seen[group] = true
+      table.insert(groups, {section, group})
+      local seqs, texts, state = {seq}, {text}, nil
+      if section == 'c' and link_of(text) ~= '' then
+        state = group_state(group) or damage('a group has no state')
+        seqs = members(key.short, group)
+        texts = records(seqs)
+      end
+      if string.find(sections, section, 1, true) and not (state and state.missing > 0) then
+        local tokens = state and state.tokens or tokens_of(text)
+        blocks[#blocks + 1] = block_of(section, group, tokens, string.sub(text, 2, 2), seqs, texts)
+      end
+    end
+  end
+  return blocks, groups
 end
 
 local function listed(blocks)
@@ -128,22 +204,6 @@ local function within(source, tokens, messages, strict)
   return in_view_order(blocks)
 end
 
-local function live_blocks(ids_from)
-  local blocks, groups, seen = {}, {}, {}
-  for i = ids_from, #ARGV do
-    local seq, text, section, group = find(ARGV[i])
-    if seq and redis.call('ZSCORE', SECTION_KEY[section], seq) and not seen[group] then
-      seen[group] = true
-      table.insert(groups, {section, group})
-      local block = block_of(section, seq, text)
-      if block and string.find(sections, section, 1, true) then
-        blocks[#blocks + 1] = block
-      end
-    end
-  end
-  return in_view_order(blocks), groups
-end
-
 local omitted_messages, omitted_tokens = m.overflow_messages, m.overflow_tokens
 local source, whole = stored, nil
 if live_tokens() > max_tokens or live_messages() > max_messages then
@@ -166,7 +226,8 @@ if live_tokens() > max_tokens or live_messages() > max_messages then
 end
 local blocks, groups
 if by_ids then
-  blocks, groups = live_blocks(6)
+  blocks, groups = asked_for(6)
+  in_view_order(blocks)
   if whole then
     local kept, asked = {}, {}
     for _, block in ipairs(whole) do
@@ -202,7 +263,7 @@ if lru and groups and #groups > 0 then
   end
   save()
 end
-local head, texts = {'ok', m.incarnation, version_of(), omitted_messages, omitted_tokens, flush_due()}, {}
+local head, texts = {'ok', m.incarnation, version_of(), omitted_messages, omitted_tokens, flush_due(), 'forth'}, {}
 for _, block in ipairs(blocks) do
   for i, seq in ipairs(block.seqs) do
     head[#head + 1] = seq

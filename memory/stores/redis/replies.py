@@ -128,9 +128,11 @@ def view(resource: str, reply: bytes, max_tokens: int | None) -> StoredView:
         return StoredView((), 0, ABSENT, 0, 0, flush_due=False)
     if words[0] == "small":
         raise refusals.budget_too_small(resource, int(words[1]), max_tokens or 0)
-    _, incarnation, version, omitted_messages, omitted_tokens, due, *seqs = words
+    _, incarnation, version, omitted_messages, omitted_tokens, due, order, *seqs = words
     lengths, _, texts = rest.partition(b"\n")
     entries = _entries(incarnation, seqs, lengths, texts)
+    if order == "back":
+        entries = entries[::-1]
     return StoredView(
         entries,
         sum(one.tokens for one in entries),
