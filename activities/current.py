@@ -12,7 +12,7 @@ from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, 
 from durable_memory.activities.caller import ActivityCaller
 from durable_memory.activities.faults import to_application_error
 from durable_memory.memory.client import MemoryClient
-from durable_memory.memory.errors import MemoryFault, MemoryInvalid
+from durable_memory.memory.errors import MemoryFault, MemoryInvalid, MemoryUnavailable
 
 _current: ContextVar[MemoryClient] = ContextVar("durable_memory_client")
 
@@ -28,6 +28,20 @@ def current_memory_client() -> MemoryClient:
         raise MemoryInvalid(
             "current_memory_client: no memory client here; call it in an `async def` activity on a worker whose client "
             "was connected with plugins=[MemoryPlugin(...)]"
+        )
+    return client
+
+
+def client_of_project(project: str) -> MemoryClient:
+    """Returns the client of the running activity, for work that belongs to a project.
+
+    Raises MemoryUnavailable if it serves another one: retryably, since another worker of this queue may serve that.
+    """
+    client = current_memory_client()
+    if project != client.project:
+        raise MemoryUnavailable(
+            f"this worker serves project {client.project!r}, the request is for project {project!r}: "
+            "give each project a queue of its own with DURABLE_MEMORY_TASK_QUEUE"
         )
     return client
 

@@ -10,13 +10,11 @@ from typing import Any, Final
 from temporalio import activity
 
 from durable_memory.activities import wire
-from durable_memory.activities.current import current_memory_client
+from durable_memory.activities.current import client_of_project
 from durable_memory.activities.heartbeat import heartbeating
 from durable_memory.activities.parsing import parse
 from durable_memory.memory import telemetry
-from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.declarations.resource import MemoryResource
-from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.flushing.steps import Flush
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.stores.port import Batch
@@ -84,13 +82,7 @@ ACTIVITIES = (begin, summarize, commit, fail)
 
 
 def _target(target: wire.FlushTarget) -> tuple[MemoryResource, MemoryId, Flush]:
-    client: MemoryClient = current_memory_client()
-    if target.project != client.project:
-        # Retryable: another worker of this queue may serve that project.
-        raise MemoryUnavailable(
-            f"this worker serves project {client.project!r}, the flush is of project {target.project!r}: "
-            "give each project a queue of its own with DURABLE_MEMORY_TASK_QUEUE"
-        )
+    client = client_of_project(target.project)
     resource = client.registry.memory(target.resource)
     return resource, MemoryId(target.project, target.resource, target.key), client.services(resource).flush
 

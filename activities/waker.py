@@ -49,10 +49,23 @@ class TemporalWaker:
     async def wake(self, memory: MemoryId, *, force: bool = False) -> None:
         """See FlushWaker.
 
+        If the flusher cannot be told, an activity is failed retryably. On its last attempt, and outside activities, the
+        failure is counted and the caller gets its answer: the memory stays due, and the janitor looks for such. Nobody
+        looks for a flush that was forced, so its failure is always raised.
+        """
+        try:
+            await self.tell(memory, force=force)
+        except MemoryUnavailable:
+            if force or _attempt_is_repeated():
+                raise
+            telemetry.count_failed_wake(memory.resource)
+            _log.warning("a flusher could not be told of due work", extra={"resource": memory.resource})
+
+    async def tell(self, memory: MemoryId, *, force: bool = False) -> None:
+        """Wakes, or raises MemoryUnavailable.
+
         A signal is shared only with those who asked before its call started: one under way may have been read by the
-        flusher already. If it cannot be sent, an activity is failed retryably; on its last attempt, and outside
-        activities, the
-        failure is counted and the caller gets its answer: the memory stays due, and the janitor looks for such.
+        flusher already.
         """
         turn = self._waiting.get(memory)
         if turn is None:
@@ -64,13 +77,10 @@ class TemporalWaker:
             # Shielded: who is cancelled must not take the signal from the others.
             await asyncio.shield(turn.sent)
         except (RPCError, OSError) as error:
-            if _attempt_is_repeated():
-                raise MemoryUnavailable(
-                    f"the flusher of a {memory.resource!r} memory could not be told of due work "
-                    f"({type(error).__name__}); what was written stays written"
-                ) from None
-            telemetry.count_failed_wake(memory.resource)
-            _log.warning("a flusher could not be told of due work", extra={"resource": memory.resource})
+            raise MemoryUnavailable(
+                f"the flusher of a {memory.resource!r} memory could not be told of due work "
+                f"({type(error).__name__}); what was written stays written"
+            ) from None
 
     async def _send_next(self, memory: MemoryId, turn: _Turn) -> None:
         under_way = self._sending.get(memory)

@@ -1,14 +1,16 @@
 """The wire contract: names of the activities and the fields of their requests. Callers in any language rely on it.
 
 A request is a JSON object; every activity takes exactly one. Standard library only, since workflow code imports it.
-Names and
-fields are stable: a new field is optional, a change of meaning raises CONTRACT.
+Names and fields are stable: a new field is optional, a change of meaning raises CONTRACT. Answers are the results of
+`memory/types`; docs/wire.schema.json shows all of it to callers in other languages.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+from durable_memory.memory.types import Message
 
 CONTRACT: Final = 1
 """Version of the contract that this release speaks.
@@ -34,9 +36,13 @@ FLUSH_BEGIN: Final = "memory.flush.begin"
 FLUSH_SUMMARIZE: Final = "memory.flush.summarize"
 FLUSH_COMMIT: Final = "memory.flush.commit"
 FLUSH_FAIL: Final = "memory.flush.fail"
+SWEEP: Final = "memory.janitor.sweep"
 
 FLUSHER: Final = "memory-flush"
 """Workflow type of the flusher."""
+
+JANITOR: Final = "memory-janitor"
+"""Workflow type of the janitor."""
 
 FLUSH_DUE: Final = "flush_due"
 """Signal that wakes a flusher; its argument says whether the flush is forced."""
@@ -46,6 +52,10 @@ MAX_REQUEST_BYTES: Final = 1_500_000
 
 WARN_REQUEST_BYTES: Final = 256_000
 """Encoded size from which a request is worth a warning: it stays in the history of the workflow."""
+
+
+MessageField: TypeAlias = Annotated[dict[str, Any], Message]
+"""A message in its JSON form; the core reads it, and names what is wrong with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +73,7 @@ class AppendRequest:
     """Of memory.append: chat-completions messages, 1 to 1,000, at most 1.5 MB encoded."""
 
     memory: MemoryField
-    messages: list[dict[str, Any]]
+    messages: list[MessageField]
     operation_id: str | None = None
     contract: int = CONTRACT
 
@@ -73,7 +83,7 @@ class RecordTurnRequest:
     """Of memory.record_turn: the messages of one turn, within the bounds of an append."""
 
     memory: MemoryField
-    messages: list[dict[str, Any]]
+    messages: list[MessageField]
     operation_id: str | None = None
     contract: int = CONTRACT
 
@@ -83,7 +93,7 @@ class WriteRequest:
     """Of memory.write."""
 
     memory: MemoryField
-    messages: list[dict[str, Any]]
+    messages: list[MessageField]
     if_version: str | None = None
     operation_id: str | None = None
     contract: int = CONTRACT
@@ -108,6 +118,13 @@ class TouchRequest:
     memory: MemoryField
     ids: list[str]
     contract: int = CONTRACT
+
+
+@dataclass(frozen=True, slots=True)
+class TouchAnswer:
+    """Of memory.touch: the ids that are live, in the order in which they were asked for."""
+
+    touched: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,4 +237,13 @@ class FailRequest:
     target: FlushTarget
     batch: BatchField
     error_type: str
+    contract: int = CONTRACT
+
+
+@dataclass(frozen=True, slots=True)
+class SweepRequest:
+    """Of memory.janitor.sweep. `position` is where an earlier sweep of the project stopped, as it answered it."""
+
+    project: str
+    position: str | None = None
     contract: int = CONTRACT

@@ -16,9 +16,10 @@ from temporalio.plugin import SimplePlugin
 from temporalio.worker import ReplayerConfig, Worker, WorkerConfig, WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
-from durable_memory.activities import conversation, flush, lifecycle
+from durable_memory.activities import conversation, flush, janitor, lifecycle
 from durable_memory.activities.current import ActivityInterceptor
 from durable_memory.activities.waker import TemporalWaker
+from durable_memory.janitor_schedule import ensure_janitor
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import MemoryInvalid
@@ -27,8 +28,10 @@ from durable_memory.memory.settings import Settings
 from durable_memory.shared import Shared, run_to_its_end
 from durable_memory.workflows.cleanup import CleanupInterceptor
 from durable_memory.workflows.flusher import MemoryFlusher
+from durable_memory.workflows.janitor import MemoryJanitor
 
 _DRAIN = timedelta(seconds=10)
+_WORKFLOWS = (MemoryFlusher, MemoryJanitor)
 _Place: TypeAlias = tuple[asyncio.AbstractEventLoop, str, str]
 """Who shares connections: event loop, Temporal's address, namespace. A worker's client may be exchanged meanwhile."""
 
@@ -41,11 +44,12 @@ class MemoryPlugin(SimplePlugin):
 
     redis_url, project, prefix: where memories are kept. memories: folders of YAML files, or a registry. task_queue: the
     project's queue, where flushers run. companion: run a second worker for that queue beside yours; switch it off where
-    `worker.py` serves it. summarizer: writes the summaries. allow_in_memory: accept resources of persistence type
-    in_memory, whose memories end with this process: for tests.
+    `worker.py` serves it. janitor: ensure the schedule of the project's janitor, which finishes what terminated
+    workflows leave; `worker.py` does that as well. summarizer: writes the summaries. allow_in_memory: accept resources of
+    persistence type in_memory, whose memories end with this process: for tests.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is a choice of its own
         self,
         *,
         redis_url: str | None = None,
@@ -54,6 +58,7 @@ class MemoryPlugin(SimplePlugin):
         prefix: str | None = None,
         task_queue: str | None = None,
         companion: bool = True,
+        janitor: bool = False,
         summarizer: Summarizer | None = None,
         allow_in_memory: bool = False,
     ) -> None:
@@ -64,6 +69,7 @@ class MemoryPlugin(SimplePlugin):
         self._prefix = prefix or settings.prefix
         self._task_queue = task_queue or settings.task_queue
         self._companion = companion
+        self._janitor_interval = settings.janitor_interval if janitor else None
         self._summarizer = summarizer
         self._registry = memories if isinstance(memories, Registry) else Registry.load(memories or settings.memories)
         if not allow_in_memory:
@@ -81,7 +87,8 @@ class MemoryPlugin(SimplePlugin):
     def configure_worker(self, config: WorkerConfig) -> WorkerConfig:
         """Adds the activities.
 
-        On the project's own queue also the flusher and its steps. Raises ValueError if added twice, or to a worker.
+        On the project's own queue also flusher and janitor with their steps. Raises ValueError if added twice, or to a
+        worker.
         """
         activities = list(config.get("activities") or [])
         if conversation.append in activities:
@@ -92,16 +99,16 @@ class MemoryPlugin(SimplePlugin):
             raise ValueError("MemoryPlugin belongs on the client, whose workers inherit it: pass it to Client.connect")
         activities += [*conversation.ACTIVITIES, lifecycle.cleanup]
         if config.get("task_queue") == self._task_queue:
-            activities += flush.ACTIVITIES
-            config["workflows"] = [*(config.get("workflows") or []), MemoryFlusher]
+            activities += [*flush.ACTIVITIES, *janitor.ACTIVITIES]
+            config["workflows"] = [*(config.get("workflows") or []), *_WORKFLOWS]
             if not self._making_companion:
                 self._served.add(config["client"])
         config["activities"] = activities
         return super().configure_worker(config)
 
     def configure_replayer(self, config: ReplayerConfig) -> ReplayerConfig:
-        """Adds the flusher, so that its histories can be replayed as well."""
-        config["workflows"] = [*(config.get("workflows") or []), MemoryFlusher]
+        """Adds flusher and janitor, so that their histories can be replayed as well."""
+        config["workflows"] = [*(config.get("workflows") or []), *_WORKFLOWS]
         return super().configure_replayer(config)
 
     async def run_worker(self, worker: Worker, next: Callable[[Worker], Awaitable[None]]) -> None:  # noqa: A002
@@ -144,6 +151,10 @@ class MemoryPlugin(SimplePlugin):
         return companion
 
     async def _connect(self, client: Client) -> MemoryClient:
+        if self._janitor_interval is not None:
+            await ensure_janitor(
+                client, project=self._project, task_queue=self._task_queue, interval=self._janitor_interval
+            )
         return await MemoryClient.connect(
             self._redis_url,
             memories=self._registry,

@@ -90,6 +90,7 @@ async def _work(settings: Settings, *, dev: bool) -> None:
             prefix=settings.prefix,
             task_queue=settings.task_queue,
             companion=False,
+            janitor=True,
         )
         store = await _open_store(redis_url, settings.prefix)
         stack.push_async_callback(store.close)

@@ -10,6 +10,7 @@ import difflib
 import os
 import re
 from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
@@ -18,6 +19,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
 from durable_memory.memory.declarations.declaration import checked_id
+from durable_memory.memory.declarations.durations import Duration
 from durable_memory.memory.declarations.validation import problem_text
 from durable_memory.memory.errors import MemoryInvalid
 
@@ -28,12 +30,20 @@ _PREFIX: Final = "DURABLE_MEMORY_"
 _SECRETS: Final[Mapping[str, str]] = {"redis_url": "REDIS_URL"}
 """Fields whose value may stand in a file, with the names of their variables."""
 _NEAR: Final = 0.8
+_SHORTEST_INTERVAL: Final = timedelta(seconds=1)
+_LONGEST_INTERVAL: Final = timedelta(days=1)
 _KEY_PREFIX: Final = re.compile(r"[!-z|~]{0,64}", re.ASCII)
 
 
 def _checked_prefix(value: str) -> str:
     if _KEY_PREFIX.fullmatch(value) is None:
         raise ValueError("must be at most 64 printable ASCII characters without spaces and braces")
+    return value
+
+
+def _checked_interval(value: timedelta) -> timedelta:
+    if not _SHORTEST_INTERVAL <= value <= _LONGEST_INTERVAL:
+        raise ValueError("must be at least 1s and at most 1d")
     return value
 
 
@@ -78,6 +88,9 @@ class Settings(BaseSettings):
 
     task_queue: Annotated[str, Field(min_length=1, max_length=1000)] = "durable-memory"
     """The Temporal task queue of the project's flushers and of callers by name."""
+
+    janitor_interval: Annotated[Duration, AfterValidator(_checked_interval)] = timedelta(minutes=5)
+    """How often the project's janitor looks for what ended workflows left."""
 
     memories: Annotated[tuple[Path, ...], NoDecode, BeforeValidator(_split_folders)] = (Path("memories"),)
     """Folders of YAML files; in the environment separated as in PATH."""

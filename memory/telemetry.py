@@ -19,6 +19,7 @@ _evictions = _meter.create_counter("memory_evictions", description="Messages tha
 _flushes = _meter.create_counter("memory_flush", description="Flushes by strategy and outcome")
 _flush_durations = _meter.create_histogram("memory_flush_duration", unit="s", description="Duration of flush steps")
 _estimated = _meter.create_counter("memory_tokens_estimated", description="Messages whose tokens were estimated")
+_janitor_actions = _meter.create_counter("memory_janitor_actions", description="What sweeps of the janitor did")
 _failed_wakes = _meter.create_counter("memory_failed_wakes", description="Flushers that could not be told of due work")
 
 
@@ -63,3 +64,8 @@ def count_estimated(resource: str, messages: int) -> None:
 def count_failed_wake(resource: str) -> None:
     """Counts a flusher that could not be told; the janitor finds what is due."""
     _failed_wakes.add(1, {"resource": resource})
+
+
+def count_janitor(action: str, times: int) -> None:
+    """Counts what a sweep did; an action that was never needed shows as zero."""
+    _janitor_actions.add(times, {"action": action})

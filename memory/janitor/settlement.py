@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from collections.abc import Collection
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.declarations.resource import OnWorkflowEnd
@@ -16,8 +15,6 @@ from durable_memory.memory.stores.port import ABSENT, Backend, Operation
 _log = logging.getLogger(__name__)
 _ATTEMPTS: Final = 5
 _PATIENCE_MS: Final = 600_000
-
-Settled: TypeAlias = Literal["kept", "flushed", "cleared"]
 
 
 class Settlement:
@@ -37,8 +34,8 @@ class Settlement:
         self._workflow = (client.project, namespace, workflow_id)
         self._runs = runs
 
-    async def run(self) -> Counter[Settled]:
-        """Returns what was done to how many memories.
+    async def run(self) -> dict[str, int]:
+        """Returns whether the workflow was `released`, and how many memories were `kept`, `flushed` or `cleared`.
 
         Raises MemoryBusy if a memory is written to all the time, MemoryUnavailable; then the owner stays.
         """
@@ -52,8 +49,12 @@ class Settlement:
             await self._client.at(memory).wake_flush(force=True)
         if owned:
             await self._backend.index.release(*self._workflow)
-        done: dict[Settled, int] = {"kept": len(wanted["keep"]), "flushed": len(wanted["flush"]), "cleared": cleared}
-        return Counter({action: number for action, number in done.items() if number})
+        return {
+            "released": int(bool(owned)),
+            "kept": len(wanted["keep"]),
+            "flushed": len(wanted["flush"]),
+            "cleared": cleared,
+        }
 
     def _action(self, memory: MemoryId) -> OnWorkflowEnd:
         try:

@@ -1,0 +1,177 @@
+"""The sweep: finishes what no running code can, for workflows ended from outside and memories that nobody woke.
+
+Leases and abandoned open groups need no hand: a lease ends by its own lifetime, and every script takes a group that was
+not touched for open_group_ttl as closed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from durable_memory.memory import telemetry
+from durable_memory.memory.client import MemoryClient
+from durable_memory.memory.errors import MemoryFault, MemoryInvalid, MemoryUnknownResource
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.janitor.chains import Runs, judge
+from durable_memory.memory.janitor.settlement import Settlement
+from durable_memory.memory.limits import Limits
+from durable_memory.memory.stores.index_port import Binding
+from durable_memory.memory.stores.port import Backend
+
+_log = logging.getLogger(__name__)
+_PAGE: Final = 50
+_AT_ONCE: Final = 8
+_STAGES: Final = ("owners", "memories")
+_UNDECLARED: Final = Limits(
+    max_tokens=None,
+    max_messages=None,
+    summarize=False,
+    summary_tokens=0,
+    overflow_tokens=None,
+    overflow_messages=None,
+    due_tokens=None,
+    due_messages=None,
+    target_tokens=None,
+    target_messages=None,
+    keep_first=0,
+    keep_last=0,
+    policy="fifo",
+    open_group_ms=0,
+    ttl_ms=None,
+    lease_ms=0,
+)
+"""To ask whether a memory of a resource that is no longer declared is still there."""
+
+ACTIONS: Final = ("released", "cleared", "flushed", "kept", "woken", "forgotten", "unknown", "failed")
+"""What a sweep does.
+
+Owners are released. Memories are cleared, flushed or kept at the end of their last owner, woken where a flush is due,
+forgotten where they are gone. Of unknown owners it could not be told whether they go on; what failed is tried again by
+the next sweep.
+"""
+
+COUNTS: Final = ("owners", "living", "memories", *ACTIONS)
+"""What a sweep counts: the owners and memories that it looked at, the owners that go on, and its actions."""
+
+_Item = TypeVar("_Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What one call of `sweep` did, by the names in COUNTS. position: where the next call goes on; None at the end."""
+
+    counts: Mapping[str, int]
+    position: str | None
+
+
+class Janitor:
+    """Sweeps the memories of one project.
+
+    runs: knows the workflows that own them. wake: tells a memory's flusher of due work, or raises MemoryUnavailable.
+    """
+
+    def __init__(self, client: MemoryClient, runs: Runs, wake: Callable[[MemoryId], Awaitable[None]]) -> None:
+        self._client = client
+        self._runs = runs
+        self._wake = wake
+
+    async def sweep(self, position: str | None = None, *, seconds: float = 20) -> Swept:
+        """Goes through owners, then memories, page by page, for about so many seconds.
+
+        Repeatable, and harmless beside another one. position: where an earlier call stopped. Raises MemoryUnavailable
+        if the index does not answer, MemoryInvalid for a position that no sweep gave.
+        """
+        ends = time.monotonic() + seconds
+        counts: Counter[str] = Counter()
+        for name, stage, cursor in self._places(position):
+            backend = self._client.backends[name]
+            visit = self._visit_owners if stage == "owners" else self._visit_memories
+            at: str | None = cursor
+            while True:
+                at = await visit(backend, at, counts)
+                if at is None:
+                    break
+                if time.monotonic() >= ends:
+                    return self._ended(counts, f"{name}/{stage}/{at}")
+        return self._ended(counts, None)
+
+    def _places(self, position: str | None) -> list[tuple[str, str, str | None]]:
+        """Returns the ways that are left: backend, stage, and where to begin in it."""
+        places = list(itertools.product(sorted(self._client.backends), _STAGES))
+        name, stage, cursor = (*places[0], None) if position is None else position.split("/", 2)
+        if (name, stage) not in places:
+            raise MemoryInvalid("position: is not one that a sweep gave")
+        first = places.index((name, stage))
+        return [(name, stage, cursor), *((*place, None) for place in places[first + 1 :])]
+
+    def _ended(self, counts: Counter[str], position: str | None) -> Swept:
+        for action in ACTIONS:
+            telemetry.count_janitor(action, counts[action])
+        return Swept({name: counts[name] for name in COUNTS}, position)
+
+    async def _visit_owners(self, backend: Backend, cursor: str | None, counts: Counter[str]) -> str | None:
+        page = await backend.index.owners(self._client.project, cursor, _PAGE)
+        bindings: dict[tuple[str, str], list[Binding]] = {}
+        for binding in page.bindings:
+            bindings.setdefault((binding.owner.namespace, binding.owner.workflow_id), []).append(binding)
+
+        async def visit(owned: list[Binding]) -> None:
+            await self._visit_owner(backend, owned, page.read_ms, counts)
+
+        await self._each(bindings.values(), visit, counts)
+        return page.cursor
+
+    async def _visit_owner(self, backend: Backend, owned: list[Binding], read_ms: int, counts: Counter[str]) -> None:
+        counts["owners"] += 1
+        verdict = await judge(self._runs, owned, read_ms)
+        counts["unknown"] += verdict.unknown
+        counts["living"] += not verdict.unknown and any(each.owner.run_id not in verdict.ended for each in owned)
+        if verdict.ended:
+            owner = owned[0].owner
+            settlement = Settlement(self._client, backend, owner.namespace, owner.workflow_id, verdict.ended)
+            counts.update(await settlement.run())
+
+    async def _visit_memories(self, backend: Backend, cursor: str | None, counts: Counter[str]) -> str | None:
+        page = await backend.index.due_candidates(self._client.project, cursor, _PAGE)
+
+        async def visit(memory: MemoryId) -> None:
+            await self._visit_memory(backend, memory, page.read_ms, counts)
+
+        await self._each(page.memories, visit, counts)
+        return page.cursor
+
+    async def _visit_memory(self, backend: Backend, memory: MemoryId, read_ms: int, counts: Counter[str]) -> None:
+        counts["memories"] += 1
+        try:
+            limits = self._client.registry.memory(memory.resource).limits()
+        except MemoryUnknownResource:
+            limits = _UNDECLARED
+        stats = await backend.store.stats(memory, limits)
+        if not stats.exists:
+            counts["forgotten"] += await backend.index.forget(memory, read_ms)
+        elif stats.flush_due and stats.flushing_owner is None and stats.flush_blocked is None:
+            await self._wake(memory)
+            counts["woken"] += 1
+
+    async def _each(
+        self, items: Iterable[_Item], visit: Callable[[_Item], Awaitable[None]], counts: Counter[str]
+    ) -> None:
+        """Visits a few at a time. One that fails keeps no other from its turn."""
+        places = asyncio.Semaphore(_AT_ONCE)
+
+        async def one(item: _Item) -> None:
+            async with places:
+                try:
+                    await visit(item)
+                except MemoryFault as fault:
+                    counts["failed"] += 1
+                    _log.warning("the janitor could not finish its work on an owner or memory: %s", fault.message)
+
+        await asyncio.gather(*(one(item) for item in items))
