@@ -1,0 +1,50 @@
+"""docs/operations.md names what exists, and all of it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import typer.main
+
+from durable_memory import AgentMemory, Memory
+from durable_memory.activities import conversation
+from durable_memory.cli.app import app
+from durable_memory.memory import errors
+
+PAGE = (Path(__file__).parents[2] / "docs" / "operations.md").read_text()
+
+
+def column(heading: str) -> set[str]:
+    """The names in one column of the table of operations, the first table of the page."""
+    lines = PAGE.split("\n\n")[2].splitlines()
+    headings, *rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
+    names = [row[headings.index(heading)].strip("`") for row in rows[1:]]
+    return {name for name in names if name}
+
+
+def methods(kind: type) -> set[str]:
+    return {name for name in vars(kind) if not name.startswith("_")} - {"ref", "id", "wake_flush"}
+
+
+def test_every_method_of_the_handles_is_listed() -> None:
+    assert column("`AgentMemory`") == methods(AgentMemory)
+    assert column("`Memory`") == methods(Memory)
+
+
+def test_every_activity_is_listed() -> None:
+    names = {getattr(function, "__temporal_activity_definition").name for function in conversation.ACTIVITIES}
+    assert column("activity") == names
+
+
+def test_every_command_is_listed() -> None:
+    commands = typer.main.get_group(app).commands
+    others = re.search(r"The commands (.*?) have no counterpart", PAGE)
+    assert others is not None
+    assert column("command") | set(re.findall(r"`(\w+)`", others[1])) == set(commands)
+
+
+def test_every_error_is_listed_with_whether_it_is_retried() -> None:
+    rows = re.findall(r"^\| `(Memory\w+)` \| (yes|no) \|", PAGE, re.MULTILINE)
+    tree = {kind.type: "yes" if kind.retryable else "no" for kind in errors.MemoryFault.__subclasses__()}
+    assert dict(rows) == tree
