@@ -63,7 +63,7 @@ async def write(request: Any = None) -> Json:
 async def touch(request: Any = None) -> Json:
     """Records an access; see wire.TouchRequest."""
     asked = parse(wire.TouchRequest, request)
-    return {"touched": list(await _memory(asked.memory).touch(asked.ids))}
+    return _json(wire.TouchAnswer(await _memory(asked.memory).touch(asked.ids)))
 
 
 @activity.defn(name=wire.DELETE)
@@ -111,8 +111,8 @@ def _check_size(memory: wire.MemoryField, answer: Json) -> None:
     size = sum(len(payload.data) for payload in activity.payload_converter().to_payloads([answer]))
     if size > wire.MAX_REQUEST_BYTES:
         raise MemoryOversize(
-            f"{memory.resource}: the view is {size:,} bytes encoded, the limit is {wire.MAX_REQUEST_BYTES:,}: read less "
-            "with max_tokens or limit, or read it in an activity of your own by reference"
+            f"{memory.resource}: the view is {size:,} bytes encoded, the limit is {wire.MAX_REQUEST_BYTES:,}: read "
+            "less with max_tokens or limit, or read it in an activity of your own by reference"
         )
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from durable_memory.activities.wire_schema import wire_schema
 from durable_memory.cli import tables
 from durable_memory.cli.options import Form, Memories, Project, RedisUrl, settings_from
 from durable_memory.cli.output import Output, say, show
@@ -91,10 +92,14 @@ def schema(
     output: Annotated[
         Output, typer.Option("--output", "-o", help="JSON Schema for editors, or a table of the fields.")
     ] = Output.JSON,
+    *,
+    wire: Annotated[
+        bool, typer.Option("--wire", help="Of the activities that other languages call by name instead.")
+    ] = False,
 ) -> None:
-    """Print the JSON Schema of the YAML documents."""
-    document = json_schema()
-    show(output, document, tables.schema_table(document))
+    """Print the JSON Schema of the YAML documents, or of the wire contract."""
+    document = wire_schema() if wire else json_schema()
+    show(output, document, tables.activities_table(document) if wire else tables.schema_table(document))
 
 
 def _declaration(resource: MemoryResource) -> dict[str, object]:

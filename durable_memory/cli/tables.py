@@ -145,6 +145,19 @@ def schema_table(schema: Mapping[str, Any]) -> Table:
     return listing("Fields of the YAML documents", ("field", "meaning"), rows)
 
 
+def activities_table(schema: Mapping[str, Any]) -> Table:
+    """The public activities, with the fields of their requests and answers; a field that may be left out has a `?`."""
+
+    def listed(side: Mapping[str, str]) -> str:
+        definition = schema["$defs"][side["$ref"].rpartition("/")[2]]
+        required = definition["required"]
+        return ", ".join(name if name in required else f"{name}?" for name in definition["properties"])
+
+    sides = ((name, activity["properties"]) for name, activity in schema["properties"].items())
+    rows = ((name, listed(side["request"]), listed(side["answer"])) for name, side in sides)
+    return listing("Activities, called by name", ("activity", "request", "answer"), rows)
+
+
 def counted(number: int, unit: str) -> str:
     """Returns a number with its unit, which is given in the singular."""
     return f"{number:,} {unit}{'' if number == 1 else 's'}"

@@ -95,8 +95,7 @@ class Message:
     """One message of a conversation.
 
     `content` is text, typed parts (objects with a `type`; unknown types are kept), or None beside tool calls. The
-    last five fields are
-    given by the store: they are filled in views and ignored when a message is appended.
+    last six fields are given by the store: they are filled in views and ignored when a message is appended.
 
     Raises InvalidValue for values that JSON cannot carry (bytes, sets, NaN), unknown roles, and a message that says
     nothing.

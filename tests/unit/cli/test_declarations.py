@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from durable_memory.activities.wire_schema import wire_schema
 from durable_memory.memory.declarations.json_schema import json_schema
 from tests.integration.cli.programs import DECLARATIONS, run_program
 
@@ -84,3 +85,10 @@ async def test_schema_prints_the_json_schema_for_editors_or_its_fields(folder: P
     table = (await run_program("schema", "--output", "table", cwd=folder)).out
     assert "flushing.summarize_threshold" in table
     assert "number, by default 0.8" in table
+
+
+async def test_schema_of_the_wire_is_for_callers_in_other_languages(folder: Path) -> None:
+    assert (await run_program("schema", "--wire", cwd=folder)).json() == wire_schema()
+    table = (await run_program("schema", "--wire", "--output", "table", cwd=folder, COLUMNS="200")).out
+    assert "memory.touch" in table
+    assert "memory, ids, contract?" in table
