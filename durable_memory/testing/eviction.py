@@ -65,6 +65,18 @@ class EvictionContract(StoreCase):
         await memory.append(user("i"), user("j"))
         assert await memory.texts() == ["a", *"defghij"]
 
+    @pytest.mark.parametrize("policy", ["fifo", "lru"])
+    async def test_pinned_messages_alone_leave_room_for_one_more(self, open_memory: OpenMemory, policy: str) -> None:
+        memory = open_memory(summarising(policy=policy))
+        await memory.append(*(user(text, pinned=True) for text in "abcdefg"))
+        for text in "hi":
+            await memory.append(user(text))
+        assert await memory.texts() == list("abcdefgi")
+        appended = await memory.append(user("large", 11))
+        assert (appended.evicted, await memory.texts()) == (2, list("abcdefg"))
+        assert await memory.waiting() == ["h", "i", "large"]
+        assert (await memory.append(user("k", 11))).evicted == 1
+
     async def test_an_access_changes_nothing_under_fifo(self, memory: Driven) -> None:
         ids = (await memory.append(*(user(text) for text in "abcdefgh"))).ids
         await memory.touch(ids[0])

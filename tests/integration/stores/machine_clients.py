@@ -10,18 +10,18 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
-from durable_memory.memory.errors import MemoryConflict, MemoryOperationConflict, MemoryOperationExpired
+from durable_memory.memory.errors import MemoryConflict, MemoryFault, MemoryOperationConflict, MemoryOperationExpired
 from durable_memory.memory.stores.port import ABSENT, Entry, Operation
 from durable_memory.memory.types import AppendResult, ClearResult, DeleteResult, FlushResult
 from durable_memory.testing.builders import call, result, system, text_of, texts_of, user
 from tests.integration.stores.machine_base import Applied, MachineBase, position
-from tests.integration.stores.model import Refused
+from tests.integration.stores.model_values import Refused
 
 Drawn: TypeAlias = "list[tuple[str, int, int]]"
 """What to append: kind, tokens, and for a result which of the calls it answers."""
 
 kind = st.sampled_from(["user"] * 6 + ["pinned", "system", "call", "call", "parallel", "again", "answer", "answer"])
-messages = st.lists(st.tuples(kind, st.integers(1, 30), position), min_size=1, max_size=6)
+messages = st.lists(st.tuples(kind, st.integers(1, 30), position), min_size=1, max_size=9)
 
 
 class ClientSteps(MachineBase):
@@ -51,13 +51,18 @@ class ClientSteps(MachineBase):
         try:
             evicted, late = self.model.append(entries)
         except Refused as refused:
-            with pytest.raises(refused.error):
-                self.run(attempt(operation))
+            self.must_refuse(attempt(operation), refused.error)
             self.refused.append((operation, entries))
             return
         answer = self.run(attempt(operation))
         assert (answer.evicted, answer.late, answer.created, answer.already_applied) == (evicted, late, born, False)
         self.noted(entries, operation, attempt, answer)
+
+    def must_refuse(self, attempt: Coroutine[Any, Any, object], error: type[MemoryFault]) -> None:
+        before = self.run(self.memory.state())
+        with pytest.raises(error):
+            self.run(attempt)
+        assert self.run(self.memory.state()) == before
 
     def noted(
         self,
@@ -100,15 +105,13 @@ class ClientSteps(MachineBase):
             return self.memory.store.write(self.memory.memory, entries, again, self.limits, wanted)
 
         if wanted not in {None, has}:
-            with pytest.raises(MemoryConflict):
-                self.run(attempt(operation))
+            self.must_refuse(attempt(operation), MemoryConflict)
             return
         born, replaced = not self.model.exists, self.model.total()[1] + self.model.omitted()[1]
         try:
             evicted, late = self.model.write(entries)
         except Refused as refused:
-            with pytest.raises(refused.error):
-                self.run(attempt(operation))
+            self.must_refuse(attempt(operation), refused.error)
             return
         self.current, self.steps = None, 0
         answer = self.run(attempt(operation))
@@ -180,8 +183,7 @@ class ClientSteps(MachineBase):
         operation = (
             replace(done.operation, deadline_ms=past) if late else replace(done.operation, digest="other content")
         )
-        with pytest.raises(MemoryOperationExpired if late else MemoryOperationConflict):
-            self.run(done.attempt(operation))
+        self.must_refuse(done.attempt(operation), MemoryOperationExpired if late else MemoryOperationConflict)
 
     def named(self, places: list[int]) -> list[str]:
         known = list(self.ids)

@@ -76,6 +76,7 @@ class FlushSteps(MachineBase):
             return
         assert isinstance(begun, Batch)
         assert self.model.batch is not None
+        assert begun.summary_max == self.limits.summary_tokens
         assert begun.messages == len(self.model.batch.messages)
         assert all(begun.fence > batch.fence for batch in self.batches if batch.incarnation == begun.incarnation)
         self.current = begun

@@ -1,0 +1,63 @@
+"""What the model of a memory is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from durable_memory.memory.errors import MemoryFault
+from durable_memory.memory.stores.port import Entry
+
+
+@dataclass(eq=False)
+class Kept:
+    """A message that is live or waits in the overflow."""
+
+    text: str
+    tokens: int
+    group: Group
+
+
+@dataclass(eq=False)
+class Group:
+    """Messages that stand or fall together. score: when it was last appended to or accessed."""
+
+    section: str
+    pinned: bool
+    age: int
+    score: int
+    waiting: list[str] = field(default_factory=list)
+
+    def rank(self) -> tuple[bool, int, int]:
+        """Where it stands in the queue of those that go: open groups last."""
+        return bool(self.waiting), self.score, self.age
+
+
+@dataclass(eq=False)
+class Summary:
+    """A summary and the texts that it covers."""
+
+    text: str
+    tokens: int
+    cover: list[str]
+
+
+@dataclass(eq=False)
+class Taken:
+    """The flush in progress."""
+
+    owner: str
+    messages: list[Kept]
+    summaries: list[Summary]
+    draft: Entry | None = None
+
+    def texts(self) -> list[str]:
+        """What its content says: old summaries first."""
+        return [s.text for s in self.summaries] + [kept.text for kept in self.messages]
+
+
+class Refused(Exception):
+    """What the store must refuse, with which error."""
+
+    def __init__(self, error: type[MemoryFault]) -> None:
+        super().__init__(error.__name__)
+        self.error = error
