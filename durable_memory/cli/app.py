@@ -10,7 +10,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from durable_memory.cli import declarations, memories, upkeep, worker
+from durable_memory.cli import declarations, janitor, memories, upkeep, worker
 from durable_memory.exit import leave
 
 app = typer.Typer(
@@ -31,6 +31,7 @@ app.command()(memories.stats)
 app.command()(memories.health)
 app.command()(upkeep.flush)
 app.command()(upkeep.clear)
+app.command()(janitor.janitor)
 app.command()(declarations.schema)
 
 

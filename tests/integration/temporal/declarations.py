@@ -29,5 +29,7 @@ DECLARATIONS: tuple[dict[str, Any], ...] = (
     _memory("patient", max_tokens=400, scope="user", flushing=_SMALL),
     _memory("ring", max_tokens=400, scope="user", flushing={"type": "drop", "keep_last": 1}),
     _memory("narrow", max_tokens=400, scope="user", flushing=_SMALL, overflow={"max_tokens": 800}),
+    _memory("brief", max_tokens=4000, scope="session", persistence={"ttl": "1s"}),
+    _memory("calls", max_tokens=400, scope="user", flushing=_SMALL, open_group_ttl="1s"),
     {"resource": "agent", "id": "booking", "memory": "trips", "memory_key": "trip:{{ input.trip_id }}"},
 )

@@ -10,7 +10,7 @@ import pytest
 
 from tests.integration.cli.programs import run_command, run_program
 
-VERBS = ("worker", "validate", "list", "read", "append", "stats", "health", "flush", "clear", "schema")
+VERBS = ("worker", "validate", "list", "read", "append", "stats", "health", "flush", "clear", "janitor", "schema")
 
 
 async def test_help_names_every_verb(tmp_path: Path) -> None:
@@ -33,6 +33,7 @@ async def test_version(tmp_path: Path) -> None:
         ["read", "thread", "k", "--max-tokens", "many"],
         ["append", "thread", "k", "text", "--role", "robot"],
         ["list", "--unknown"],
+        ["janitor"],
         ["worker", "--http-port", "none"],
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ DEFAULTS: dict[str, object] = {
     "project": "default",
     "prefix": "dm:",
     "task_queue": "durable-memory",
+    "janitor_interval": timedelta(minutes=5),
     "memories": (Path("memories"),),
     "http_host": "127.0.0.1",
     "http_port": 0,
@@ -34,6 +36,7 @@ FROM_ENVIRONMENT: dict[str, tuple[str, str, object]] = {
     "project": ("DURABLE_MEMORY_PROJECT", "shop", "shop"),
     "prefix": ("DURABLE_MEMORY_PREFIX", "app/", "app/"),
     "task_queue": ("DURABLE_MEMORY_TASK_QUEUE", "memory-eu", "memory-eu"),
+    "janitor_interval": ("DURABLE_MEMORY_JANITOR_INTERVAL", "90s", timedelta(seconds=90)),
     "memories": ("DURABLE_MEMORY_MEMORIES", os.pathsep.join(["a", "b/c", ""]), (Path("a"), Path("b/c"))),
     "http_host": ("DURABLE_MEMORY_HTTP_HOST", "0.0.0.0", "0.0.0.0"),
     "http_port": ("DURABLE_MEMORY_HTTP_PORT", "9464", 9464),
@@ -46,6 +49,9 @@ REFUSED = [
     ("DURABLE_MEMORY_PREFIX", "dm :", "without spaces and braces"),
     ("DURABLE_MEMORY_TASK_QUEUE", "q" * 1001, "at most 1000 characters"),
     ("DURABLE_MEMORY_MEMORIES", os.pathsep, "names no folder"),
+    ("DURABLE_MEMORY_JANITOR_INTERVAL", "300", "is not a duration"),
+    ("DURABLE_MEMORY_JANITOR_INTERVAL", "100ms", "at least 1s"),
+    ("DURABLE_MEMORY_JANITOR_INTERVAL", "2d", "at most 1d"),
     ("DURABLE_MEMORY_HTTP_HOST", "h" * 300, "at most 255 characters"),
     ("DURABLE_MEMORY_HTTP_PORT", "http", "must be a whole number"),
     ("DURABLE_MEMORY_HTTP_PORT", "70000", "at most 65535"),

@@ -1,0 +1,86 @@
+"""The command that sweeps up once, as the janitor's schedule does again and again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import Annotated
+
+import typer
+
+from durable_memory.activities.runs import TemporalRuns
+from durable_memory.activities.waker import TemporalWaker
+from durable_memory.cli.options import Form, Memories, Project, RedisUrl, settings_from
+from durable_memory.cli.output import Output, facts, say, show
+from durable_memory.cli.session import failing_in_words
+from durable_memory.logs import configure_logs
+from durable_memory.memory.client import MemoryClient
+from durable_memory.memory.declarations.registry import Registry
+from durable_memory.memory.errors import MemoryInvalid
+from durable_memory.memory.janitor.sweep import COUNTS, Janitor
+from durable_memory.memory.settings import Settings
+from durable_memory.temporal_connection import connect_temporal, load_profile
+
+_WORDS = {
+    "owners": "workflows looked at",
+    "living": "that go on",
+    "memories": "memories looked at",
+    "released": "workflows that had ended",
+    "cleared": "memories cleared",
+    "flushed": "memories flushed",
+    "kept": "memories kept",
+    "woken": "flushes woken",
+    "forgotten": "expired memories forgotten",
+    "unknown": "workflows that could not be told; nothing of theirs was touched",
+    "failed": "failed, to be tried again",
+}
+
+
+def janitor(
+    *,
+    once: Annotated[bool, typer.Option("--once", help="One sweep, from the first owner to the last memory.")] = False,
+    redis_url: RedisUrl = None,
+    project: Project = None,
+    memories: Memories = None,
+    output: Form = Output.TABLE,
+) -> None:
+    """Settle what ended workflows left, and wake flushes that are due.
+
+    Needs TEMPORAL_ADDRESS. Exit code 1 if something failed.
+    """
+    if not once:
+        raise typer.BadParameter("a worker's schedule sweeps again and again; --once sweeps from here")
+    configure_logs("warning", "console")
+    with failing_in_words():
+        settings = settings_from(redis_url=redis_url, project=project, memories=memories)
+        counts = asyncio.run(_sweep(settings))
+    data = {name: counts[name] for name in COUNTS}
+    show(output, data, facts(f"Project {settings.project}", ((_WORDS[name], f"{data[name]:,}") for name in COUNTS)))
+    if counts["failed"]:
+        say("Error: a part of the sweep failed; the next one tries it again.")
+        raise typer.Exit(1)
+
+
+async def _sweep(settings: Settings) -> Counter[str]:
+    profile = load_profile()
+    if profile.address is None:
+        raise MemoryInvalid("TEMPORAL_ADDRESS is not set; only Temporal knows which workflows have ended")
+    temporal = await connect_temporal(profile)
+    waker = TemporalWaker(temporal, settings.task_queue)
+    client = await MemoryClient.connect(
+        settings.redis_url,
+        memories=Registry.load(settings.memories),
+        project=settings.project,
+        prefix=settings.prefix,
+        waker=waker,
+    )
+    counts: Counter[str] = Counter()
+    async with client:
+        janitor = Janitor(client, TemporalRuns(temporal), waker.tell)
+        position: str | None = None
+        while True:
+            swept = await janitor.sweep(position)
+            counts.update(swept.counts)
+            position = swept.position
+            if position is None:
+                return counts
