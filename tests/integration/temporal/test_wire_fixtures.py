@@ -1,0 +1,137 @@
+"""Requests and answers as each release wrote them: callers that were built against one are served by the next.
+
+tests/fixtures/wire/v<contract>/ is never edited, only added to; see CONTRIBUTING.md.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from durable_memory import AppendResult, ClearResult, DeleteResult, FlushResult, View
+from durable_memory.activities import wire
+from durable_memory.activities.wire_schema import PUBLIC, wire_schema
+from durable_memory.memory.types.answers import (
+    from_json,
+    health_from_json,
+    stats_from_json,
+    to_json,
+    turn_from_json,
+)
+from tests.integration.temporal.flows.conversations import CallByName
+from tests.integration.temporal.rig import Rig, unique
+
+FOLDER = Path(__file__).parents[2] / "fixtures" / "wire" / "v1"
+SCHEMA = wire_schema()
+
+READERS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    wire.APPEND: lambda data: to_json(from_json(AppendResult, data)),
+    wire.RECORD_TURN: lambda data: to_json(turn_from_json(data)),
+    wire.READ: lambda data: View.from_dict(data).to_dict(),
+    wire.WRITE: lambda data: to_json(from_json(AppendResult, data)),
+    wire.TOUCH: lambda data: {"touched": list(data["touched"])},
+    wire.DELETE: lambda data: to_json(from_json(DeleteResult, data)),
+    wire.CLEAR: lambda data: to_json(from_json(ClearResult, data)),
+    wire.FLUSH: lambda data: to_json(from_json(FlushResult, data)),
+    wire.STATS: lambda data: to_json(stats_from_json(data)),
+    wire.HEALTH: lambda data: to_json(health_from_json(data)),
+}
+"""How workflows read each answer, and what they then know of it."""
+
+
+def fixture(name: str) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_text())
+    return data
+
+
+def closed(node: Any) -> Any:
+    """Returns a schema that refuses fields it does not name."""
+    if isinstance(node, list):
+        return [closed(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    inner = {key: closed(value) for key, value in node.items()}
+    objects = node.get("type") == "object" and "properties" in node and node["properties"].keys() != {"type"}
+    return {"additionalProperties": False, **inner} if objects else inner
+
+
+def validate(definition: str, data: dict[str, Any]) -> None:
+    schema = {"$ref": f"#/$defs/{definition}", "$defs": closed(SCHEMA["$defs"])}
+    Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER).validate(data)
+
+
+def paths(data: Any, path: str = "") -> set[str]:
+    """The fields of an answer; items of a list are not told apart."""
+    if isinstance(data, list):
+        return set().union(*(paths(item, f"{path}[]") for item in data))
+    if not isinstance(data, dict):
+        return set()
+    return {f"{path}.{name}" for name in data}.union(*(paths(value, f"{path}.{name}") for name, value in data.items()))
+
+
+def test_there_is_a_fixture_for_each_request_and_answer() -> None:
+    wanted = {f"{name}.{side}" for name in PUBLIC for side in ("request", "answer")}
+    assert {path.stem for path in FOLDER.iterdir()} == wanted
+    assert READERS.keys() == PUBLIC.keys()
+
+
+async def send(rig: Rig, name: str, request: dict[str, Any]) -> dict[str, Any]:
+    """Sends a request about a memory of this test's own, which holds what the append of the fixtures wrote."""
+    user = unique("user")
+    first = fixture("memory.append.request")
+    by_input = "input" in request["memory"]
+    place = {"input": dict.fromkeys(request["memory"]["input"], user)} if by_input else {"key": f"user:{user}"}
+    request = {**request, "memory": {**request["memory"], **place}}
+    if name not in {wire.APPEND, wire.RECORD_TURN, wire.WRITE}:
+        first["memory"] = request["memory"]
+        appended = await rig.run(CallByName.run, wire.APPEND, first)
+        # Only the ids are of today: those in the file are of a memory that is long gone.
+        request.update({"ids": appended["ids"]} if "ids" in request else {})
+    answer: dict[str, Any] = await rig.run(CallByName.run, name, request)
+    return answer
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+async def test_a_request_of_an_older_caller_gets_an_answer_that_it_can_read(rig: Rig, name: str) -> None:
+    request = fixture(f"{name}.request")
+    validate(PUBLIC[name][0].__name__, request)
+    answer = await send(rig, name, request)
+    validate(PUBLIC[name][1].__name__, answer)
+    assert paths(fixture(f"{name}.answer")) <= paths(answer)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+async def test_a_caller_that_sends_the_least_is_answered_too(rig: Rig, name: str) -> None:
+    needed = [*SCHEMA["$defs"][PUBLIC[name][0].__name__]["required"], *(["confirm"] if name == wire.CLEAR else [])]
+    answer = await send(rig, name, {field: fixture(f"{name}.request")[field] for field in needed})
+    validate(PUBLIC[name][1].__name__, answer)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_an_answer_of_an_older_worker_is_read_as_it_was_meant(name: str) -> None:
+    answer = fixture(f"{name}.answer")
+    assert READERS[name](answer) == answer
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_what_a_newer_worker_adds_to_an_answer_is_ignored(name: str) -> None:
+    answer = fixture(f"{name}.answer")
+    newer = deepcopy(answer)
+    messages = newer["messages"] if isinstance(newer.get("messages"), list) else []
+    parts = [newer, newer.get("result"), newer.get("omitted"), *nested(newer, "stats")]
+    for record in [*parts, *messages, *(message.get("provenance") for message in messages)]:
+        if record is not None:
+            record["added_later"] = {"deep": [1]}
+    assert newer != answer
+    assert READERS[name](newer) == answer
+
+
+def nested(answer: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    """A part of an answer, with its own parts."""
+    return [answer[name], answer[name]["omitted"]] if name in answer else []
