@@ -123,7 +123,8 @@ class PooledLink:
         self._pool = pool
         self._place = place
         self._on_close = on_close
-        self._idle: list[AbstractConnection] = []
+        # Options are only looked at when a connection is made, so a wrong one is found here and not in the first call.
+        self._idle = [self._new_connection()]
         self._slots = asyncio.Semaphore(_MAX_CONNECTIONS)
         self._closed = asyncio.Event()
 
@@ -158,6 +159,8 @@ class PooledLink:
             connection = self._idle.pop() if self._idle else self._new_connection()
             try:
                 async with asyncio.timeout(TIMEOUT_SECONDS):
+                    if not connection.is_connected:
+                        await connection.connect()  # type: ignore[no-untyped-call] # not typed there
                     await connection.send_packed_command(packed, check_health=False)
                     return await connection.read_response()
             except exceptions.ReadOnlyError:

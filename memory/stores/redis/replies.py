@@ -294,6 +294,7 @@ def _instant(milliseconds: int) -> datetime | None:
 
 def script_failed(resource: str, error: Exception) -> NoReturn:
     """Raises what an error inside a script means: it met data that no script of ours leaves behind."""
-    text = str(error)
-    what = text.removeprefix("DAMAGED ") if text.startswith("DAMAGED ") else "a stored value has an unexpected form"
+    kind, _, text = str(error).partition(" ")
+    # The server adds where in the script it happened.
+    what = text.partition(" script:")[0] if kind == "DAMAGED" else "a stored value has an unexpected form"
     raise damaged(resource, what) from error

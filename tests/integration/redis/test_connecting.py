@@ -1,0 +1,149 @@
+"""Opening Redis: what is refused, in which words, and that no word of them is a password."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
+from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.redis.connection import connect_redis, redis_warnings, server_warnings
+from durable_memory.memory.stores.redis.url import parse_sentinel_url, redact_url
+from tests.integration.redis.proxy import fake_server
+
+SECRET = "hunter2:secret"
+
+
+def told(error: BaseException | None) -> str:
+    """All that an error and its causes say."""
+    return "" if error is None else f"{error!r} {told(error.__cause__ or error.__context__)}"
+
+
+def closed_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.mark.parametrize("url", ["http://localhost:6379", "localhost:6379", "redis+tls://x", "", "REDIS://localhost"])
+async def test_a_wrong_scheme_is_refused_with_the_right_ones(url: str) -> None:
+    with pytest.raises(MemoryInvalid, match=r"redis://, rediss://, unix://, redis\+cluster://, redis\+sentinel://"):
+        await connect_redis(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis://localhost:port/0",
+        f"redis://:{SECRET}@localhost:99999999/0",
+        "redis://localhost:6379/0?socket_timeout=soon",
+        "redis://localhost:6379/0?no_such_option=1",
+        "redis+cluster://localhost:7000?x=1",
+        "redis+sentinel://localhost:26379",
+        "redis+sentinel:///service",
+        f"redis+sentinel://user:{SECRET}@localhost:port/service",
+        "redis+sentinel://localhost/service/first",
+        "redis+sentinel://localhost/service?x=1",
+    ],
+)
+async def test_a_url_that_cannot_be_read_is_one_sentence_without_its_secrets(url: str) -> None:
+    with pytest.raises(MemoryInvalid) as refused:
+        await connect_redis(url)
+    assert "secret" not in told(refused.value)
+    assert "\n" not in refused.value.message
+
+
+async def test_a_prefix_with_braces_is_refused_before_anything_is_opened() -> None:
+    with pytest.raises(MemoryInvalid, match="braces"):
+        await connect_redis(f"redis://127.0.0.1:{closed_port()}", prefix="{x}")
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("redis://user:pass@host:6379/0", "redis://host:6379/0"),
+        ("redis://:p%40ss@host/1?password=other", "redis://host/1"),
+        ("redis://user:p@ss@host:6379", "redis://host:6379"),
+        ("rediss://host:6380", "rediss://host:6380"),
+        ("unix://user@/run/redis.sock?password=pass", "unix:///run/redis.sock"),
+        ("redis+sentinel://u:pass@a:1,b:2/mem/0", "redis+sentinel://a:1,b:2/mem/0"),
+        ("pass", "(not a URL)"),
+    ],
+)
+def test_a_shown_url_has_no_user_password_and_options(url: str, shown: str) -> None:
+    assert redact_url(url) == shown
+
+
+def test_a_sentinel_url_names_sentinels_service_and_database() -> None:
+    address = parse_sentinel_url("redis+sentinel://me:p%3Aw@a:1,b,[::1]:3/mem%2Fory/2")
+    assert address.sentinels == (("a", 1), ("b", 26379), ("::1", 3))
+    assert (address.service, address.db, address.username, address.password) == ("mem/ory", 2, "me", "p:w")
+
+
+async def test_an_unreachable_server_is_unavailable_and_names_its_place_only() -> None:
+    port = closed_port()
+    with pytest.raises(MemoryUnavailable, match=f"127.0.0.1:{port}") as refused:
+        await connect_redis(f"redis://:{SECRET}@127.0.0.1:{port}/0")
+    assert "secret" not in told(refused.value)
+
+
+async def test_a_wrong_password_is_unavailable_at_once_and_stays_unsaid(redis_url: str) -> None:
+    with pytest.raises(MemoryUnavailable, match="refuses this user or password") as refused:
+        await connect_redis(redis_url.replace("://", "://nobody:sesame@"))
+    assert "sesame" not in told(refused.value)
+
+
+def info_of(**fields: str) -> bytes:
+    return "\r\n".join(f"{name}:{value}" for name, value in fields.items()).encode()
+
+
+async def ask_fake(**fields: str) -> Backend:
+    async def answer(request: bytes) -> bytes:
+        body = info_of(**fields)
+        if b"INFO\r\n" in request and b"SETINFO" not in request:
+            return b"$%d\r\n%b\r\n" % (len(body), body)
+        return b"+OK\r\n" * max(1, request.count(b"SETINFO"))
+
+    async with fake_server(answer) as url:
+        return await connect_redis(url)
+
+
+@pytest.mark.parametrize("version", ["6.2.14", "5.0.0", "2.8", "unknown"])
+async def test_a_server_older_than_seven_is_refused_with_its_version(version: str) -> None:
+    with pytest.raises(MemoryInvalid, match=rf"has version {version}; 7\.0 or newer") as refused:
+        await ask_fake(redis_version=version)
+    assert "\n" not in refused.value.message
+
+
+@pytest.mark.parametrize("version", ["7.0.0", "7.2.4", "8.0.1", "10.0.0"])
+async def test_seven_and_newer_are_welcome(version: str) -> None:
+    backend = await ask_fake(redis_version=version)
+    assert backend.description.startswith("redis://127.0.0.1:")
+    await backend.store.close()
+
+
+async def test_a_node_of_a_cluster_asks_for_the_cluster_scheme() -> None:
+    with pytest.raises(MemoryInvalid, match=r"write redis\+cluster://"):
+        await ask_fake(redis_version="7.2.4", cluster_enabled="1")
+
+
+async def test_a_safe_server_gives_no_warning(redis_url: str) -> None:
+    assert await redis_warnings(redis_url) == ()
+
+
+def test_settings_that_can_lose_messages_are_said_in_one_sentence_each() -> None:
+    warnings = server_warnings({"maxmemory_policy": "allkeys-lru", "aof_enabled": "0"})
+    assert len(warnings) == 2
+    assert "allkeys-lru" in warnings[0]
+    assert "append-only file" in warnings[1]
+    assert server_warnings({"maxmemory_policy": "noeviction", "aof_enabled": "1"}) == ()
+
+
+async def test_a_closed_store_is_unavailable_and_closing_twice_is_harmless(redis_url: str) -> None:
+    backend = await connect_redis(redis_url)
+    await backend.store.ping()
+    await backend.store.close()
+    await backend.store.close()
+    with pytest.raises(MemoryUnavailable, match="closed"):
+        await backend.store.ping()

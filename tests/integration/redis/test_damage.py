@@ -1,0 +1,98 @@
+"""A memory that something else has changed says so, instead of showing a part of itself as the whole."""
+
+from __future__ import annotations
+
+import pytest
+from redis.asyncio import Redis
+
+from durable_memory.memory.errors import MemoryDamaged
+from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.redis.keys import MEMORY_KEYS, RedisKeys
+from durable_memory.testing.builders import call, result, summarising, system, user
+from durable_memory.testing.driven import Driven
+
+
+def name_of(prefix: str, driven: Driven, short: str) -> bytes:
+    return RedisKeys(prefix).memory(driven.memory).names[MEMORY_KEYS.index(short)]
+
+
+async def filled(backend: Backend) -> Driven:
+    """A memory with something in each of its keys."""
+    driven = Driven(backend.store, summarising(policy="lru"))
+    await driven.append(*(user(f"old{number}") for number in range(8)))
+    await driven.flush()
+    await driven.append(system("rule", 5), call("call", "a"), result("answer", "a"))
+    await driven.append(*(user(f"m{number}") for number in range(5)))
+    return driven
+
+
+@pytest.mark.parametrize("lost", ["msg", "order:system", "order:long_term", "order:short_term", "overflow"])
+async def test_a_key_that_maxmemory_took_is_damage_for_readers_and_writers(
+    backend: Backend, raw: Redis, prefix: str, lost: str
+) -> None:
+    driven = await filled(backend)
+    assert await raw.delete(name_of(prefix, driven, lost)) == 1
+    with pytest.raises(MemoryDamaged, match="maxmemory-policy"):
+        await driven.read()
+    with pytest.raises(MemoryDamaged):
+        await driven.append(user("more"))
+
+
+async def test_one_lost_record_is_damage(backend: Backend, raw: Redis, prefix: str) -> None:
+    driven = await filled(backend)
+    seq = (await driven.read()).entries[-1].id.split("-")[1]
+    assert await raw.hdel(name_of(prefix, driven, "msg"), seq) == 1
+    with pytest.raises(MemoryDamaged) as refused:
+        await driven.read()
+    assert driven.memory.key not in refused.value.message
+    with pytest.raises(MemoryDamaged):
+        await driven.append(user("more"))
+
+
+async def test_a_record_lost_under_a_flush_is_damage_and_commits_nothing(
+    backend: Backend, raw: Redis, prefix: str
+) -> None:
+    driven = Driven(backend.store, summarising())
+    appended = await driven.append(*(user(f"m{number}") for number in range(8)))
+    batch = await driven.batch()
+    await driven.summarise(batch)
+    await raw.hdel(name_of(prefix, driven, "msg"), appended.ids[0].split("-")[1])
+    before = await raw.dump(name_of(prefix, driven, "meta")), await raw.dump(name_of(prefix, driven, "msg"))
+    with pytest.raises(MemoryDamaged):
+        await driven.store.content(driven.memory, batch, 0)
+    with pytest.raises(MemoryDamaged):
+        await driven.commit(batch)
+    assert (await raw.dump(name_of(prefix, driven, "meta")), await raw.dump(name_of(prefix, driven, "msg"))) == before
+
+
+async def test_a_key_of_another_type_is_damage(backend: Backend, raw: Redis, prefix: str) -> None:
+    driven = await filled(backend)
+    name = name_of(prefix, driven, "groups")
+    await raw.delete(name)
+    await raw.set(name, "foreign")
+    with pytest.raises(MemoryDamaged, match="unexpected form"):
+        await driven.append(call("again", "b"))
+
+
+@pytest.mark.parametrize("way", ["write", "clear"])
+async def test_a_damaged_memory_can_be_written_anew_or_cleared(
+    backend: Backend, raw: Redis, prefix: str, way: str
+) -> None:
+    driven = await filled(backend)
+    await raw.delete(name_of(prefix, driven, "msg"))
+    await (driven.write(user("new")) if way == "write" else driven.clear())
+    await driven.append(user("after"))
+    assert (await driven.texts())[-1] == "after"
+    await driven.check_counters()
+
+
+async def test_a_memory_that_lost_its_counters_is_born_again_without_its_leftovers(
+    backend: Backend, raw: Redis, prefix: str
+) -> None:
+    driven = await filled(backend)
+    await raw.delete(name_of(prefix, driven, "meta"))
+    assert (await driven.read()).version == "absent"
+    born = await driven.append(user("new"))
+    assert born.created
+    assert await driven.texts() == ["new"]
+    await driven.check_counters()

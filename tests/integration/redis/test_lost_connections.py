@@ -1,0 +1,131 @@
+"""What happens when the way to Redis breaks in the middle: a call lands exactly once, or is known to have failed."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+
+import pytest
+from redis.asyncio import Redis
+
+from durable_memory.memory.errors import MemoryUnavailable
+from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.types import AppendResult
+from durable_memory.testing.builders import summarising, user
+from durable_memory.testing.driven import Driven
+from tests.integration.redis.proxy import Proxy
+
+WIDE = summarising(max_tokens=1_000_000, due_tokens=None, target_tokens=None, overflow_tokens=2_000_000)
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        b"-READONLY You can't write against a read only replica.\r\n",
+        b"-LOADING Redis is loading the dataset in memory\r\n",
+        b"-MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.\r\n",
+        b"-TRYAGAIN Multiple keys request during rehashing of slot\r\n",
+        b"-CLUSTERDOWN Hash slot not served\r\n",
+        b"-BUSY Redis is busy running a script.\r\n",
+    ],
+)
+async def test_an_append_that_is_refused_three_times_for_the_moment_lands_once(
+    proxied: Backend, proxy: Proxy, refusal: bytes
+) -> None:
+    driven = Driven(proxied.store, WIDE)
+    proxy.refusals += [refusal] * 3
+    result = await driven.append(user("once"))
+    assert proxy.refusals == []
+    assert not result.already_applied
+    assert await driven.texts() == ["once"]
+
+
+async def test_a_replica_is_asked_again_on_a_new_connection(proxied: Backend, proxy: Proxy) -> None:
+    driven = Driven(proxied.store, WIDE)
+    await driven.append(user("before"))
+    connections = proxy.connections
+    proxy.refusals.append(b"-READONLY You can't write against a read only replica.\r\n")
+    await driven.append(user("after"))
+    assert proxy.connections > connections
+
+
+async def test_a_connection_cut_before_the_server_saw_the_append_is_replaced(proxied: Backend, proxy: Proxy) -> None:
+    driven = Driven(proxied.store, WIDE)
+    proxy.cut_before = 2
+    result = await driven.append(user("once"))
+    assert not result.already_applied
+    assert await driven.texts() == ["once"]
+
+
+async def test_an_append_whose_answer_was_lost_is_applied_exactly_once(proxied: Backend, proxy: Proxy) -> None:
+    driven = Driven(proxied.store, WIDE)
+    proxy.cut_after = 2
+    result = await driven.append(user("once"))
+    assert result.already_applied
+    view = await driven.read()
+    assert [entry.id for entry in view.entries] == list(result.ids)
+
+
+async def test_a_server_that_stays_away_is_unavailable_after_bounded_attempts(proxied: Backend, proxy: Proxy) -> None:
+    driven = Driven(proxied.store, WIDE)
+    await driven.append(user("before"))
+    proxy.cut_before = 1_000
+    with pytest.raises(MemoryUnavailable, match="cannot be reached") as refused:
+        await driven.append(user("lost"))
+    assert proxy.cut_before > 900
+    assert "lost" not in refused.value.message
+    proxy.cut_before = 0
+    assert await driven.texts() == ["before"]
+
+
+async def test_a_server_out_of_memory_is_unavailable_at_once(proxied: Backend, proxy: Proxy) -> None:
+    driven = Driven(proxied.store, WIDE)
+    proxy.refusals += [b"-OOM command not allowed when used memory > 'maxmemory'.\r\n"] * 2
+    with pytest.raises(MemoryUnavailable, match="out of memory"):
+        await driven.append(user("no room"))
+    assert len(proxy.refusals) == 1
+
+
+async def test_a_script_that_the_server_forgot_is_sent_again_whole(backend: Backend, raw: Redis) -> None:
+    driven = Driven(backend.store, WIDE)
+    await driven.append(user("before"))
+    await raw.script_flush()
+    result = await driven.append(user("after"))
+    assert not result.already_applied
+    assert await driven.texts() == ["before", "after"]
+
+
+async def test_a_cancelled_call_leaves_no_answer_for_the_next_one(proxied: Backend, proxy: Proxy) -> None:
+    driven = Driven(proxied.store, WIDE)
+    proxy.held.clear()
+    waiting = asyncio.create_task(driven.append(user("cancelled")))
+    await proxy.holding.wait()
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    proxy.held.set()
+    assert (await driven.stats()).messages["short_term"] == 1
+    assert await driven.texts() == ["cancelled"]
+    assert isinstance(await driven.append(user("next")), AppendResult)
+
+
+async def test_calls_cancelled_at_any_moment_are_applied_whole_or_not_at_all(redis_url: str, prefix: str) -> None:
+    from durable_memory.memory.stores.redis.connection import connect_redis  # noqa: PLC0415 - a backend of its own
+
+    backend = await connect_redis(redis_url, prefix=prefix)
+    driven = Driven(backend.store, WIDE)
+    dice = random.Random(7)
+    sent = [f"{number}a {number}b" for number in range(300)]
+
+    async def append(text: str) -> None:
+        await asyncio.wait_for(driven.append(*(user(part) for part in text.split())), dice.random() * 0.002)
+
+    await asyncio.gather(*(append(text) for text in sent), return_exceptions=True)
+    await driven.append(user("last"))
+    *stored, last = await driven.texts()
+    assert last == "last"
+    pairs = [f"{first} {second}" for first, second in zip(stored[::2], stored[1::2], strict=True)]
+    assert len(set(pairs)) == len(pairs)
+    assert set(pairs) <= set(sent)
+    await driven.check_counters()
+    await backend.store.close()

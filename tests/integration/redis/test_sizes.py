@@ -1,0 +1,69 @@
+"""What a memory takes in Redis, and that what was only for a while is gone after it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import uuid
+
+from redis.asyncio import Redis
+
+from durable_memory.memory.stores.port import Backend, Entry
+from durable_memory.memory.stores.redis.keys import MEMORY_KEYS, RedisKeys
+from durable_memory.testing.builders import summarising, user
+from durable_memory.testing.driven import Driven
+
+COUNT = 2_000
+WIDE = summarising(max_tokens=None, due_tokens=None, target_tokens=None, overflow_tokens=None, ttl_ms=3_600_000)
+
+
+async def sizes(raw: Redis, prefix: str, driven: Driven) -> dict[str, int]:
+    names = RedisKeys(prefix).memory(driven.memory).names
+    return {short: await raw.memory_usage(name, samples=0) or 0 for short, name in zip(MEMORY_KEYS, names, strict=True)}
+
+
+async def test_an_operation_record_takes_at_most_260_bytes_and_a_message_half_more_than_its_record(
+    backend: Backend, raw: Redis, prefix: str
+) -> None:
+    driven = Driven(backend.store, WIDE)
+    payload = json.dumps({"role": "user", "content": "x" * 1000, "created_at": "2026-01-01T00:00:00+00:00"})
+    for number in range(COUNT):
+        op = f"default/{uuid.uuid4()}/{number}"  # as long as those of an activity
+        await driven.append(Entry(payload, "short_term", 250), op=op)
+    used = await sizes(raw, prefix, driven)
+    operations = used.pop("ops") + used.pop("opx")
+    assert operations / COUNT <= 260
+    assert sum(used.values()) / COUNT <= 1.5 * len(payload)
+
+
+async def test_an_operation_record_is_gone_after_its_deadline(backend: Backend, raw: Redis, prefix: str) -> None:
+    brief = Driven(backend.store, WIDE, patience_ms=500)
+    for number in range(20):
+        await brief.append(user(f"m{number}"))
+    names = RedisKeys(prefix).memory(brief.memory).names
+    opx = names[MEMORY_KEYS.index("opx")]
+    # The 60 s that clocks may differ by are moved into the past, since nothing here waits that long.
+    for member in await raw.zrange(opx, 0, -1):
+        assert isinstance(member, bytes)
+        await raw.zincrby(opx, -61_000, member)
+    await asyncio.sleep(0.6)
+    patient = Driven(backend.store, WIDE, brief.memory)
+    await raw.delete(names[MEMORY_KEYS.index("meta")])
+    for number in range(4):
+        await patient.append(user(f"n{number}"))
+        await asyncio.sleep(0.55)
+    assert await raw.zcard(opx) <= 4
+    assert await raw.hlen(names[MEMORY_KEYS.index("ops")]) == await raw.zcard(opx)
+
+
+async def test_answered_calls_leave_no_trace_once_their_group_is_gone(
+    backend: Backend, raw: Redis, prefix: str
+) -> None:
+    from durable_memory.testing.builders import call, dropping, result  # noqa: PLC0415 - this test only
+
+    driven = Driven(backend.store, dropping())
+    for number in range(30):
+        await driven.append(call(f"c{number}", f"id{number}"), result(f"r{number}", f"id{number}"))
+    groups = RedisKeys(prefix).memory(driven.memory).names[MEMORY_KEYS.index("groups")]
+    live = len((await driven.read()).entries) // 2
+    assert await raw.hlen(groups) == 2 * live

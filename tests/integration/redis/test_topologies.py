@@ -1,0 +1,98 @@
+"""A cluster and a failover: the same memory, wherever its slot lies and whoever the primary is."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from redis.asyncio import RedisCluster
+
+from durable_memory.memory.identity import MemoryId, Owner
+from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.redis.connection import connect_redis, redis_warnings
+from durable_memory.memory.stores.redis.keys import RedisKeys
+from durable_memory.testing.builders import call, result, summarising, system, user
+from durable_memory.testing.driven import Driven
+from tests.integration.redis.topologies import open_cluster, open_sentinels
+
+
+@pytest.fixture(scope="module")
+async def cluster_url(server_folder: Path) -> AsyncIterator[str]:
+    async with open_cluster(server_folder / "cluster") as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+async def clustered(cluster_url: str) -> AsyncIterator[Backend]:
+    backend = await connect_redis(cluster_url)
+    yield backend
+    await backend.store.close()
+
+
+async def test_memories_live_on_every_node_and_every_operation_works_there(
+    clustered: Backend, cluster_url: str
+) -> None:
+    project = uuid.uuid4().hex
+    nodes = set()
+    async with RedisCluster.from_url(cluster_url.replace("redis+cluster", "redis")) as cluster:
+        for key in ["a", "a{b}", "}{", "{}", "b", "c", "d", "e", "😀"]:
+            memory = MemoryId(project, "desk", key)
+            nodes.add(cluster.get_node_from_key(RedisKeys("dm:").memory(memory).names[0].decode()))
+            driven = Driven(clustered.store, summarising(policy="lru", ttl_ms=3_600_000), memory)
+            await driven.append(system("rule", 5), call("call", "x"), result("answer", "x", 5))
+            appended = [await driven.append(user(f"m{number}")) for number in range(8)]
+            await driven.touch(appended[-1].ids[0])
+            committed = await driven.flush()
+            assert committed.summary_id is not None
+            assert (await driven.texts())[:1] == ["rule"]
+            await driven.delete(committed.summary_id)
+            given_up = await driven.batch("flusher/2", force=True)
+            assert await clustered.store.renew(memory, given_up, driven.limits)
+            assert await clustered.store.fail(memory, given_up, "Boom", 0) is None
+            await driven.check_counters()
+            await driven.write(user("new"), if_version=(await driven.read()).version)
+            assert await driven.texts() == ["new"]
+            assert (await driven.clear()).cleared == 1
+            await clustered.index.register(memory, Owner("ns", "wf", "run"))
+    assert len(nodes - {None}) == 3, "the keys of this test must reach every node"
+    listed = await clustered.index.memories(project, "desk", None, 100)
+    assert len(listed.memories) == 9
+
+
+async def test_writers_of_a_cluster_lose_nothing(clustered: Backend) -> None:
+    wide = summarising(max_tokens=1_000_000, due_tokens=None, target_tokens=None, overflow_tokens=2_000_000)
+    driven = Driven(clustered.store, wide)
+    await asyncio.gather(*(driven.append(user(f"m{number}")) for number in range(200)))
+    assert sorted(await driven.texts()) == sorted(f"m{number}" for number in range(200))
+
+
+async def test_a_cluster_is_warned_of_like_a_server(cluster_url: str) -> None:
+    (warning,) = await redis_warnings(cluster_url)
+    assert "append-only file" in warning
+
+
+async def test_appends_go_on_after_a_failover_and_each_lands_once(server_folder: Path) -> None:
+    async with open_sentinels(server_folder / "sentinels") as service:
+        backend = await connect_redis(service.url)
+        driven = Driven(backend.store, summarising(max_tokens=1_000_000, due_tokens=None, target_tokens=None))
+        await driven.append(*(user(f"before{number}") for number in range(20)))
+        await _replicated(service.primary.ports[0])
+        service.primary.kill()
+        after = [f"after{number}" for number in range(20)]
+        for text in after:
+            await driven.append(user(text))
+        texts = await driven.texts()
+        assert texts[:20] == [f"before{number}" for number in range(20)]
+        assert texts[20:] == after
+        await backend.store.close()
+
+
+async def _replicated(port: int) -> None:
+    """Waits until the replica has everything, since a failover loses what it has not."""
+    from redis.asyncio import Redis  # noqa: PLC0415 - this test only
+
+    async with Redis(port=port) as primary:
+        assert await primary.wait(1, 5_000) == 1

@@ -1,0 +1,125 @@
+"""A cluster of three servers, and a primary with a replica and three Sentinels, from the one program at hand."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from redis.asyncio import Redis
+
+from durable_memory.dev.supervisor import Server, ServerSpec, free_ports, start_server
+from durable_memory.dev.valkey import find_program
+
+SLOT_EDGES = (0, 5461, 10923, 16384)
+READY = "Ready to accept connections"
+
+
+async def ask(client: Redis, *words: str | int) -> Any:
+    """Sends a command of administration."""
+    return await client.execute_command(*words)  # type: ignore[no-untyped-call] # not typed there
+
+
+async def until(holds: Callable[[Redis], Awaitable[bool]], client: Redis) -> None:
+    """Asks a server again until something holds; the test's own timeout bounds it."""
+    while not await holds(client):  # noqa: ASYNC110 - the event happens in another process
+        await asyncio.sleep(0.05)
+
+
+def _options(port: int, **more: str) -> list[str]:
+    options = {"port": str(port), "bind": "127.0.0.1", "dir": ".", "save": "", "set-proc-title": "no", **more}
+    return [part for name, value in options.items() for part in (f"--{name}", value)]
+
+
+@asynccontextmanager
+async def open_cluster(folder: Path) -> AsyncIterator[str]:
+    """Starts a cluster of three primaries without replicas and yields its URL."""
+    program = str(find_program())
+
+    def command(ports: Sequence[int]) -> list[str]:
+        cluster = {"cluster-enabled": "yes", "cluster-port": str(ports[1]), "cluster-node-timeout": "2000"}
+        return [program, *_options(ports[0], **cluster)]
+
+    async with AsyncExitStack() as stack:
+        nodes: list[Redis] = []
+        for number in range(3):
+            server = await start_server(ServerSpec("node", command, 2, READY), folder / str(number))
+            stack.callback(server.kill)
+            node = Redis(port=server.ports[0])
+            stack.push_async_callback(node.aclose)
+            await ask(node, "CLUSTER", "ADDSLOTSRANGE", SLOT_EDGES[number], SLOT_EDGES[number + 1] - 1)
+            if nodes:
+                meet = ("CLUSTER", "MEET", "127.0.0.1", server.ports[0], server.ports[1])
+                await ask(nodes[0], *meet)
+            nodes.append(node)
+        for node in nodes:
+            await until(_agrees, node)
+        yield f"redis+cluster://127.0.0.1:{nodes[0].connection_pool.connection_kwargs['port']}"
+
+
+async def _agrees(node: Redis) -> bool:
+    info = await ask(node, "CLUSTER", "INFO")
+    text = info.decode() if isinstance(info, bytes) else str(info)
+    shards = await ask(node, "CLUSTER", "SLOTS")
+    return "ok" in text.split("cluster_state", 1)[1][:10] and len(shards) == len(SLOT_EDGES) - 1
+
+
+@dataclass(frozen=True)
+class Sentinels:
+    """A service that Sentinels watch. url: for clients; primary: the server that takes writes at first."""
+
+    url: str
+    primary: Server
+
+
+@asynccontextmanager
+async def open_sentinels(folder: Path) -> AsyncIterator[Sentinels]:
+    """Starts a primary, a replica and three Sentinels; returns when a failover would work."""
+    program = str(find_program())
+    async with AsyncExitStack() as stack:
+        primary = await start_server(
+            ServerSpec("primary", lambda p: [program, *_options(p[0])], 1, READY), folder / "p"
+        )
+        stack.callback(primary.kill)
+        port = primary.ports[0]
+
+        def following(ports: Sequence[int]) -> list[str]:
+            return [program, *_options(ports[0]), "--replicaof", "127.0.0.1", str(port)]
+
+        replica = await start_server(ServerSpec("replica", following, 1, READY), folder / "r")
+        stack.callback(replica.kill)
+        watchers = []
+        for number in range(3):
+            own = folder / f"s{number}"
+            (own_port,) = free_ports(1)
+            _configure(own, own_port, port)
+            spec = ServerSpec("sentinel", lambda _: [program, "sentinel.conf", "--sentinel"], 1, "+monitor master")
+            watcher = await start_server(spec, own, ports=(own_port,))
+            stack.callback(watcher.kill)
+            watchers.append(watcher.ports[0])
+        for each in watchers:
+            async with Redis(port=each, decode_responses=True) as sentinel:
+                await until(_ready_for_failover, sentinel)
+        places = ",".join(f"127.0.0.1:{each}" for each in watchers)
+        yield Sentinels(f"redis+sentinel://{places}/mem/0", primary)
+
+
+def _configure(folder: Path, own_port: int, primary_port: int) -> None:
+    lines = [
+        f"port {own_port}",
+        "bind 127.0.0.1",
+        f"sentinel monitor mem 127.0.0.1 {primary_port} 2",
+        "sentinel down-after-milliseconds mem 500",
+        "sentinel failover-timeout mem 2000",
+    ]
+    folder.mkdir(parents=True)
+    (folder / "sentinel.conf").write_text("\n".join(lines) + "\n")
+
+
+async def _ready_for_failover(sentinel: Redis) -> bool:
+    flat = await ask(sentinel, "SENTINEL", "MASTER", "mem")
+    state = flat if isinstance(flat, dict) else dict(zip(flat[::2], flat[1::2], strict=True))
+    return int(state["num-slaves"]) >= 1 and int(state["num-other-sentinels"]) >= 2
