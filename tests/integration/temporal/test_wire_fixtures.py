@@ -28,6 +28,8 @@ from tests.integration.temporal.flows.conversations import CallByName
 from tests.integration.temporal.rig import Rig, unique
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "wire" / "v1"
+PAIRS = sorted(path.stem for path in FOLDER.glob("*.request*.json"))
+"""memory.append.request, and memory.append.request.<more> for what came later; each has an answer of that name."""
 SCHEMA = wire_schema()
 
 READERS: dict[str, Callable[[dict[str, Any]], Any]] = {
@@ -48,6 +50,14 @@ READERS: dict[str, Callable[[dict[str, Any]], Any]] = {
 def fixture(name: str) -> dict[str, Any]:
     data: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_text())
     return data
+
+
+def activity_of(pair: str) -> str:
+    return pair.partition(".request")[0]
+
+
+def answer_to(pair: str) -> dict[str, Any]:
+    return fixture(pair.replace(".request", ".answer"))
 
 
 def closed(node: Any) -> Any:
@@ -76,9 +86,8 @@ def paths(data: Any, path: str = "") -> set[str]:
 
 
 def test_there_is_a_fixture_for_each_request_and_answer() -> None:
-    wanted = {f"{name}.{side}" for name in PUBLIC for side in ("request", "answer")}
-    assert {path.stem for path in FOLDER.iterdir()} == wanted
-    assert READERS.keys() == PUBLIC.keys()
+    assert {activity_of(pair) for pair in PAIRS} == PUBLIC.keys() == READERS.keys()
+    assert {path.stem for path in FOLDER.iterdir()} == {*PAIRS, *(pair.replace("request", "answer") for pair in PAIRS)}
 
 
 async def send(rig: Rig, name: str, request: dict[str, Any]) -> dict[str, Any]:
@@ -97,13 +106,13 @@ async def send(rig: Rig, name: str, request: dict[str, Any]) -> dict[str, Any]:
     return answer
 
 
-@pytest.mark.parametrize("name", PUBLIC)
-async def test_a_request_of_an_older_caller_gets_an_answer_that_it_can_read(rig: Rig, name: str) -> None:
-    request = fixture(f"{name}.request")
+@pytest.mark.parametrize("pair", PAIRS)
+async def test_a_request_of_an_older_caller_gets_an_answer_that_it_can_read(rig: Rig, pair: str) -> None:
+    name, request = activity_of(pair), fixture(pair)
     validate(PUBLIC[name][0].__name__, request)
     answer = await send(rig, name, request)
     validate(PUBLIC[name][1].__name__, answer)
-    assert paths(fixture(f"{name}.answer")) <= paths(answer)
+    assert paths(answer_to(pair)) <= paths(answer)
 
 
 @pytest.mark.parametrize("name", PUBLIC)
@@ -113,15 +122,16 @@ async def test_a_caller_that_sends_the_least_is_answered_too(rig: Rig, name: str
     validate(PUBLIC[name][1].__name__, answer)
 
 
-@pytest.mark.parametrize("name", PUBLIC)
-def test_an_answer_of_an_older_worker_is_read_as_it_was_meant(name: str) -> None:
-    answer = fixture(f"{name}.answer")
-    assert READERS[name](answer) == answer
+@pytest.mark.parametrize("pair", PAIRS)
+def test_an_answer_of_an_older_worker_is_read_as_it_was_meant(pair: str) -> None:
+    answer = answer_to(pair)
+    read = READERS[activity_of(pair)](answer)
+    assert {name: read[name] for name in answer} == answer
 
 
-@pytest.mark.parametrize("name", PUBLIC)
-def test_what_a_newer_worker_adds_to_an_answer_is_ignored(name: str) -> None:
-    answer = fixture(f"{name}.answer")
+@pytest.mark.parametrize("pair", PAIRS)
+def test_what_a_newer_worker_adds_to_an_answer_is_ignored(pair: str) -> None:
+    answer = answer_to(pair)
     newer = deepcopy(answer)
     messages = newer["messages"] if isinstance(newer.get("messages"), list) else []
     parts = [newer, newer.get("result"), newer.get("omitted"), *nested(newer, "stats")]
@@ -129,7 +139,8 @@ def test_what_a_newer_worker_adds_to_an_answer_is_ignored(name: str) -> None:
         if record is not None:
             record["added_later"] = {"deep": [1]}
     assert newer != answer
-    assert READERS[name](newer) == answer
+    read = READERS[activity_of(pair)]
+    assert read(newer) == read(answer)
 
 
 def nested(answer: dict[str, Any], name: str) -> list[dict[str, Any]]:
