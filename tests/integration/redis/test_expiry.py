@@ -91,6 +91,16 @@ async def test_a_key_that_emptied_and_came_again_still_ends_with_the_memory(
     await check_one_end(raw, prefix, driven)
 
 
+async def test_the_first_message_that_can_go_brings_a_key_that_ends_with_the_memory(
+    backend: Backend, raw: Redis, prefix: str
+) -> None:
+    driven = Driven(backend.store, summarising(ttl_ms=HOUR_MS, policy="lru"))
+    await driven.append(user("stays", pinned=True))
+    await driven.append(user("stays too", pinned=True))
+    await driven.append(user("can go"))
+    assert "evict:short_term" in await check_one_end(raw, prefix, driven)
+
+
 async def test_a_flush_does_not_keep_a_memory_alive(backend: Backend, raw: Redis, prefix: str) -> None:
     driven = Driven(backend.store, summarising(ttl_ms=400))
     for number in range(8):
