@@ -97,7 +97,7 @@ async def _work(settings: Settings, *, dev: bool) -> None:
         client = await connect_temporal(profile, plugins=[plugin], runtime=_runtime(metrics), identity=_identity())
         await stack.enter_async_context(metrics.collecting())
         readiness = Readiness(store, client, settings.task_queue, metrics)
-        await stack.enter_async_context(_probes(settings, readiness))
+        await _serve_probes(stack, settings, readiness)
         warming = asyncio.create_task(TiktokenCounter().load())
         stack.callback(warming.cancel)
         await _poll(client, settings.task_queue, readiness)
@@ -117,17 +117,18 @@ async def _servers(settings: Settings, *, dev: bool) -> AsyncIterator[tuple[str,
         yield settings.redis_url, profile
         return
     async with dev_servers(redis_url=settings.redis_url, temporal_address=profile.address) as servers:
+        settings_of = {
+            "valkey": f"REDIS_URL={servers.redis_url}",
+            "temporal": f"TEMPORAL_ADDRESS={servers.temporal_address}",
+        }
         for name in servers.started:
             _log.info("started %s for development; its data is in %s", name, DEFAULT_FOLDER / name)
         _log.info("Redis", extra={"redis": redact_url(servers.redis_url)})
         _log.info("Temporal", extra={"temporal": servers.temporal_address})
         if servers.temporal_ui:
             _log.info("Temporal UI", extra={"temporal_ui": servers.temporal_ui})
-        _log.info(
-            "for other shells: export REDIS_URL=%s TEMPORAL_ADDRESS=%s",
-            redact_url(servers.redis_url),
-            servers.temporal_address,
-        )
+        if servers.started:
+            _log.info("for other shells: export %s", " ".join(settings_of[name] for name in servers.started))
         yield servers.redis_url, load_profile(servers.temporal_address)
 
 
@@ -145,22 +146,17 @@ async def _open_store(redis_url: str, prefix: str) -> Store:
     return backend.store
 
 
-@asynccontextmanager
-async def _probes(settings: Settings, readiness: Readiness) -> AsyncIterator[None]:
+async def _serve_probes(stack: AsyncExitStack, settings: Settings, readiness: Readiness) -> None:
+    """Serves the probes until the stack closes."""
     paths = {"/livez": readiness.livez, "/readyz": readiness.readyz, "/metrics": readiness.metricsz}
-    server = serving(settings.http_host, settings.http_port, paths)
     try:
-        address = await server.__aenter__()
+        address = await stack.enter_async_context(serving(settings.http_host, settings.http_port, paths))
     except OSError as error:
         raise MemoryInvalid(
             f"DURABLE_MEMORY_HTTP_PORT: {settings.http_host}:{settings.http_port} cannot be listened on: "
             f"{error.strerror}; choose another, or 0 for a free one"
         ) from None
-    try:
-        _log.info("probes and metrics", extra={"http": address})
-        yield
-    finally:
-        await server.__aexit__(None, None, None)
+    _log.info("probes and metrics", extra={"http": address})
 
 
 async def _poll(client: Client, task_queue: str, readiness: Readiness) -> None:

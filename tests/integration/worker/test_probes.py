@@ -78,3 +78,4 @@ async def test_strange_requests_are_answered_and_harm_nothing(start_worker: Star
         assert (await raw(worker, b"GET /livez HTTP/1.1\r\nX: " + b"a" * 40_000)).startswith(b"HTTP/1.1 400 ")
         assert (await raw(worker, b"\xff\xfe nonsense")).startswith(b"HTTP/1.1 400 ")
         assert (await worker.get("/livez"))[0] == 200
+        assert await worker.end(signal.SIGTERM) == 0

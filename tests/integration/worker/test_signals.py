@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 
 import psutil
@@ -31,18 +32,22 @@ async def test_work_that_runs_is_finished_before_the_end(
         assert (await call.result())["messages"] == 1
 
 
-async def test_a_second_signal_ends_at_once(
-    start_worker: StartWorker, own_valkey: Valkey, temporal_client: Client, project: str
+async def test_a_second_signal_ends_at_once_and_leaves_no_server(
+    start_worker: StartWorker, own_valkey: Valkey, project: str
 ) -> None:
-    async with start_worker(REDIS_URL=own_valkey.url) as worker, calling(temporal_client, project) as caller:
+    given = {"REDIS_URL": own_valkey.url, "TEMPORAL_ADDRESS": "", "DURABLE_MEMORY_LOG_FORMAT": "json"}
+    async with start_worker("--dev", **given) as worker:
         await worker.ready()
-        psutil.Process(own_valkey.server.pid).suspend()
-        call = await caller.start("memory.append", REQUEST)
-        await until_started(call)
+        (temporal,) = worker.children()
+        client = await Client.connect((await worker.entry(temporal=None))["temporal"])
+        async with calling(client, project) as caller:
+            psutil.Process(own_valkey.server.pid).suspend()
+            await until_started(await caller.start("memory.append", REQUEST))
         worker.process.send_signal(signal.SIGTERM)
         await worker.entry(signal="SIGTERM")
         assert await worker.end(signal.SIGINT) == 128 + signal.SIGINT
-        await call.terminate()
+        await asyncio.to_thread(psutil.wait_procs, [temporal], 30)
+        assert not temporal.is_running()
 
 
 async def test_a_signal_during_the_start_ends_it_as_well(start_worker: StartWorker) -> None:
