@@ -82,6 +82,23 @@ async def test_an_attempt_that_outlives_its_time_beside_the_next_one_leaves_one_
         assert await messages_accounted_for(memory) == 3
 
 
+async def test_a_summary_that_takes_longer_than_its_heartbeat_timeout_is_one_attempt(
+    temporal_address: str, redis_url: str
+) -> None:
+    summarizer = Gated()
+    async with running(temporal_address, redis_url, summarizer=summarizer, workflows=[HurriedFlush]) as rig:
+        memory = rig.memory("small", "key")
+        await memory.append(texts(3))
+        target = {"project": memory.id.project, "resource": "small", "key": "key"}
+        handle = await rig.start(HurriedFlush.run, target, rig.flush_queue, True)  # noqa: FBT003 - is patient
+        await summarizer.asked()
+        await asyncio.sleep(2.5)  # also longer than its lease
+        summarizer.gate.set()
+        assert await handle.result() == "committed"
+        assert await attempts_of(handle, wire.FLUSH_SUMMARIZE) == [1]
+        assert summarizer.calls == 1
+
+
 async def test_a_summariser_that_fails_five_times_changes_nothing_until_it_answers(
     temporal_address: str, redis_url: str
 ) -> None:

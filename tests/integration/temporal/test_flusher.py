@@ -16,6 +16,7 @@ from durable_memory.dev.temporal import find_program
 from tests.integration.temporal.background import flusher_ended, messages_accounted_for, texts
 from tests.integration.temporal.flows.conversations import AppendMany, Flush
 from tests.integration.temporal.observing import activities_of
+from tests.integration.temporal.holding import HoldsAnswers
 from tests.integration.temporal.rig import Rig, running, unique
 from tests.integration.temporal.signals import LosesSignals
 from tests.integration.temporal.summarizers import Gated
@@ -91,6 +92,22 @@ async def test_appends_do_not_wait_for_a_flush_and_what_they_write_stays(tempora
         assert (await rig.texts("small", "key"))[-1] == "Written during the flush."
         assert (await memory.stats()).messages["long_term"] == 1
         assert await messages_accounted_for(memory) == 5
+
+
+async def test_an_append_between_the_last_question_of_a_flusher_and_its_end_is_not_forgotten(
+    temporal_address: str, redis_url: str
+) -> None:
+    holds = HoldsAnswers(wire.FLUSH_BEGIN, outcome="nothing")
+    async with running(temporal_address, redis_url, interceptors=[holds]) as rig:
+        memory = rig.memory("small", "key")
+        await rig.run(AppendMany.run, "small", ["key"], texts(4))
+        await holds.held()  # the store has answered that nothing is due; the flusher does not know it yet
+        await rig.run(AppendMany.run, "small", ["key"], texts(3))
+        assert (await memory.stats()).flush_due
+        holds.gate.set()
+        await flusher_ended(rig, memory)
+        assert not (await memory.stats()).flush_due
+        assert await messages_accounted_for(memory) == 7
 
 
 async def test_a_second_flusher_of_the_same_memory_is_refused(temporal_address: str, redis_url: str) -> None:
@@ -180,7 +197,7 @@ async def test_continue_as_new_carries_what_signals_asked_for(redis_url: str) ->
         running(server.client.service_client.config.target_host, redis_url, summarizer=summarizer) as rig,
     ):
         memory = rig.memory("small", "key")
-        await rig.run(AppendMany.run, "small", ["key"], texts(4))
+        await rig.run(AppendMany.run, "small", ["key"], texts(10, sentences=1))
         await summarizer.asked()
         first = (await rig.flusher(memory).describe()).run_id
         await rig.flusher(memory).signal(wire.FLUSH_DUE, True)  # noqa: FBT003 - the signal's one argument
@@ -190,6 +207,6 @@ async def test_continue_as_new_carries_what_signals_asked_for(redis_url: str) ->
         described = await run.describe()
         assert described.status is not None
         assert described.status.name == "CONTINUED_AS_NEW"
-        # Unforced, a flush stops at the target: that only keep_last is left shows that the force arrived.
+        # Unforced, a flush stops at the target, some messages earlier: that only keep_last is left shows the force.
         assert (await memory.stats()).messages["short_term"] == 1
-        assert await messages_accounted_for(memory) == 4
+        assert await messages_accounted_for(memory) == 10

@@ -19,6 +19,7 @@ from temporalio.exceptions import CancelledError
 from temporalio.worker import Worker
 
 from tests.integration.temporal.flows.endings import WORDS, End, HasABug, HasNoBug
+from tests.integration.temporal.holding import HoldsAnswers
 from tests.integration.temporal.observing import activities_of, event_types_of, eventually
 from tests.integration.temporal.rig import Rig, running, unique
 
@@ -155,6 +156,28 @@ async def ends_as_cancelled(handle: WorkflowHandle[object, str]) -> None:
     with pytest.raises(WorkflowFailureError) as caught:
         await handle.result()
     assert isinstance(caught.value.cause, CancelledError)
+
+
+async def test_a_cancellation_during_the_cleanup_neither_stops_it_nor_takes_the_result(
+    temporal_address: str, redis_url: str
+) -> None:
+    holds = HoldsAnswers(CLEANUP)
+    async with running(temporal_address, redis_url, interceptors=[holds]) as rig:
+        key = unique("key")
+        handle = await rig.start(End.run, "scratch", key, "return")
+        await holds.held()
+        await handle.cancel()
+
+        async def cancellation_was_seen() -> bool:
+            requested = EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED
+            after = (await event_types_of(handle))[::-1]
+            return EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED in after[: after.index(requested)]
+
+        await eventually(cancellation_was_seen)
+        holds.gate.set()
+        assert await handle.result() == "return"
+        assert EventType.EVENT_TYPE_ACTIVITY_TASK_CANCEL_REQUESTED not in await event_types_of(handle)
+        assert await rig.texts("scratch", key) == []
 
 
 async def test_an_eviction_from_the_cache_is_no_end(temporal_address: str, redis_url: str) -> None:

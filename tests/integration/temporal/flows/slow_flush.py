@@ -13,23 +13,28 @@ from durable_memory.activities import wire
 
 @workflow.defn
 class HurriedFlush:
-    """Lets an attempt at the summary run for one second before the next one starts."""
+    """Gives up an attempt at the summary after a second: of work, or of silence if it is `patient`."""
 
     @workflow.run
-    async def run(self, target: dict[str, str], queue: str) -> str:
+    async def run(self, target: dict[str, str], queue: str, patient: bool = False) -> str:  # noqa: FBT001, FBT002
         """See class."""
         begin = {"target": target, "owner": workflow.info().run_id, "force": True}
         batch = {"target": target, "batch": (await self._step(queue, wire.FLUSH_BEGIN, begin))["batch"]}
-        await self._step(queue, wire.FLUSH_SUMMARIZE, batch, seconds=1)
+        second = timedelta(seconds=1)
+        limits = workflow.ActivityConfig(heartbeat_timeout=second) if patient else None
+        await self._step(queue, wire.FLUSH_SUMMARIZE, batch, limits or {"start_to_close_timeout": second})
         return str((await self._step(queue, wire.FLUSH_COMMIT, batch))["outcome"])
 
-    async def _step(self, queue: str, activity: str, request: dict[str, Any], *, seconds: int = 10) -> dict[str, Any]:
-        answer: dict[str, Any] = await workflow.execute_activity(
-            activity,
-            request,
+    async def _step(
+        self, queue: str, activity: str, request: dict[str, Any], limits: workflow.ActivityConfig | None = None
+    ) -> dict[str, Any]:
+        config = workflow.ActivityConfig(
             task_queue=queue,
-            start_to_close_timeout=timedelta(seconds=seconds),
+            start_to_close_timeout=timedelta(seconds=20),
             retry_policy=RetryPolicy(initial_interval=timedelta(milliseconds=10)),
-            result_type=dict[str, Any],
+        )
+        config.update(limits or {})
+        answer: dict[str, Any] = await workflow.execute_activity(
+            activity, request, result_type=dict[str, Any], **config
         )
         return answer
