@@ -22,6 +22,8 @@ from durable_memory.memory.types import (
     ToolCall,
     Turn,
     View,
+    messages_from_anthropic,
+    messages_from_openai,
 )
 from durable_memory.workflows.agent_memory import AgentMemory
 
@@ -60,6 +62,8 @@ __all__ = [
     "Turn",
     "View",
     "current_memory_client",
+    "messages_from_anthropic",
+    "messages_from_openai",
 ]
 
 

@@ -1,6 +1,16 @@
 """The values of the product. Standard library only, so that workflow code may import them."""
 
-from durable_memory.memory.types.clean import InvalidValue, Json, clean_json, clean_text, did_you_mean
+from durable_memory.memory.types.chat_anthropic import messages_from_anthropic
+from durable_memory.memory.types.chat_openai import messages_from_openai
+from durable_memory.memory.types.clean import (
+    InvalidValue,
+    Json,
+    checked_ids,
+    clean_json,
+    clean_text,
+    did_you_mean,
+    field_path,
+)
 from durable_memory.memory.types.message import (
     ROLES,
     SECTIONS,
@@ -49,7 +59,11 @@ __all__ = [
     "Turn",
     "View",
     "as_messages",
+    "checked_ids",
     "clean_json",
     "clean_text",
     "did_you_mean",
+    "field_path",
+    "messages_from_anthropic",
+    "messages_from_openai",
 ]

@@ -119,7 +119,7 @@ class MemoryStats:
 
 @dataclass(frozen=True, slots=True)
 class MemoryHealth:
-    """Whether a memory can do its work: `healthy`, or `problems` in words; stats is None if the store does not answer."""
+    """Whether a memory can do its work: `healthy`, or `problems` in words; stats is None if the store is silent."""
 
     healthy: bool
     problems: tuple[str, ...]

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from durable_memory.memory.types.chat_anthropic import anthropic_request
+from durable_memory.memory.types.chat_openai import openai_messages
 from durable_memory.memory.types.clean import Json
 from durable_memory.memory.types.message import Message
 
@@ -67,8 +69,18 @@ class View:
     flush_due: bool = False
 
     def to_openai(self) -> list[dict[str, Json]]:
-        """Returns the messages as chat-completions request messages, summaries as system messages."""
-        return [_to_openai(message) for message in self.messages]
+        """Returns the messages of a chat-completions request, summaries as system messages.
+
+        For `client.chat.completions.create(messages=view.to_openai(), …)`; see openai_messages.
+        """
+        return openai_messages(self.messages)
+
+    def to_anthropic(self) -> dict[str, Any]:
+        """Returns `system`, with the summaries, and `messages` of a Messages API request.
+
+        For `client.messages.create(**view.to_anthropic(), …)`; see anthropic_request.
+        """
+        return anthropic_request(self.messages)
 
     def to_dict(self) -> dict[str, Json]:
         """Returns the JSON form."""
@@ -90,8 +102,3 @@ class View:
             omitted=Omitted.from_dict(data["omitted"]),
             flush_due=data["flush_due"],
         )
-
-
-def _to_openai(message: Message) -> dict[str, Json]:
-    data = message.to_dict()
-    return {key: data[key] for key in ("role", "content", "name", "tool_calls", "tool_call_id") if key in data}

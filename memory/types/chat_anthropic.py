@@ -1,0 +1,177 @@
+"""Messages as Anthropic's Messages API takes and gives them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NoReturn
+
+from durable_memory.memory.types.clean import InvalidValue, Json
+from durable_memory.memory.types.message import ContentPart, Message, ToolCall
+
+Block = dict[str, Json]
+
+_TEXTS: Final = frozenset({"text", "input_text", "output_text"})
+_DATA_URL: Final = re.compile(r"data:([^;,]+);base64,(.*)", re.DOTALL)
+_NOT_IN_IDS: Final = re.compile(r"[^a-zA-Z0-9_-]")
+_EARLIER: Final[Block] = {"type": "text", "text": "[Earlier messages are not shown.]"}
+"""Opens a conversation that begins with the assistant: the API wants the user first."""
+
+
+def anthropic_request(messages: Iterable[Message]) -> dict[str, Any]:
+    """Returns `system` (if there is any) and `messages` of a Messages API request, for `messages.create(**…)`.
+
+    System messages, summaries among them, become blocks of the system text. Tool calls and results become tool_use
+    and tool_result blocks, their ids such as the API accepts: no two the same. Messages that follow each other in one
+    role are merged, blank texts left out. Parts of other APIs become Anthropic's where there is an equal, and are
+    passed on as they are where not. Names of authors have no place.
+    """
+    system: list[Block] = []
+    turns: list[dict[str, Any]] = []
+    ids = _Ids()
+    for message in messages:
+        blocks = _blocks(message, ids)
+        if message.role == "system":
+            system += blocks
+            continue
+        role = "assistant" if message.role == "assistant" else "user"
+        if blocks and turns and turns[-1]["role"] == role:
+            turns[-1]["content"] += blocks
+        elif blocks:
+            turns.append({"role": role, "content": blocks})
+    if turns and turns[0]["role"] == "assistant":
+        turns.insert(0, {"role": "user", "content": [dict(_EARLIER)]})
+    return {"system": system, "messages": turns} if system else {"messages": turns}
+
+
+def messages_from_anthropic(data: Mapping[str, Any]) -> tuple[Message, ...]:
+    """Reads a message of the Messages API, of a request or a response (`message.model_dump()`).
+
+    An answer of the model is one message; thoughts and other blocks are kept as parts. A user's message with tool
+    results is one message for each result, and one for the rest. Raises InvalidValue.
+    """
+    content = data.get("content")
+    if isinstance(content, str):
+        content = [{"type": "text", "text": content}]
+    if not isinstance(content, Sequence) or isinstance(content, (bytes, bytearray)):
+        raise InvalidValue("content", f"must be text or a list of blocks, not {type(content).__name__}")
+    blocks = [_given(block, f"content[{index}]") for index, block in enumerate(content)]
+    match data.get("role"):
+        case "assistant":
+            calls = [_call(block) for block in blocks if block["type"] == "tool_use"]
+            said = _said([block for block in blocks if block["type"] != "tool_use"])
+            return (Message.assistant(said or None, tool_calls=calls),)
+        case "user":
+            results = [_result(block) for block in blocks if block["type"] == "tool_result"]
+            rest = [block for block in blocks if block["type"] != "tool_result"]
+            return (*results, Message.user(_said(rest))) if rest or not results else tuple(results)
+        case "system":
+            return (Message.system(_said(blocks)),)
+    raise InvalidValue("role", "must be one of user, assistant, system")
+
+
+class _Ids:
+    """Ids of tool calls as the API wants them. Ours may repeat; a result goes to the oldest call that waits."""
+
+    def __init__(self) -> None:
+        self._given: set[str] = set()
+        self._waiting: defaultdict[str, deque[str]] = defaultdict(deque)
+
+    def of_call(self, call_id: str) -> str:
+        """Returns the id of a new call."""
+        wanted = given = _NOT_IN_IDS.sub("_", call_id)
+        number = 1
+        while given in self._given:
+            number += 1
+            given = f"{wanted}_{number}"
+        self._given.add(given)
+        self._waiting[call_id].append(given)
+        return given
+
+    def of_result(self, call_id: str) -> str:
+        """Returns the id of the call that a result answers."""
+        waiting = self._waiting[call_id]
+        return waiting.popleft() if waiting else _NOT_IN_IDS.sub("_", call_id)
+
+
+def _blocks(message: Message, ids: _Ids) -> list[Block]:
+    said = [{"type": "text", "text": message.content}] if isinstance(message.content, str) else message.content or ()
+    blocks = [block for part in said if not _is_blank(block := _block(part))]
+    if message.tool_call_id is not None:
+        result: Block = {"type": "tool_result", "tool_use_id": ids.of_result(message.tool_call_id)}
+        if blocks:
+            result["content"] = blocks
+        if message.metadata.get("is_error") is True:
+            result["is_error"] = True
+        return [result]
+    calls: list[Block] = [
+        {"type": "tool_use", "id": ids.of_call(call.id), "name": call.name, "input": _input(call.arguments)}
+        for call in message.tool_calls
+    ]
+    return [*blocks, *calls]
+
+
+def _is_blank(block: Block) -> bool:
+    return block["type"] == "text" and not str(block.get("text") or "").strip()
+
+
+def _block(part: ContentPart) -> Block:
+    kind = part["type"]
+    inner = part.get(str(kind))
+    named: Mapping[str, Json] = inner if isinstance(inner, Mapping) else {}
+    if kind == "refusal":
+        return {"type": "text", "text": inner}
+    if kind in _TEXTS:
+        return {**part, "type": "text"}
+    if kind == "image_url" and isinstance(url := named.get("url"), str):
+        data = _DATA_URL.fullmatch(url)
+        return {"type": "image", "source": _base64(data) if data else {"type": "url", "url": url}}
+    if kind == "file" and (data := _DATA_URL.fullmatch(str(named.get("file_data")))):
+        title = {"title": named["filename"]} if "filename" in named else {}
+        return {"type": "document", "source": _base64(data), **title}
+    return dict(part)
+
+
+def _base64(data: re.Match[str]) -> Block:
+    return {"type": "base64", "media_type": data[1], "data": data[2]}
+
+
+def _input(arguments: str) -> dict[str, Json]:
+    """The arguments of a call as the object that the API wants; a model may have written something else."""
+    try:
+        value = json.loads(arguments or "{}", parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        value = arguments
+    return value if isinstance(value, dict) else {"arguments": value}
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(name)  # NaN and infinities are no JSON
+
+
+def _given(block: object, path: str) -> dict[str, Any]:
+    """A block without the fields that are null: the SDK's objects fill in all that they know."""
+    if not isinstance(block, Mapping) or not isinstance(block.get("type"), str):
+        raise InvalidValue(path, "a block is an object with a 'type'")
+    return {name: value for name, value in block.items() if value is not None}
+
+
+def _call(block: Mapping[str, Any]) -> ToolCall:
+    return ToolCall(block.get("id", ""), block.get("name", ""), json.dumps(block.get("input", {}), ensure_ascii=False))
+
+
+def _result(block: Mapping[str, Any]) -> Message:
+    content = block.get("content") or ""
+    if not isinstance(content, str):
+        content = _said([_given(part, f"content[{index}]") for index, part in enumerate(content)])
+    failed = {"is_error": True} if block.get("is_error") else {}
+    return Message.tool(content, block.get("tool_use_id", ""), metadata=failed)
+
+
+def _said(blocks: Sequence[dict[str, Any]]) -> str | list[dict[str, Any]]:
+    """Text where it is nothing else, which every model and summariser reads; else parts."""
+    if all(block.keys() == {"type", "text"} and block["type"] == "text" for block in blocks):
+        return "\n".join(block["text"] for block in blocks)
+    return list(blocks)

@@ -1,0 +1,89 @@
+"""Messages as OpenAI's chat completions take and give them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from durable_memory.memory.types.clean import Json
+from durable_memory.memory.types.message import ContentPart, Message
+
+_TEXTS: Final = frozenset({"text", "input_text", "output_text"})
+_THOUGHTS: Final = frozenset({"thinking", "redacted_thinking"})
+"""Signed by another model: no use to this one."""
+
+
+def openai_messages(messages: Iterable[Message]) -> list[dict[str, Json]]:
+    """Returns the messages of a chat-completions request.
+
+    Parts of other APIs become OpenAI's where there is an equal. Only users may send more than text: what else stands in
+    the content of others is replaced by its type in brackets, a model's thoughts are left out.
+    """
+    return [data for message in messages if (data := _message(message)) is not None]
+
+
+def messages_from_openai(data: Mapping[str, Any]) -> tuple[Message, ...]:
+    """Reads a chat-completions message, of a request or a response (`choice.message.model_dump()`).
+
+    A refusal is kept as a part, of audio the transcript; annotations are left out. Raises InvalidValue.
+    """
+    content = data.get("content")
+    if not content and data.get("refusal"):
+        content = [{"type": "refusal", "refusal": data["refusal"]}]
+    elif not content and data.get("audio"):
+        content = data["audio"].get("transcript")
+    known = {name: data[name] for name in ("name", "tool_calls", "tool_call_id") if data.get(name) is not None}
+    role = "system" if data.get("role") == "developer" else data.get("role")
+    return (Message.from_dict({"role": role, "content": content, **known}),)
+
+
+def _message(message: Message) -> dict[str, Json] | None:
+    data: dict[str, Json] = {"role": message.role, "content": _content(message)}
+    if message.name is not None and message.role != "tool":
+        data["name"] = message.name
+    if message.tool_calls:
+        data["tool_calls"] = [call.to_dict() for call in message.tool_calls]
+    if message.tool_call_id is not None:
+        data["tool_call_id"] = message.tool_call_id
+    elif not data["content"] and not message.tool_calls:
+        return None  # it held nothing but thoughts
+    return data
+
+
+def _content(message: Message) -> Json:
+    if message.content is None or isinstance(message.content, str):
+        return message.content
+    parts = [_part(part) for part in message.content if part["type"] not in _THOUGHTS]
+    if message.role != "user":
+        parts = [part if _may_be_said_by(message.role, part) else _mention(part) for part in parts]
+    if not parts:
+        return "" if message.role == "tool" else None
+    return parts
+
+
+def _may_be_said_by(role: str, part: Mapping[str, Json]) -> bool:
+    return part["type"] == "text" or (part["type"] == "refusal" and role == "assistant")
+
+
+def _mention(part: Mapping[str, Json]) -> dict[str, Json]:
+    return {"type": "text", "text": str(part["refusal"]) if part["type"] == "refusal" else f"[{part['type']}]"}
+
+
+def _part(part: ContentPart) -> Mapping[str, Json]:
+    source = part.get("source")
+    if part["type"] in _TEXTS:
+        return {"type": "text", "text": part.get("text")}
+    if part["type"] == "image" and isinstance(source, Mapping):
+        return {"type": "image_url", "image_url": {"url": _url(source)}}
+    if part["type"] == "document" and isinstance(source, Mapping):
+        if source.get("type") == "text":
+            return {"type": "text", "text": source.get("data")}
+        title = part.get("title")
+        return {"type": "file", "file": {"file_data": _url(source), "filename": title or "document.pdf"}}
+    return part
+
+
+def _url(source: Mapping[str, Json]) -> Json:
+    if source.get("type") == "base64":
+        return f"data:{source.get('media_type')};base64,{source.get('data')}"
+    return source.get("url")

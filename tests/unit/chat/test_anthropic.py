@@ -1,0 +1,247 @@
+"""What a view gives to the Messages API is a request that it takes, and what it answers is a message."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import anthropic.types
+import pytest
+from hypothesis import given
+
+from durable_memory import Message, ToolCall, View, messages_from_anthropic
+from durable_memory.memory.types import InvalidValue
+from tests.unit.chat.conversations import LINKED, PAPER, PICTURE, VIEWS, summary, view_of
+from tests.unit.chat.sdk_types import check_anthropic, check_openai
+
+
+def text(words: str) -> dict[str, Any]:
+    return {"type": "text", "text": words}
+
+
+def kinds(turn: dict[str, Any], kind: str) -> list[dict[str, Any]]:
+    return [block for block in turn["content"] if block["type"] == kind]
+
+
+@given(VIEWS)
+def test_every_view_is_a_request_that_follows_the_rules_of_the_api(view: View) -> None:
+    request = view.to_anthropic()
+    check_anthropic(request)
+    turns = request["messages"]
+    assert all(turn["content"] for turn in turns)
+    assert all(block["text"].strip() for turn in turns for block in kinds(turn, "text"))
+    assert [turn["role"] for turn in turns] == [("user", "assistant")[n % 2] for n in range(len(turns))]
+    calls = [[block["id"] for block in kinds(turn, "tool_use")] for turn in turns]
+    given_ids = [call for turn in calls for call in turn]
+    assert len(given_ids) == len(set(given_ids)) == sum(len(message.tool_calls) for message in view.messages)
+    assert all(re.fullmatch(r"[a-zA-Z0-9_-]+", call) for call in given_ids)
+    for asked, turn in zip(["", *calls], turns, strict=False):
+        results = kinds(turn, "tool_result")
+        # All results, in the very next turn and before anything else that it says.
+        assert sorted(block["tool_use_id"] for block in results) == sorted(asked)
+        assert turn["content"][: len(results)] == results
+
+
+def test_a_conversation_with_parallel_calls_and_a_summary_is_told_as_it_was() -> None:
+    view = view_of(
+        Message.system("Be kind."),
+        summary("Anna waits for A-17."),
+        Message.user("Where is it?", name="anna"),
+        Message.user("Hello?"),
+        Message.assistant("I look.", tool_calls=[ToolCall("c1", "track", '{"order": "A-17"}'), ToolCall("c2", "rain")]),
+        Message.tool("No.", "c2"),
+        Message.tool("", "c1", metadata={"is_error": True}),
+        Message.user("And?"),
+    )
+    request = view.to_anthropic()
+    check_anthropic(request)
+    assert request == {
+        "system": [text("Be kind."), text("Anna waits for A-17.")],
+        "messages": [
+            {"role": "user", "content": [text("Where is it?"), text("Hello?")]},
+            {
+                "role": "assistant",
+                "content": [
+                    text("I look."),
+                    {"type": "tool_use", "id": "c1", "name": "track", "input": {"order": "A-17"}},
+                    {"type": "tool_use", "id": "c2", "name": "rain", "input": {}},
+                ],
+            },
+            {
+                "role": "user",
+                "content": [
+                    {"type": "tool_result", "tool_use_id": "c2", "content": [text("No.")]},
+                    {"type": "tool_result", "tool_use_id": "c1", "is_error": True},
+                    text("And?"),
+                ],
+            },
+        ],
+    }
+
+
+def test_without_system_messages_there_is_no_system_text_and_an_empty_view_has_no_turn() -> None:
+    assert view_of().to_anthropic() == {"messages": []}
+    assert view_of(Message.system("Be kind.")).to_anthropic() == {"system": [text("Be kind.")], "messages": []}
+
+
+def test_a_view_that_begins_with_the_assistant_is_opened_by_the_user() -> None:
+    turns = view_of(Message.assistant("It is in Lyon.")).to_anthropic()["messages"]
+    assert [turn["role"] for turn in turns] == ["user", "assistant"]
+    assert turns[0]["content"] == [text("[Earlier messages are not shown.]")]
+
+
+def test_ids_that_repeat_or_that_the_api_refuses_are_replaced_and_results_still_find_their_calls() -> None:
+    again = ToolCall("functions.track:0", "track")
+    view = view_of(
+        Message.user("Both."),
+        Message.assistant(tool_calls=[again, again]),
+        Message.tool("first", again.id),
+        Message.tool("second", again.id),
+        Message.assistant(tool_calls=[again]),
+        Message.tool("third", again.id),
+    )
+    request = view.to_anthropic()
+    check_anthropic(request)
+    asked, answered, asked_again, answered_again = request["messages"][1:]
+    assert [block["id"] for block in asked["content"]] == ["functions_track_0", "functions_track_0_2"]
+    assert [(block["tool_use_id"], block["content"]) for block in answered["content"]] == [
+        ("functions_track_0", [text("first")]),
+        ("functions_track_0_2", [text("second")]),
+    ]
+    assert asked_again["content"][0]["id"] == answered_again["content"][0]["tool_use_id"] == "functions_track_0_3"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ('{"a": {"b": [1, null]}}', {"a": {"b": [1, None]}}),
+        ("", {}),
+        ("not json", {"arguments": "not json"}),
+        ('{"a": NaN}', {"arguments": '{"a": NaN}'}),
+        ("[1, 2]", {"arguments": [1, 2]}),
+        ("null", {"arguments": None}),
+        ("[" * 100_000, {"arguments": "[" * 100_000}),
+    ],
+)
+def test_arguments_are_an_object_whatever_the_model_wrote(arguments: str, expected: dict[str, Any]) -> None:
+    request = view_of(Message.assistant(tool_calls=[ToolCall("c1", "track", arguments)])).to_anthropic()
+    [block] = kinds(request["messages"][1], "tool_use")
+    assert block["input"] == expected
+
+
+PNG = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
+PDF = {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="}
+
+
+@pytest.mark.parametrize(
+    ("part", "expected"),
+    [
+        (PICTURE, {"type": "image", "source": PNG}),
+        (LINKED, {"type": "image", "source": {"type": "url", "url": "https://example.com/a.png"}}),
+        (PAPER, {"type": "document", "source": PDF, "title": "bill.pdf"}),
+        ({"type": "document", "source": PDF}, {"type": "document", "source": PDF}),
+        ({"type": "input_text", "text": "Hello."}, text("Hello.")),
+    ],
+)
+def test_parts_become_blocks_of_this_api_also_in_results(part: dict[str, Any], expected: dict[str, Any]) -> None:
+    call = Message.assistant(tool_calls=[ToolCall("c1", "look")])
+    request = view_of(Message.user([part]), call, Message.tool([part], "c1")).to_anthropic()
+    check_anthropic(request)
+    first, _, last = request["messages"]
+    assert first["content"] == last["content"][0]["content"] == [expected]
+
+
+def test_blank_texts_are_left_out_since_the_api_refuses_them() -> None:
+    request = view_of(Message.user("Hello."), Message.assistant(" \n"), Message.user([text(" "), text("There?")]))
+    assert request.to_anthropic() == {"messages": [{"role": "user", "content": [text("Hello."), text("There?")]}]}
+
+
+def response(*content: dict[str, Any]) -> dict[str, Any]:
+    """What the SDK's object of an answer dumps, with all fields that it knows."""
+    answer = anthropic.types.Message.model_validate(
+        {
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "model": "claude",
+            "content": content,
+            "stop_reason": "tool_use",
+            "stop_sequence": None,
+            "usage": {"input_tokens": 1, "output_tokens": 1},
+        }
+    )
+    return answer.model_dump()
+
+
+CALL = {"type": "tool_use", "id": "toolu_1", "name": "track", "input": {"order": "A-17", "straße": "日本"}}
+THOUGHT = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
+
+
+def test_an_answer_with_thoughts_and_calls_goes_back_as_it_came() -> None:
+    content = [THOUGHT, text("I look."), CALL, {**CALL, "id": "toolu_2"}]
+    [message] = messages_from_anthropic(response(*content))
+    assert message.tool_calls[0] == ToolCall("toolu_1", "track", '{"order": "A-17", "straße": "日本"}')
+    request = view_of(Message.user("Where?"), message).to_anthropic()
+    check_anthropic(request)
+    assert request["messages"][1] == {"role": "assistant", "content": content}
+
+
+def test_an_answer_of_text_alone_is_plain_text() -> None:
+    assert messages_from_anthropic(response(text("Hello."))) == (Message.assistant("Hello."),)
+    assert messages_from_anthropic(response(CALL))[0].content is None
+
+
+def test_results_of_a_request_become_a_message_each_and_the_rest_one_more() -> None:
+    sent = {
+        "role": "user",
+        "content": [
+            {"type": "tool_result", "tool_use_id": "toolu_1", "content": "In Lyon."},
+            {"type": "tool_result", "tool_use_id": "toolu_2", "is_error": True},
+            {"type": "tool_result", "tool_use_id": "toolu_3", "content": [{"type": "image", "source": PNG}]},
+            text("And now?"),
+        ],
+    }
+    assert messages_from_anthropic(sent) == (
+        Message.tool("In Lyon.", "toolu_1"),
+        Message.tool("", "toolu_2", metadata={"is_error": True}),
+        Message.tool([{"type": "image", "source": PNG}], "toolu_3"),
+        Message.user("And now?"),
+    )
+    assert messages_from_anthropic({"role": "user", "content": sent["content"][:1]}) == (
+        Message.tool("In Lyon.", "toolu_1"),
+    )
+
+
+def test_plain_content_of_a_request_is_read_too() -> None:
+    assert messages_from_anthropic({"role": "user", "content": "Hello."}) == (Message.user("Hello."),)
+    assert messages_from_anthropic({"role": "system", "content": "Be kind."}) == (Message.system("Be kind."),)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({"role": "tool", "content": "x"}, "role: must be one of user, assistant, system"),
+        ({"role": "user", "content": None}, "content: must be text or a list of blocks, not NoneType"),
+        ({"role": "user", "content": ["x"]}, "content[0]: a block is an object"),
+        ({"role": "user", "content": []}, "content: is empty"),
+        ({"role": "assistant", "content": []}, "content: is empty"),
+        ({"role": "assistant", "content": [{"type": "tool_use", "name": "track", "input": {}}]}, "tool_calls.id"),
+        ({"role": "user", "content": [{"type": "tool_result", "content": "x"}]}, "tool_call_id: is missing"),
+    ],
+)
+def test_what_is_no_message_is_refused_by_name(data: dict[str, Any], words: str) -> None:
+    with pytest.raises(InvalidValue) as refused:
+        messages_from_anthropic(data)
+    assert words in str(refused.value)
+
+
+def test_agents_of_two_providers_share_a_conversation() -> None:
+    answered = messages_from_anthropic(response(THOUGHT, text("I look."), CALL))
+    view = view_of(Message.user("Where?"), *answered, Message.tool("In Lyon.", "toolu_1"))
+    messages = view.to_openai()
+    check_openai(messages)
+    assert messages[1] == {
+        "role": "assistant",
+        "content": [text("I look.")],
+        "tool_calls": [answered[0].tool_calls[0].to_dict()],
+    }

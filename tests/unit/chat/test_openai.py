@@ -1,0 +1,149 @@
+"""What a view gives to chat completions is a request, and what they answer is a message."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from openai.types.chat import ChatCompletionMessage
+
+from durable_memory import Message, ToolCall, View, messages_from_openai
+from durable_memory.memory.types import InvalidValue
+from tests.unit.chat.conversations import LINKED, PAPER, PICTURE, VIEWS, summary, view_of
+from tests.unit.chat.sdk_types import check_openai
+
+CALL = ToolCall("call_1", "track", '{"order": "A-17"}')
+
+
+@given(VIEWS)
+def test_every_view_is_a_request(view: View) -> None:
+    messages = view.to_openai()
+    check_openai(messages)
+    assert [message["role"] for message in messages] == [message.role for message in view.messages]
+
+
+def test_a_conversation_with_calls_and_a_summary_is_told_as_it_was() -> None:
+    view = view_of(
+        Message.system("Be kind."),
+        summary("Anna waits for A-17."),
+        Message.user("Where is it?", name="anna", metadata={"channel": "mail"}),
+        Message.assistant("I look.", tool_calls=[CALL], agent="triage", pinned=True),
+        Message.tool("In Lyon.", "call_1", name="track"),
+    )
+    messages = view.to_openai()
+    check_openai(messages)
+    assert messages == [
+        {"role": "system", "content": "Be kind."},
+        {"role": "system", "content": "Anna waits for A-17."},
+        {"role": "user", "content": "Where is it?", "name": "anna"},
+        {
+            "role": "assistant",
+            "content": "I look.",
+            "tool_calls": [
+                {"id": "call_1", "type": "function", "function": {"name": "track", "arguments": '{"order": "A-17"}'}}
+            ],
+        },
+        {"role": "tool", "tool_call_id": "call_1", "content": "In Lyon."},
+    ]
+
+
+PICTURE_OF_ANTHROPIC = {
+    "type": "image",
+    "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="},
+}
+LINK_OF_ANTHROPIC = {"type": "image", "source": {"type": "url", "url": "https://example.com/a.png"}}
+PAPER_OF_ANTHROPIC = {
+    "type": "document",
+    "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="},
+    "title": "bill.pdf",
+}
+NOTE_OF_ANTHROPIC = {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "A note."}}
+
+
+@pytest.mark.parametrize(
+    ("part", "expected"),
+    [
+        (PICTURE, PICTURE),
+        (PICTURE_OF_ANTHROPIC, PICTURE),
+        (LINK_OF_ANTHROPIC, LINKED),
+        (PAPER_OF_ANTHROPIC, PAPER),
+        (NOTE_OF_ANTHROPIC, {"type": "text", "text": "A note."}),
+        ({"type": "input_text", "text": "Hello."}, {"type": "text", "text": "Hello."}),
+        ({"type": "text", "text": "Hello.", "citations": [{"type": "page"}]}, {"type": "text", "text": "Hello."}),
+    ],
+)
+def test_parts_of_a_user_become_those_of_this_api(part: dict[str, Any], expected: dict[str, Any]) -> None:
+    messages = view_of(Message.user([part])).to_openai()
+    check_openai(messages)
+    assert messages == [{"role": "user", "content": [expected]}]
+
+
+THOUGHT: dict[str, Any] = {"type": "thinking", "thinking": "Hm.", "signature": "s"}
+
+
+def test_what_only_users_may_send_is_named_and_thoughts_of_other_models_are_left_out() -> None:
+    view = view_of(
+        Message.user("Look."),
+        Message.assistant([THOUGHT, {"type": "text", "text": "I see."}, {"type": "server_tool_use", "id": "s1"}]),
+        Message.assistant([THOUGHT]),
+        Message.assistant([THOUGHT], tool_calls=[CALL]),
+        Message.tool([PICTURE, {"type": "text", "text": "A map."}], "call_1"),
+    )
+    messages = view.to_openai()
+    check_openai(messages)
+    said, called, result = messages[1:]
+    assert said["content"] == [{"type": "text", "text": "I see."}, {"type": "text", "text": "[server_tool_use]"}]
+    assert called["content"] is None
+    assert result["content"] == [{"type": "text", "text": "[image_url]"}, {"type": "text", "text": "A map."}]
+
+
+def response(**fields: Any) -> dict[str, Any]:
+    """What the SDK's object of an answer dumps, with all fields that it knows."""
+    return ChatCompletionMessage.model_validate({"role": "assistant", "content": None, **fields}).model_dump()
+
+
+def test_an_answer_with_calls_is_a_message_that_goes_back_as_it_came() -> None:
+    calls = [{"id": f"call_{n}", "type": "function", "function": {"name": "track", "arguments": "{}"}} for n in "12"]
+    [message] = messages_from_openai(response(content="I look.", tool_calls=calls))
+    assert message == Message.assistant(
+        "I look.", tool_calls=[ToolCall("call_1", "track"), ToolCall("call_2", "track")]
+    )
+    assert view_of(message).to_openai() == [{"role": "assistant", "content": "I look.", "tool_calls": calls}]
+
+
+def test_an_answer_of_other_kinds_is_kept_as_what_it_said() -> None:
+    assert messages_from_openai(response(content="Hello.")) == (Message.assistant("Hello."),)
+    [refused] = messages_from_openai(response(refusal="I must not."))
+    assert view_of(refused).to_openai() == [
+        {"role": "assistant", "content": [{"type": "refusal", "refusal": "I must not."}]}
+    ]
+    audio = {"id": "a", "data": "", "expires_at": 1, "transcript": "Good morning."}
+    assert messages_from_openai(response(audio=audio)) == (Message.assistant("Good morning."),)
+
+
+def test_messages_of_a_request_are_read_too() -> None:
+    sent: list[dict[str, Any]] = [
+        {"role": "developer", "content": "Be kind."},
+        {"role": "user", "content": [{"type": "text", "text": "Look."}, PICTURE], "name": "anna"},
+        {"role": "tool", "tool_call_id": "call_1", "content": ""},
+    ]
+    read = [message for data in sent for message in messages_from_openai(data)]
+    assert view_of(*read).to_openai() == [{"role": "system", "content": "Be kind."}, *sent[1:]]
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({"role": "assistant", "content": None}, "content: is empty"),
+        ({"role": "function", "content": "x", "name": "f"}, "role: must be one of"),
+        (
+            {"role": "assistant", "tool_calls": [{"id": "c", "type": "custom", "custom": {"name": "f", "input": "x"}}]},
+            "tool_calls[0]",
+        ),
+    ],
+)
+def test_what_is_no_message_is_refused_by_name(data: dict[str, Any], words: str) -> None:
+    with pytest.raises(InvalidValue) as refused:
+        messages_from_openai(data)
+    assert words in str(refused.value)
