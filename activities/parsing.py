@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from durable_memory.activities import wire
 from durable_memory.memory.errors import MemoryContractTooNew, MemoryInvalid
-from durable_memory.memory.types import did_you_mean
+from durable_memory.memory.types import did_you_mean, field_path
 
 _Request = TypeVar("_Request")
 _STRICT = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
@@ -54,7 +54,10 @@ def _built(kind: type[_Request], checked: BaseModel) -> _Request:
 
 
 def _sentence(kind: Any, location: tuple[int | str, ...], fault: str, message: str) -> str:
-    path = ".".join(str(part) for part in location)
+    path = ""
+    for part in location:
+        path = field_path(path, part)
+    path = path.removeprefix(".")
     if fault == "extra_forbidden":
         return f"{path}: is not a field of this request{did_you_mean(str(location[-1]), _known(kind, location[:-1]))}"
     if fault == "missing":

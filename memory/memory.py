@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 
 from durable_memory.memory import telemetry
+from durable_memory.memory.arguments import known_sections, message_ids, operation_name, wanted_version, whole_number
 from durable_memory.memory.caller import Attempt, Caller, given_attempt
 from durable_memory.memory.codec import decode
 from durable_memory.memory.declarations.resource import MemoryResource
@@ -16,7 +18,6 @@ from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.services import Services
 from durable_memory.memory.stores.port import Operation, ReadQuery
 from durable_memory.memory.types import (
-    SECTIONS,
     AppendResult,
     ClearResult,
     DeleteResult,
@@ -29,7 +30,6 @@ from durable_memory.memory.types import (
     Section,
     Turn,
     View,
-    did_you_mean,
 )
 
 
@@ -72,8 +72,10 @@ class Memory:
         MemoryDamaged.
         """
         with telemetry.measured("append", self._id.resource):
+            # Before the first wait: calls made at the same time are numbered in the order in which they were made.
+            attempt = self._attempt(operation_id)
             admitted = await self._admit(messages)
-            return await self._append(admitted, admitted.digest, self._attempt(operation_id))
+            return await self._append(admitted, admitted.digest, attempt)
 
     async def record_turn(
         self, messages: MessageInput | Sequence[MessageInput], *, operation_id: str | None = None
@@ -84,8 +86,9 @@ class Memory:
         returned, so that the caller goes on with what the memory holds. Errors as in `append`.
         """
         with telemetry.measured("record_turn", self._id.resource):
+            attempt = self._attempt(operation_id)
             admitted = await self._admit(messages)
-            result = await self._append(admitted, "", self._attempt(operation_id))
+            result = await self._append(admitted, "", attempt)
             if result.already_applied:
                 recorded = await self._read(ReadQuery(ids=result.ids))
                 first = tuple(message for message in recorded.messages if message.id in result.ids)
@@ -108,10 +111,11 @@ class Memory:
         """
         with telemetry.measured("write", self._id.resource):
             attempt = self._attempt(operation_id)
+            version = wanted_version(if_version)
             admitted = await self._admit(messages)
             operation = Operation(attempt.operation_id, attempt.deadline_ms, admitted.digest)
             await self._register_once()
-            result = await self._services.store.write(self._id, admitted.entries, operation, self._limits, if_version)
+            result = await self._services.store.write(self._id, admitted.entries, operation, self._limits, version)
             return await self._written(result)
 
     async def read(
@@ -131,17 +135,17 @@ class Memory:
         """
         with telemetry.measured("read", self._id.resource):
             query = ReadQuery(
-                limit=_not_negative("limit", limit),
-                max_tokens=_not_negative("max_tokens", max_tokens),
-                sections=None if sections is None else _known_sections(sections),
-                ids=None if ids is None else tuple(ids),
+                limit=whole_number("limit", limit),
+                max_tokens=whole_number("max_tokens", max_tokens),
+                sections=None if sections is None else known_sections(sections),
+                ids=None if ids is None else message_ids(ids),
             )
             return await self._read(query)
 
     async def touch(self, ids: Sequence[str]) -> tuple[str, ...]:
         """Records an access to these messages, for lru. Returns the ids that are live."""
         with telemetry.measured("touch", self._id.resource):
-            return await self._services.store.touch(self._id, ids, self._limits)
+            return await self._services.store.touch(self._id, message_ids(ids), self._limits)
 
     async def delete(self, ids: Sequence[str], *, operation_id: str | None = None) -> DeleteResult:
         """Removes messages, or summaries, with their whole groups, live or waiting.
@@ -149,8 +153,9 @@ class Memory:
         A flush that holds one of them ends.
         """
         with telemetry.measured("delete", self._id.resource):
-            operation = self._operation(operation_id, "delete:" + ",".join(ids))
-            return await self._services.store.delete(self._id, ids, operation, self._limits)
+            wanted = message_ids(ids)
+            operation = self._operation(operation_id, json.dumps(["delete", *wanted]))
+            return await self._services.store.delete(self._id, wanted, operation, self._limits)
 
     async def clear(self, *, confirm: bool, operation_id: str | None = None) -> ClearResult:
         """Removes everything. Nothing that was begun before can touch what is written after.
@@ -202,9 +207,7 @@ class Memory:
     def _attempt(self, operation_id: str | None) -> Attempt:
         if operation_id is None:
             return self._caller.next_attempt()
-        if not operation_id:
-            raise MemoryInvalid("operation_id: must not be empty; leave it out for an operation of its own")
-        return given_attempt(operation_id, self._services.clock)
+        return given_attempt(operation_name(operation_id), self._services.clock)
 
     def _operation(self, operation_id: str | None, digest: str) -> Operation:
         attempt = self._attempt(operation_id)
@@ -257,18 +260,3 @@ class Memory:
             omitted=Omitted(stored.omitted_messages, stored.omitted_tokens),
             flush_due=stored.flush_due,
         )
-
-
-def _not_negative(name: str, value: int | None) -> int | None:
-    if value is not None and value < 0:
-        raise MemoryInvalid(f"{name}: {value} is negative; 0 is nothing, leave it out for no limit")
-    return value
-
-
-def _known_sections(sections: Sequence[str]) -> tuple[Section, ...]:
-    for section in sections:
-        if section not in SECTIONS:
-            raise MemoryInvalid(
-                f"sections: {section!r} is not a section; one of {', '.join(SECTIONS)}{did_you_mean(section, SECTIONS)}"
-            )
-    return tuple(section for section in SECTIONS if section in sections)

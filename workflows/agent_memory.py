@@ -26,6 +26,7 @@ from durable_memory.memory.types import (
     Turn,
     View,
     as_messages,
+    checked_ids,
     clean_json,
 )
 from durable_memory.memory.types.answers import from_json, health_from_json, stats_from_json, turn_from_json
@@ -114,7 +115,7 @@ class AgentMemory:
             limit=limit,
             max_tokens=max_tokens,
             sections=None if sections is None else list(sections),
-            ids=None if ids is None else list(ids),
+            ids=None if ids is None else _ids(ids),
         )
         return View.from_dict(await self._call(wire.READ, request))
 
@@ -131,12 +132,12 @@ class AgentMemory:
 
     async def touch(self, ids: Sequence[str]) -> tuple[str, ...]:
         """Records an access to these messages, for lru; returns the ids that are live."""
-        answer = await self._call(wire.TOUCH, wire.TouchRequest(self._memory(), list(ids)))
+        answer = await self._call(wire.TOUCH, wire.TouchRequest(self._memory(), _ids(ids)))
         return tuple(answer["touched"])
 
     async def delete(self, ids: Sequence[str], *, operation_id: str | None = None) -> DeleteResult:
         """Removes messages with their whole groups; see Memory.delete."""
-        request = wire.DeleteRequest(self._memory(), list(ids), operation_id)
+        request = wire.DeleteRequest(self._memory(), _ids(ids), operation_id)
         return from_json(DeleteResult, await self._call(wire.DELETE, request))
 
     async def clear(self, *, confirm: bool, operation_id: str | None = None) -> ClearResult:
@@ -165,7 +166,8 @@ class AgentMemory:
     ) -> dict[str, Any]:
         data = _fields(request)
         _check_size(activity, data)
-        config = workflow.ActivityConfig(**{**defaults, **self._config})
+        config = defaults.copy()
+        config.update(self._config)
         if self._task_queue is not None:
             config["task_queue"] = self._task_queue
         answer: dict[str, Any] = await workflow.execute_activity(activity, data, result_type=dict[str, Any], **config)
@@ -184,6 +186,10 @@ def _fields(request: object) -> dict[str, Any]:
 
 def _wire_messages(value: MessageInput | Sequence[MessageInput]) -> list[dict[str, Any]]:
     return [cast("dict[str, Any]", message.to_dict()) for message in _checked(as_messages, value)]
+
+
+def _ids(value: Sequence[str]) -> list[str]:
+    return list(_checked(checked_ids, value))
 
 
 def _checked(check: Any, *arguments: object) -> Any:

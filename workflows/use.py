@@ -12,8 +12,8 @@ USED_QUERY = "durable-memory/used"
 
 
 def mark_used() -> None:
-    """Marks the current run."""
-    if not was_used():
+    """Marks the current run; not from queries and validators, which may change nothing and write no memory."""
+    if not workflow.unsafe.is_read_only() and not was_used():
         workflow.set_query_handler(USED_QUERY, lambda: True)
 
 

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 
+MAX_DEPTH: Final = 100
+"""Levels of nesting: what is deeper, or holds itself, would be stored and never be read back."""
+
+_MAX_INT_BITS: Final = 1024
+"""Whole numbers beyond the range of floats are bent by most JSON readers, and Python refuses to write the longest."""
+
+_LONGEST_NAME: Final = 64
+_LONGEST_PATH: Final = 100
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -18,6 +26,8 @@ class InvalidValue(ValueError):
     """
 
     def __init__(self, path: str, problem: str) -> None:
+        if len(path) > _LONGEST_PATH:
+            path = f"{path[:_LONGEST_PATH]}..."
         super().__init__(f"{path}: {problem}" if path else problem)
         self.path = path
         self.problem = problem
@@ -40,30 +50,21 @@ def clean_text(text: str) -> str:
     return text
 
 
-def clean_json(value: object, path: str) -> Json:
+def clean_json(value: object, path: str, depth: int = MAX_DEPTH) -> Json:
     """Returns `value` as plain JSON data, strings cleaned.
 
-    Raises InvalidValue where JSON would lose or bend it (bytes, sets, NaN, other classes).
+    Raises InvalidValue where JSON would lose or bend it (bytes, sets, NaN, other classes), and beyond `depth` levels.
     """
-    if value is None or isinstance(value, bool):
-        return value
     if isinstance(value, str):
         return clean_text(value)
-    if isinstance(value, int):
-        return int(value)
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            raise InvalidValue(path, f"{value!r} is not a JSON number; send a finite number or null")
-        return value
+    if value is None or isinstance(value, (bool, int, float)):
+        return _number(value, path)
+    if depth == 0:
+        raise InvalidValue(path, f"is nested more than {MAX_DEPTH} levels deep")
     if isinstance(value, Mapping):
-        cleaned: dict[str, Json] = {}
-        for key, item in value.items():
-            if not isinstance(key, str):
-                raise InvalidValue(path, f"a key is a {type(key).__name__}; JSON keys are strings")
-            cleaned[clean_text(key)] = clean_json(item, f"{path}.{key}")
-        return cleaned
+        return _object(value, path, depth - 1)
     if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray, memoryview)):
-        return [clean_json(item, f"{path}[{index}]") for index, item in enumerate(value)]
+        return [clean_json(item, f"{path}[{index}]", depth - 1) for index, item in enumerate(value)]
     hint = {
         "bytes": "decode it or send base64 text",
         "set": "send a sorted list",
@@ -71,6 +72,43 @@ def clean_json(value: object, path: str) -> Json:
     }
     advice = hint.get(type(value).__name__, "send text, numbers, booleans, null, lists or objects")
     raise InvalidValue(path, f"a {type(value).__name__} is not JSON data; {advice}")
+
+
+def _number(value: float | None, path: str) -> Json:
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        if value.bit_length() > _MAX_INT_BITS:
+            raise InvalidValue(path, "is too large a number for JSON; send it as text")
+        return int(value)
+    if not math.isfinite(value):
+        raise InvalidValue(path, f"{value!r} is not a JSON number; send a finite number or null")
+    return value
+
+
+def _object(value: Mapping[Any, object], path: str, depth: int) -> Json:
+    cleaned: dict[str, Json] = {}
+    for key, item in value.items():
+        if not isinstance(key, str):
+            raise InvalidValue(path, f"a key is a {type(key).__name__}; JSON keys are strings")
+        cleaned[clean_text(key)] = clean_json(item, field_path(path, key), depth)
+    if len(cleaned) < len(value):
+        raise InvalidValue(path, "has keys that differ only in NUL or halves of surrogate pairs")
+    return cleaned
+
+
+def field_path(path: str, name: object) -> str:
+    """Returns the path of a field under `path`. A name that could not be shown, or is a text, is only described."""
+    text = str(name)
+    fits = len(text) <= _LONGEST_NAME and text.isprintable()
+    return f"{path}.{text}" if fits else f"{path}.(a name of {len(text)} characters)"
+
+
+def checked_ids(ids: object) -> tuple[str, ...]:
+    """Returns ids of messages. Raises InvalidValue for one text, whose characters would be taken for ids."""
+    if isinstance(ids, (str, bytes, Mapping)) or not isinstance(ids, Iterable):
+        raise InvalidValue("ids", f"must be a list of message ids, not {type(ids).__name__}")
+    return tuple(required_text(one, f"ids[{index}]") for index, one in enumerate(ids))
 
 
 def required_text(value: object, path: str) -> str:

@@ -14,6 +14,7 @@ from durable_memory.memory.types.clean import (
     clean_json,
     clean_text,
     did_you_mean,
+    field_path,
     optional_text,
     required_text,
 )
@@ -32,6 +33,9 @@ _STORE_GIVEN: Final = ("id", "section", "tokens", "tokens_estimated", "created_a
 _CALLER_GIVEN: Final = ("role", "content", "name", "tool_calls", "tool_call_id", "pinned", "agent", "metadata")
 _MESSAGE_KEYS: Final = frozenset(_CALLER_GIVEN + _STORE_GIVEN)
 _PROVENANCE_KEYS: Final = ("workflow_id", "run_id", "activity_id")
+_CALL_KEYS: Final = ("id", "type", "function", "index")
+"""`index` is what is left of a streamed answer."""
+_FUNCTION_KEYS: Final = ("name", "arguments")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,7 @@ class ToolCall:
             return data
         if not isinstance(data, Mapping):
             raise InvalidValue(path, f"must be an object, not {type(data).__name__}")
+        _refuse_unknown(data, _CALL_KEYS, path, "a tool call")
         function = data.get("function")
         if not isinstance(function, Mapping):
             raise InvalidValue(
@@ -66,6 +71,7 @@ class ToolCall:
             )
         if data.get("type", "function") != "function":
             raise InvalidValue(f"{path}.type", "must be 'function'")
+        _refuse_unknown(function, _FUNCTION_KEYS, f"{path}.function", "a function")
         arguments = function.get("arguments", "{}")
         if not isinstance(arguments, str):
             arguments = json.dumps(clean_json(arguments, f"{path}.function.arguments"), ensure_ascii=False)
@@ -123,7 +129,8 @@ class Message:
         object.__setattr__(self, "content", _clean_content(self.content))
         for attribute in ("name", "tool_call_id", "agent"):
             object.__setattr__(self, attribute, optional_text(getattr(self, attribute), attribute))
-        calls = tuple(ToolCall.from_dict(call, f"tool_calls[{i}]") for i, call in enumerate(self.tool_calls))
+        given = _list(self.tool_calls, "tool_calls")
+        calls = tuple(ToolCall.from_dict(call, f"tool_calls[{i}]") for i, call in enumerate(given))
         object.__setattr__(self, "tool_calls", calls)
         metadata = clean_json(self.metadata, "metadata")
         if not isinstance(metadata, dict):
@@ -161,7 +168,7 @@ class Message:
         cls, content: str | Sequence[ContentPart] | None = None, *, tool_calls: Sequence[ToolCall] = (), **fields: Any
     ) -> Message:
         """A message of the model; with `tool_calls` it opens a group that the last of their results closes."""
-        return cls("assistant", cast("Any", content), tool_calls=tuple(tool_calls), **fields)
+        return cls("assistant", cast("Any", content), tool_calls=cast("Any", tool_calls), **fields)
 
     @classmethod
     def tool(cls, content: str | Sequence[ContentPart], tool_call_id: str, **fields: Any) -> Message:
@@ -207,12 +214,7 @@ class Message:
 
         Raises InvalidValue that names the field under `path`, with a near miss for an unknown one.
         """
-        unknown = [key for key in data if key not in _MESSAGE_KEYS]
-        if unknown:
-            raise InvalidValue(
-                f"{path}.{unknown[0]}",
-                f"is not a field of a message{did_you_mean(str(unknown[0]), sorted(_MESSAGE_KEYS))}",
-            )
+        _refuse_unknown(data, sorted(_MESSAGE_KEYS), path, "a message")
         if "role" not in data:
             raise InvalidValue(f"{path}.role", f"is missing; one of {', '.join(ROLES)}")
         fields = dict(data)
@@ -220,11 +222,12 @@ class Message:
             ToolCall.from_dict(call, f"{path}.tool_calls[{i}]")
             for i, call in enumerate(_list(data.get("tool_calls"), f"{path}.tool_calls"))
         )
-        fields["metadata"] = data.get("metadata") or {}
+        if data.get("metadata") is None:
+            fields["metadata"] = {}
         if isinstance(fields.get("created_at"), str):
             fields["created_at"] = _instant(fields["created_at"], f"{path}.created_at")
-        if isinstance(fields.get("provenance"), Mapping):
-            fields["provenance"] = Provenance(**fields["provenance"])
+        given = data.get("provenance")
+        fields["provenance"] = Provenance(*map(given.get, _PROVENANCE_KEYS)) if isinstance(given, Mapping) else None
         try:
             return cls(**fields)
         except InvalidValue as error:
@@ -234,8 +237,10 @@ class Message:
     def from_answer(cls, data: Mapping[str, Any]) -> Message:
         """Reads the JSON form as a worker wrote it: fields that a newer one adds are ignored."""
         known = {key: value for key, value in data.items() if key in _MESSAGE_KEYS}
-        if known.get("provenance") is not None:
-            known["provenance"] = {key: known["provenance"].get(key) for key in _PROVENANCE_KEYS}
+        known["tool_calls"] = [
+            ToolCall(call["id"], call["function"]["name"], call["function"]["arguments"])
+            for call in data.get("tool_calls", ())
+        ]
         return cls.from_dict(known)
 
 
@@ -255,6 +260,12 @@ def _clean_content(content: object) -> str | tuple[ContentPart, ...] | None:
             raise InvalidValue(path, "a part is an object with a 'type'")
         parts.append(cast("ContentPart", clean_json(part, path)))
     return tuple(parts)
+
+
+def _refuse_unknown(data: Mapping[str, Any], known: Sequence[str], path: str, what: str) -> None:
+    for name in data:
+        if name not in known:
+            raise InvalidValue(field_path(path, name), f"is not a field of {what}{did_you_mean(str(name), known)}")
 
 
 def _list(value: object, path: str) -> Sequence[object]:

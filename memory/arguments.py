@@ -1,0 +1,67 @@
+"""The arguments of operations, checked before they reach a store: drivers send them on as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from durable_memory.memory.errors import MemoryInvalid
+from durable_memory.memory.types import SECTIONS, InvalidValue, Section, checked_ids, clean_text, did_you_mean
+
+MAX_OPERATION_ID: Final = 1000
+"""In characters. Temporal's own ids have as many."""
+
+
+def whole_number(name: str, value: object) -> int | None:
+    """Returns a limit: None for none, or a whole number from 0."""
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise MemoryInvalid(f"{name}: must be a whole number, not {type(value).__name__}")
+    if value < 0:
+        raise MemoryInvalid(f"{name}: is negative; 0 is nothing, leave it out for no limit")
+    return value
+
+
+def known_sections(sections: Sequence[str]) -> tuple[Section, ...]:
+    """Returns the sections in the order of a view."""
+    for section in sections:
+        if section not in SECTIONS:
+            raise MemoryInvalid(
+                f"sections: {section!r} is not a section; one of {', '.join(SECTIONS)}"
+                f"{did_you_mean(str(section), SECTIONS)}"
+            )
+    return tuple(section for section in SECTIONS if section in sections)
+
+
+def message_ids(ids: Sequence[str]) -> tuple[str, ...]:
+    """Returns ids of messages, fit to be sent."""
+    try:
+        return checked_ids(ids)
+    except InvalidValue as error:
+        raise MemoryInvalid(str(error)) from None
+
+
+def operation_name(operation_id: object) -> str:
+    """Returns an operation id that a caller chose."""
+    if not isinstance(operation_id, str):
+        raise MemoryInvalid(f"operation_id: must be text, not {type(operation_id).__name__}")
+    if not operation_id:
+        raise MemoryInvalid("operation_id: must not be empty; leave it out for an operation of its own")
+    if len(operation_id) > MAX_OPERATION_ID:
+        raise MemoryInvalid(f"operation_id: has {len(operation_id):,} characters; the limit is {MAX_OPERATION_ID:,}")
+    # Not repaired: two ids would become one, and the second call would be taken for a repetition of the first.
+    if clean_text(operation_id) != operation_id:
+        raise MemoryInvalid("operation_id: has NUL or half of a surrogate pair; it is no valid text")
+    return operation_id
+
+
+def wanted_version(if_version: object) -> str | None:
+    """Returns the version that a write expects; None if it replaces any."""
+    if if_version is None:
+        return None
+    if not isinstance(if_version, str):
+        raise MemoryInvalid(f"if_version: must be the version of a view, not {type(if_version).__name__}")
+    if not if_version:
+        raise MemoryInvalid("if_version: is empty; leave it out to replace any version, or write 'absent'")
+    return clean_text(if_version)

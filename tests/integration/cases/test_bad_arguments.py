@@ -1,0 +1,151 @@
+"""Wrong arguments are refused by name before they reach a store: the same on every kind of persistence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from durable_memory import Message
+from durable_memory.memory.errors import MemoryConflict, MemoryInvalid, MemoryOperationConflict
+from durable_memory.memory.memory import Memory
+from durable_memory.memory.types import InvalidValue
+from tests.integration.cases.conftest import OpenMemory
+
+HALF = "\ud83d"
+CYCLE: dict[str, Any] = {}
+CYCLE["itself"] = CYCLE
+
+
+def nested(levels: int) -> Any:
+    """Returns an object with so many levels."""
+    value: Any = "the end"
+    for _ in range(levels):
+        value = {"in": value}
+    return value
+
+
+def called(**function: Any) -> dict[str, Any]:
+    """Returns an assistant's message with one call."""
+    return {"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "look", **function}}]}
+
+
+@pytest.mark.parametrize(
+    ("message", "path"),
+    [
+        pytest.param({"role": "user", "contnet": "x"}, "messages[1].contnet", id="misspelt"),
+        pytest.param(called(argumnets="{}"), "messages[1].tool_calls[0].function.argumnets", id="misspelt-in-a-call"),
+        pytest.param({"role": "user", "content": "x", "metadata": nested(2000)}, "messages[1].metadata", id="deep"),
+        pytest.param({"role": "user", "content": "x", "metadata": CYCLE}, "messages[1].metadata", id="endless"),
+        pytest.param(called(arguments=nested(2000)), "messages[1].tool_calls[0].function.arguments", id="deep-call"),
+        pytest.param({"role": "user", "content": "x", "metadata": {"n": 10**5000}}, "messages[1].metadata.n", id="int"),
+        pytest.param({"role": "user", "content": "x", "metadata": {"n": float("inf")}}, "metadata.n", id="infinite"),
+        pytest.param({"role": "user", "content": "x", "metadata": {"n": Decimal("1.1")}}, "metadata.n", id="decimal"),
+        pytest.param({"role": "user", "content": "x", "metadata": {"n": {1}}}, "metadata.n", id="set"),
+        pytest.param({"role": "user", "content": "x", "metadata": {1: "x"}}, "metadata", id="number-as-key"),
+        pytest.param({"role": "user", "content": "x", "metadata": {HALF: 1, "\0": 2}}, "metadata", id="keys-that-meet"),
+        pytest.param({"role": "user", "content": "x", "metadata": False}, "messages[1].metadata", id="no-object"),
+        pytest.param({"role": "user", "content": [{"type": "text", "text": b"x"}]}, "content[0].text", id="bytes"),
+        pytest.param({"role": "user", "content": {"type": "text"}}, "messages[1].content", id="part-without-list"),
+        pytest.param({"role": "assistant", "content": "x", "tool_calls": 5}, "messages[1].tool_calls", id="number"),
+    ],
+)
+async def test_what_a_message_cannot_carry_is_named_by_its_path(
+    open_memory: OpenMemory, message: dict[str, Any], path: str
+) -> None:
+    memory = open_memory()
+    with pytest.raises(MemoryInvalid) as refused:
+        await memory.append(["not stored either", message])
+    assert path in refused.value.message
+    assert len(refused.value.message) < 400
+    assert (await memory.read()).version == "absent"
+
+
+async def test_what_is_as_deep_as_allowed_is_read_back(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    await memory.append({"role": "user", "content": "x", "metadata": nested(99)})
+    assert (await memory.read()).messages[0].metadata == nested(99)
+
+
+async def test_a_message_that_comes_from_a_view_may_be_appended_again(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    await memory.append([Message.user("one", metadata={"n": 1}), Message.assistant("two")])
+    shown = json.loads(json.dumps((await memory.read()).to_dict()))["messages"]
+    shown[0]["provenance"] = {"workflow_id": "w", "of_a_newer_version": True}
+    await memory.append(shown)
+    assert [message.text for message in (await memory.read()).messages] == ["one", "two", "one", "two"]
+
+
+def test_no_calls_may_be_said_in_any_way() -> None:
+    nothing: list[Any] = [None, [], ()]
+    assert [Message.assistant("x", tool_calls=calls).tool_calls for calls in nothing] == [(), (), ()]
+
+
+@pytest.mark.parametrize("calls", [5, "id", {"id": "1"}])
+def test_calls_that_are_no_list_are_invalid(calls: Any) -> None:
+    with pytest.raises(InvalidValue, match=r"^tool_calls: must be a list"):
+        Message.assistant("x", tool_calls=calls)
+
+
+Call = Callable[[Memory], Any]
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        pytest.param(lambda memory: memory.read(ids="a-1-b"), "ids", id="read-one-text"),
+        pytest.param(lambda memory: memory.touch("a-1-b"), "ids", id="touch-one-text"),
+        pytest.param(lambda memory: memory.delete("a-1-b"), "ids", id="delete-one-text"),
+        pytest.param(lambda memory: memory.delete([5]), "ids[0]", id="delete-number"),
+        pytest.param(lambda memory: memory.read(limit=2.5), "limit", id="limit-fraction"),
+        pytest.param(lambda memory: memory.read(limit=float("nan")), "limit", id="limit-nan"),
+        pytest.param(lambda memory: memory.read(limit="3"), "limit", id="limit-text"),
+        pytest.param(lambda memory: memory.read(max_tokens=True), "max_tokens", id="tokens-bool"),
+        pytest.param(lambda memory: memory.read(max_tokens=-1), "max_tokens", id="tokens-negative"),
+        pytest.param(lambda memory: memory.read(sections=["sytem"]), "sections", id="section-misspelt"),
+        pytest.param(lambda memory: memory.read(sections=[5]), "sections", id="section-number"),
+        pytest.param(lambda memory: memory.write("x", if_version=""), "if_version", id="version-empty"),
+        pytest.param(lambda memory: memory.write("x", if_version=3), "if_version", id="version-number"),
+        pytest.param(lambda memory: memory.append("x", operation_id=""), "operation_id", id="operation-empty"),
+        pytest.param(lambda memory: memory.append("x", operation_id=7), "operation_id", id="operation-number"),
+        pytest.param(lambda memory: memory.append("x", operation_id=HALF), "operation_id", id="operation-half"),
+        pytest.param(lambda memory: memory.flush(operation_id=HALF), "operation_id", id="flush-half"),
+        pytest.param(lambda memory: memory.append("x", operation_id="x" * 1001), "operation_id", id="operation-long"),
+    ],
+)
+async def test_a_wrong_argument_is_refused_by_its_name(open_memory: OpenMemory, call: Call, name: str) -> None:
+    memory = open_memory()
+    await memory.append("stays")
+    with pytest.raises(MemoryInvalid, match=f"^{name.replace('[', '.').replace(']', '.')}"):
+        await call(memory)
+    assert [message.text for message in (await memory.read()).messages] == ["stays"]
+
+
+async def test_ids_that_are_no_valid_text_name_nothing(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    await memory.append("stays")
+    assert (await memory.read(ids=[HALF])).messages == ()
+    assert await memory.touch([HALF, "\0"]) == ()
+    assert len((await memory.delete([HALF, "no-such-id"])).not_found) == 2
+    with pytest.raises(MemoryConflict):
+        await memory.write("x", if_version=HALF)
+
+
+async def test_ids_with_a_comma_are_not_taken_for_two(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    await memory.append("stays")
+    await memory.delete(["a", "b"], operation_id="one")
+    with pytest.raises(MemoryOperationConflict):
+        await memory.delete(["a,b"], operation_id="one")
+
+
+async def test_nothing_none_and_missing_are_three_things(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    await memory.append(["one", "two"])
+    assert [len((await memory.read(limit=limit)).messages) for limit in (None, 0, 1, 10**30)] == [2, 0, 1, 2]
+    assert [len((await memory.read(max_tokens=most)).messages) for most in (None, 0, 10**30)] == [2, 0, 2]
+    assert [len((await memory.read(ids=ids)).messages) for ids in (None, ())] == [2, 0]
+    assert [len((await memory.read(sections=names)).messages) for names in (None, ())] == [2, 0]
