@@ -19,7 +19,7 @@ def whole_number(name: str, value: object) -> int | None:
     if not isinstance(value, int) or isinstance(value, bool):
         raise MemoryInvalid(f"{name}: must be a whole number, not {type(value).__name__}")
     if value < 0:
-        raise MemoryInvalid(f"{name}: is negative; 0 is nothing, leave it out for no limit")
+        raise MemoryInvalid(f"{name}: {value} is negative; 0 is nothing, leave it out for no limit")
     return value
 
 
