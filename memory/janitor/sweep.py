@@ -155,7 +155,8 @@ class Janitor:
             limits = _UNDECLARED
         stats = await backend.store.stats(memory, limits)
         if not stats.exists:
-            counts["forgotten"] += await backend.index.forget(memory, read_ms)
+            forgotten = await backend.index.forget(memory, read_ms)
+            counts["forgotten"] += forgotten
         elif stats.flush_due and stats.flushing_owner is None and stats.flush_blocked is None:
             await self._wake(memory)
             counts["woken"] += 1

@@ -1,0 +1,183 @@
+"""What one sweep does, with ports that fail, stop and race as servers and processes do."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import replace
+
+from temporalio.client import WorkflowHandle
+from temporalio.common import WorkflowIDConflictPolicy
+from temporalio.testing import WorkflowEnvironment
+
+from durable_memory.dev.temporal import find_program
+from durable_memory.memory.identity import Owner
+from durable_memory.memory.stores.port import Backend
+from tests.integration.janitor.ports import Before, StopsAt
+from tests.integration.janitor.sweeping import Counts, Sweeper, appended, delete_for_good, sweeper
+from tests.integration.temporal.flows.endings import WORDS, End
+from tests.integration.temporal.rig import running, unique
+
+Handle = WorkflowHandle[object, str]
+
+FORGETS_QUICKLY = [
+    *("--dynamic-config-value", 'history.transferProcessorUpdateAckInterval="100ms"'),
+    *("--dynamic-config-value", 'history.visibilityProcessorUpdateAckInterval="100ms"'),
+]
+"""Options of a dev server, which would take half a minute to delete a workflow."""
+
+
+async def terminated(by_hand: Sweeper, *keys: str, resource: str = "scratch", messages: int = 1) -> list[Handle]:
+    """Workflows that wrote to a memory each, whose messages are then so many, and were terminated."""
+    handles = [await by_hand.rig.start(End.run, resource, key, "wait") for key in keys]
+    for key, handle in zip(keys, handles, strict=True):
+        await appended(by_hand.rig, resource, key, messages)
+        await handle.terminate()
+    return handles
+
+
+async def test_a_sweep_counts_what_it_saw_and_did(by_hand: Sweeper) -> None:
+    await terminated(by_hand, "dead")
+    living = await by_hand.rig.start(End.run, "kept", "living", "wait")
+    await appended(by_hand.rig, "kept", "living")
+    counts = await by_hand.sweep()
+    done = {"owners": 2, "living": 1, "released": 1, "cleared": 1, "memories": 2, "forgotten": 1}
+    assert +counts == Counts(done)
+    assert +await by_hand.sweep() == Counts({"owners": 1, "living": 1, "memories": 1})
+    await living.terminate()
+    assert +await by_hand.sweep() == Counts({"owners": 1, "released": 1, "kept": 1, "memories": 1})
+
+
+# What Temporal does not say
+
+
+async def test_a_workflow_that_the_namespace_forgot_is_settled_only_after_its_retention(redis_url: str) -> None:
+    async with (
+        await WorkflowEnvironment.start_local(
+            dev_server_existing_path=str(find_program()), dev_server_extra_args=FORGETS_QUICKLY
+        ) as server,
+        running(server.client.service_client.config.target_host, redis_url) as rig,
+        sweeper(rig, redis_url) as by_hand,
+    ):
+        [dead] = await terminated(by_hand, "dead")
+        await delete_for_good(rig, dead.id)
+        for by_hand.runs.retention_fails in (True, False):
+            counts = await by_hand.sweep()
+            assert (counts["unknown"], counts["released"]) == (1, 0)
+            assert await rig.texts("scratch", "dead") == [WORDS]
+        by_hand.runs.retention = 0
+        counts = await by_hand.sweep()
+        assert (counts["unknown"], counts["cleared"]) == (0, 1)
+        await by_hand.nothing_is_left("scratch", "dead", dead.id)
+
+
+async def test_an_error_of_temporal_deletes_nothing(by_hand: Sweeper) -> None:
+    [dead] = await terminated(by_hand, "dead")
+    by_hand.runs.fails = lambda _: True
+    for _ in range(3):
+        counts = await by_hand.sweep()
+        assert (counts["unknown"], counts["released"], counts["failed"]) == (1, 0, 0)
+    assert await by_hand.rig.texts("scratch", "dead") == [WORDS]
+    assert len(await by_hand.bindings(dead.id)) == 1
+    by_hand.runs.fails = lambda _: False
+    assert (await by_hand.sweep())["cleared"] == 1
+
+
+async def test_an_error_about_an_earlier_run_deletes_nothing_of_it(by_hand: Sweeper) -> None:
+    workflow_id = unique("run")
+    await by_hand.rig.start(End.run, "scratch", "old", "wait", id=workflow_id)
+    await appended(by_hand.rig, "scratch", "old")
+    await by_hand.rig.start(
+        End.run,
+        "scratch",
+        "new",
+        "wait",
+        id=workflow_id,
+        id_conflict_policy=WorkflowIDConflictPolicy.TERMINATE_EXISTING,
+    )
+    await appended(by_hand.rig, "scratch", "new")
+    by_hand.runs.fails = lambda run_id: run_id is not None
+    counts = await by_hand.sweep()
+    assert (counts["unknown"], counts["cleared"]) == (1, 0)
+    assert await by_hand.rig.texts("scratch", "old") == [WORDS]
+    by_hand.runs.fails = lambda _: False
+    assert (await by_hand.sweep())["cleared"] == 1
+    assert await by_hand.rig.texts("scratch", "new") == [WORDS]
+
+
+async def test_an_owner_in_a_namespace_that_cannot_be_asked_is_left_alone(by_hand: Sweeper) -> None:
+    memory = by_hand.rig.memory("scratch", "foreign")
+    await memory.append(WORDS)
+    await by_hand.index.register(memory.id, Owner("no-such-namespace", "some-workflow", "some-run"))
+    assert (await by_hand.sweep())["unknown"] == 1
+    assert await by_hand.rig.texts("scratch", "foreign") == [WORDS]
+
+
+# Others at the same time
+
+
+async def test_a_straggler_of_a_terminated_run_does_not_hide_the_run_that_took_over(by_hand: Sweeper) -> None:
+    workflow_id = unique("run")
+    first = await by_hand.rig.start(End.run, "scratch", "shared", "wait", id=workflow_id)
+    await appended(by_hand.rig, "scratch", "shared")
+    await by_hand.rig.start(
+        End.run,
+        "scratch",
+        "shared",
+        "wait",
+        id=workflow_id,
+        id_conflict_policy=WorkflowIDConflictPolicy.TERMINATE_EXISTING,
+    )
+    await appended(by_hand.rig, "scratch", "shared", messages=2)
+    memory, run = by_hand.rig.memory("scratch", "shared"), str(first.first_execution_run_id)
+    await by_hand.index.register(memory.id, Owner(by_hand.rig.client.namespace, workflow_id, run))
+    counts = await by_hand.sweep()
+    assert (counts["living"], counts["cleared"], counts["released"]) == (1, 0, 0)
+    assert await by_hand.rig.texts("scratch", "shared") == [WORDS, WORDS]
+
+
+async def test_who_joins_while_a_memory_is_settled_keeps_it(by_hand: Sweeper) -> None:
+    [dead] = await terminated(by_hand, "shared")
+
+    async def somebody_joins() -> None:
+        await by_hand.rig.start(End.run, "scratch", "shared", "wait")
+        await appended(by_hand.rig, "scratch", "shared", messages=2)
+
+    def bend(backend: Backend) -> Backend:
+        return replace(backend, store=Before(backend.store, "clear", somebody_joins))
+
+    counts = await by_hand.sweep(client=by_hand.with_ports(bend))
+    assert (counts["cleared"], counts["released"], counts["failed"]) == (0, 1, 0)
+    assert await by_hand.rig.texts("scratch", "shared") == [WORDS, WORDS]
+    assert await by_hand.bindings(dead.id) == ()
+
+
+async def test_two_janitors_at_once_do_what_one_does(by_hand: Sweeper) -> None:
+    keys = [f"key-{number}" for number in range(12)]
+    dead = [*await terminated(by_hand, *keys), *await terminated(by_hand, *keys, messages=2)]
+    summarised = await terminated(by_hand, "to-flush", resource="flushed")
+    both = await asyncio.gather(by_hand.sweep(), by_hand.sweep())
+    assert sum(counts["failed"] for counts in both) == 0
+    for handle in (*dead, *summarised):
+        assert await by_hand.bindings(handle.id) == ()
+    for key in keys:
+        assert await by_hand.rig.texts("scratch", key) == []
+    assert +await by_hand.sweep() == Counts({"memories": 1})
+
+
+async def test_a_janitor_killed_between_settling_and_releasing_is_repeated_harmlessly(by_hand: Sweeper) -> None:
+    [dead] = await terminated(by_hand, "key")
+    index = StopsAt(by_hand.index, "release")
+    dying = asyncio.create_task(by_hand.sweep(client=by_hand.with_ports(lambda backend: replace(backend, index=index))))
+    await index.reached.wait()
+    dying.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await dying
+    assert await by_hand.rig.texts("scratch", "key") == []
+    assert len(await by_hand.bindings(dead.id)) == 1
+    await by_hand.rig.start(End.run, "scratch", "key", "wait")
+    await appended(by_hand.rig, "scratch", "key")
+    counts = await by_hand.sweep()
+    assert (counts["living"], counts["released"], counts["cleared"], counts["failed"]) == (1, 1, 0, 0)
+    assert await by_hand.rig.texts("scratch", "key") == [WORDS]
+    assert await by_hand.bindings(dead.id) == ()

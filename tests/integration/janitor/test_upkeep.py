@@ -1,0 +1,158 @@
+"""What a sweep does for memories that have no ended owner: it wakes flushes, and forgets what has expired."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+
+from durable_memory import Message, ToolCall
+from durable_memory.memory.errors import MemoryUnavailable
+from durable_memory.memory.identity import MemoryId, Owner
+from durable_memory.memory.memory import Memory
+from tests.integration.janitor.sweeping import Counts, Sweeper, appended, sweeper
+from tests.integration.temporal.background import flusher_ended, messages_accounted_for, texts
+from tests.integration.temporal.flows.conversations import AppendMany
+from tests.integration.temporal.flows.endings import WORDS, End
+from tests.integration.temporal.observing import eventually
+from tests.integration.temporal.rig import running, unique
+from tests.integration.temporal.summarizers import Gated
+
+
+async def lease_is_over(memory: Memory) -> None:
+    """Waits until nobody holds the lease of a flush."""
+
+    async def look() -> bool:
+        return (await memory.stats()).flushing_owner is None
+
+    await eventually(look)
+
+
+async def test_a_due_memory_that_nobody_woke_is_flushed(by_hand: Sweeper) -> None:
+    memory = by_hand.rig.memory("small", "key")
+    idle = by_hand.rig.memory("small", "idle")
+    await memory.append(texts(4))  # by a process without Temporal
+    await idle.append(texts(1))
+    assert (await memory.stats()).flush_due
+    assert +await by_hand.sweep() == Counts({"memories": 2, "woken": 1})
+    await flusher_ended(by_hand.rig, memory)
+    assert (await memory.stats()).last_flush_outcome == "committed"
+    assert await messages_accounted_for(memory) == 4
+    assert await by_hand.rig.flusher_status(idle) == "NEVER"
+    assert (await by_hand.sweep())["woken"] == 0
+
+
+async def test_a_due_memory_whose_flusher_was_terminated_is_flushed_once_its_lease_has_ended_by_itself(
+    temporal_address: str, redis_url: str
+) -> None:
+    summarizer = Gated()
+    async with (
+        running(temporal_address, redis_url, summarizer=summarizer) as rig,
+        sweeper(rig, redis_url) as by_hand,
+    ):
+        memory = rig.memory("small", "key")
+        await rig.run(AppendMany.run, "small", ["key"], texts(4))
+        await summarizer.asked()
+        await rig.flusher(memory).terminate()
+        await lease_is_over(memory)
+        assert (await memory.stats()).flush_due
+        summarizer.gate.set()
+        assert (await by_hand.sweep())["woken"] == 1
+        await flusher_ended(rig, memory)
+        assert (await memory.stats()).last_flush_outcome == "committed"
+        assert await messages_accounted_for(memory) == 4
+
+
+async def test_a_flush_in_progress_is_not_woken(temporal_address: str, redis_url: str) -> None:
+    summarizer = Gated()
+    async with (
+        running(temporal_address, redis_url, summarizer=summarizer) as rig,
+        sweeper(rig, redis_url) as by_hand,
+    ):
+        memory = rig.memory("patient", "key")
+        await rig.run(AppendMany.run, "patient", ["key"], texts(4))
+        await summarizer.asked()
+        assert (await by_hand.sweep())["woken"] == 0
+        summarizer.gate.set()
+        await flusher_ended(rig, memory)
+
+
+async def test_a_flusher_that_cannot_be_told_is_told_by_the_next_sweep(by_hand: Sweeper) -> None:
+    memory = by_hand.rig.memory("small", "key")
+    await memory.append(texts(4))
+
+    async def fails(memory: MemoryId) -> None:
+        raise MemoryUnavailable(f"the flusher of a {memory.resource!r} memory could not be told of due work")
+
+    counts = await by_hand.sweep(wake=fails)
+    assert (counts["woken"], counts["failed"]) == (0, 1)
+    assert (await by_hand.sweep())["woken"] == 1
+    await flusher_ended(by_hand.rig, memory)
+
+
+async def test_an_abandoned_group_is_closed_without_a_step_of_its_own(by_hand: Sweeper) -> None:
+    memory = by_hand.rig.memory("calls", "key")
+    call = await memory.append(Message.assistant(texts(1)[0], tool_calls=[ToolCall("c1", "track")]))
+    await memory.append(texts(3))
+    await asyncio.sleep(1.1)  # the resource's open_group_ttl
+    assert (await by_hand.sweep())["woken"] == 1
+    await flusher_ended(by_hand.rig, memory)
+    assert set((await memory.delete(call.ids)).covered) == set(call.ids)
+
+
+async def test_expired_memories_leave_the_index_and_their_owners_stay_bound_until_they_end(by_hand: Sweeper) -> None:
+    owner = await by_hand.rig.start(End.run, "brief", "owned", "wait")
+    await appended(by_hand.rig, "brief", "owned")
+    await by_hand.rig.memory("brief", "ownerless").append(WORDS)
+    assert len(await by_hand.listed("brief")) == 2
+    await asyncio.sleep(1.1)  # the resource's ttl
+    counts = await by_hand.sweep()
+    assert (counts["memories"], counts["forgotten"]) == (2, 2)
+    assert await by_hand.listed("brief") == []
+    assert await by_hand.due_candidates() == []
+    assert len(await by_hand.bindings(owner.id)) == 1
+    await owner.terminate()
+    assert (await by_hand.sweep())["released"] == 1
+    assert await by_hand.bindings(owner.id) == ()
+
+
+async def test_a_memory_of_a_resource_that_is_no_longer_declared_stays_as_it_is(by_hand: Sweeper) -> None:
+    gone = MemoryId(by_hand.client.project, "undeclared", "key")
+    await by_hand.index.register(gone, Owner(by_hand.rig.client.namespace, unique("run"), "a-run"))
+    by_hand.runs.retention = 0
+    await asyncio.sleep(0.01)
+    assert +await by_hand.sweep() == Counts({"owners": 1, "released": 1, "kept": 1, "memories": 1, "forgotten": 1})
+
+
+async def test_three_hundred_owners_are_swept_in_bounded_calls_that_go_on_where_the_last_one_stopped(
+    by_hand: Sweeper,
+) -> None:
+    namespace = by_hand.rig.client.namespace
+    for number in range(300):
+        memory = by_hand.rig.memory("scratch", f"key-{number}")
+        await memory.append(WORDS)
+        await by_hand.index.register(memory.id, Owner(namespace, unique("forgotten"), "a-run"))
+    by_hand.runs.retention = 0
+    await asyncio.sleep(0.01)
+    calls, position, longest = [], None, 0.0
+    while not calls or position is not None:
+        started = time.monotonic()
+        # Another janitor each time, as on another worker; without time, each ends with the page that it has begun.
+        swept = await by_hand.janitor().sweep(position, seconds=0)
+        longest = max(longest, time.monotonic() - started)
+        calls.append(swept.counts)
+        position = swept.position
+    totals = Counter[str]()
+    for counts in calls:
+        totals.update(counts)
+    assert {name: totals[name] for name in ("owners", "released", "cleared", "forgotten", "failed")} == {
+        "owners": 300,
+        "released": 300,
+        "cleared": 300,
+        "forgotten": 300,
+        "failed": 0,
+    }
+    assert len(calls) > 5
+    assert max(counts["owners"] for counts in calls) < 150
+    assert max(counts["memories"] for counts in calls) <= 50
+    print(f"{len(calls)} calls, the longest {longest:.2f} s")  # noqa: T201 - seen with -s
