@@ -45,8 +45,8 @@ class MemoryPlugin(SimplePlugin):
     redis_url, project, prefix: where memories are kept. memories: folders of YAML files, or a registry. task_queue: the
     project's queue, where flushers run. companion: run a second worker for that queue beside yours; switch it off where
     `worker.py` serves it. janitor: ensure the schedule of the project's janitor, which finishes what terminated
-    workflows leave; `worker.py` does that as well. summarizer: writes the summaries. allow_in_memory: accept resources of
-    persistence type in_memory, whose memories end with this process: for tests.
+    workflows leave; `worker.py` does that as well. summarizer: writes the summaries. allow_in_memory: accept resources
+    of persistence type in_memory, whose memories end with this process: for tests.
     """
 
     def __init__(  # noqa: PLR0913 - each is a choice of its own
@@ -95,14 +95,15 @@ class MemoryPlugin(SimplePlugin):
             raise ValueError(
                 "MemoryPlugin is registered twice: pass it to Client.connect once, and not to the Worker as well"
             )
-        if self not in config["client"].config(active_config=True)["plugins"]:
+        client = config.get("client")
+        if client is None or self not in client.config(active_config=True)["plugins"]:
             raise ValueError("MemoryPlugin belongs on the client, whose workers inherit it: pass it to Client.connect")
         activities += [*conversation.ACTIVITIES, lifecycle.cleanup]
         if config.get("task_queue") == self._task_queue:
             activities += [*flush.ACTIVITIES, *janitor.ACTIVITIES]
             config["workflows"] = [*(config.get("workflows") or []), *_WORKFLOWS]
             if not self._making_companion:
-                self._served.add(config["client"])
+                self._served.add(client)
         config["activities"] = activities
         return super().configure_worker(config)
 

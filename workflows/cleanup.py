@@ -86,9 +86,9 @@ class _Outbound(WorkflowOutboundInterceptor):
 def _ends_chain(error: BaseException) -> bool:
     """Whether this end of a run is for certain the end of its whole chain of runs.
 
-    Not continue-as-new, and not the removal from the cache (a cancellation that nobody asked for). Not an error that only
-    fails the workflow task, since the task is tried again. Not a failure after which the server may start another
-    attempt or the next cron run: what only the server knows is left to the janitor.
+    Not continue-as-new, and not the removal from the cache (a cancellation that nobody asked for). Not an error that
+    only fails the workflow task, since the task is tried again. Not a failure after which the server may start
+    another attempt or the next cron run: what only the server knows is left to the janitor.
     """
     if isinstance(error, workflow.ContinueAsNewError):
         return False

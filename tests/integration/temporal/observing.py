@@ -17,7 +17,7 @@ _Found = TypeVar("_Found")
 async def eventually(look: Callable[[], Awaitable[_Found]], *, seconds: float = 20) -> _Found:
     """Returns the first truthy thing that `look` sees; fails the test if there is none for too long."""
     async with asyncio.timeout(seconds):
-        while not (found := await look()):
+        while not (found := await look()):  # noqa: ASYNC110 - what is looked at is elsewhere and gives no sign
             await asyncio.sleep(0.05)
         return found
 
@@ -26,7 +26,7 @@ async def fault_of(outcome: Awaitable[Any]) -> ApplicationError:
     """Returns the application error at the root of a workflow's failure."""
     with pytest.raises(WorkflowFailureError) as caught:
         await outcome
-    cause = caught.value.cause
+    cause: BaseException | None = caught.value.cause
     while isinstance(cause, ActivityError):
         cause = cause.cause
     assert isinstance(cause, ApplicationError), repr(cause)

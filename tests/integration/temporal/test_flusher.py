@@ -13,10 +13,11 @@ from temporalio.testing import WorkflowEnvironment
 
 from durable_memory.activities import wire
 from durable_memory.dev.temporal import find_program
+from durable_memory.memory.stores.port import Batch
 from tests.integration.temporal.background import flusher_ended, messages_accounted_for, texts
 from tests.integration.temporal.flows.conversations import AppendMany, Flush
-from tests.integration.temporal.observing import activities_of
 from tests.integration.temporal.holding import HoldsAnswers
+from tests.integration.temporal.observing import activities_of
 from tests.integration.temporal.rig import Rig, running, unique
 from tests.integration.temporal.signals import LosesSignals
 from tests.integration.temporal.summarizers import Gated
@@ -166,6 +167,7 @@ async def test_a_lease_whose_holder_died_ends_by_itself(rig: Rig) -> None:
     await rig.run(AppendMany.run, "small", [key], texts(4))
     await flusher_ended(rig, memory)
     assert (await memory.stats()).last_flush_outcome == "committed"
+    assert isinstance(held, Batch)
     late = await flush.commit(memory.id, held, declared.limits(), deadline_ms=2**52)
     assert late.outcome in ("stale", "gone")
     assert await messages_accounted_for(memory) == 6

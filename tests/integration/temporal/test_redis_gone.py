@@ -79,9 +79,7 @@ async def test_appends_wait_for_a_redis_that_died_and_each_is_applied_once(
 
         async def refused() -> bool:
             pending = (await handle.describe()).raw_description.pending_activities
-            return any(
-                call.last_failure.application_failure_info.type == "MemoryUnavailable" for call in pending
-            )
+            return any(call.last_failure.application_failure_info.type == "MemoryUnavailable" for call in pending)
 
         await eventually(refused)
         await mortal.rise()

@@ -85,7 +85,8 @@ class Talk:
     async def run(self, key: str, text: str) -> str:
         """See class."""
         memory = AgentMemory("chat", key=key)
-        return await workflow.execute_activity("model_turn", args=[memory.ref, text], result_type=str, **_TURN)
+        answer: str = await workflow.execute_activity("model_turn", args=[memory.ref, text], result_type=str, **_TURN)
+        return answer
 
 
 @workflow.defn
@@ -95,7 +96,8 @@ class TalkOnBehalf:
     @workflow.run
     async def run(self, ref: MemoryRef, text: str) -> str:
         """See class."""
-        return await workflow.execute_activity("model_turn", args=[ref, text], result_type=str, **_TURN)
+        answer: str = await workflow.execute_activity("model_turn", args=[ref, text], result_type=str, **_TURN)
+        return answer
 
 
 @workflow.defn
