@@ -58,20 +58,6 @@ _SCALARS: Final[Mapping[object, Json]] = {
     NoneType: {"type": "null"},
     datetime: {"type": "string", "format": "date-time"},
 }
-_TOOL_CALL: Final[Json] = {
-    "description": inspect.getdoc(ToolCall),
-    "type": "object",
-    "properties": {
-        "id": {"type": "string", "minLength": 1},
-        "type": {"const": "function"},
-        "function": {
-            "type": "object",
-            "properties": {"name": {"type": "string"}, "arguments": {"type": "string"}},
-            "required": ["name", "arguments"],
-        },
-    },
-    "required": ["id", "type", "function"],
-}
 _CONTENT_PART: Final[Json] = {
     "description": "A typed part of a content, as the model's API has it; unknown types are kept.",
     "type": "object",
@@ -86,7 +72,12 @@ _STORE_GIVEN: Final = ("id", "section", "tokens", "tokens_estimated", "created_a
 
 def wire_schema() -> Json:
     """Returns the schema of an object with a request and an answer under the name of each public activity."""
-    definitions: Json = {"ToolCall": _TOOL_CALL, "ContentPart": _CONTENT_PART, **_error_types()}
+    definitions: Json = {
+        "ToolCall": _tool_call({}),
+        "ToolCallInput": _tool_call({"additionalProperties": False}),
+        "ContentPart": _CONTENT_PART,
+        **_error_types(),
+    }
     requests, answers = _Requests(definitions), _Answers(definitions)
     activities = {
         name: {
@@ -162,14 +153,14 @@ class _Requests(_Side):
     """What callers send: unknown fields are refused, and what has a default may be left out."""
 
     def _name(self, kind: type) -> str:
-        return "MessageInput" if kind is Message else kind.__name__
+        return f"{kind.__name__}Input" if kind in (Message, ToolCall) else kind.__name__
 
     def _property(self, kind: type, item: Field[Any], hint: Any) -> Json:
+        if kind is Message and item.name in _STORE_GIVEN:
+            return {"readOnly": True, "description": "Given by the store, and ignored here."}
         schema = super()._property(kind, item, hint)
         if item.default is not MISSING and item.default is not None and item.default != ():
             schema["default"] = item.default
-        if kind is Message and item.name in _STORE_GIVEN:
-            schema["readOnly"] = True
         return schema
 
     def _rules(self, kind: type) -> Json:
@@ -194,6 +185,23 @@ class _Answers(_Side):
 def _described(kind: type) -> str:
     """The docstring of a type as one line; which exceptions Python raises is nothing to callers."""
     return " ".join((inspect.getdoc(kind) or "").split()).partition(" Raises ")[0]
+
+
+def _tool_call(rules: Json) -> Json:
+    """A tool call in its chat-completions form, which is not how the type holds it."""
+    function = {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "arguments": {"type": "string"}},
+        "required": ["name", "arguments"],
+        **rules,
+    }
+    return {
+        "description": _described(ToolCall),
+        "type": "object",
+        "properties": {"id": {"type": "string", "minLength": 1}, "type": {"const": "function"}, "function": function},
+        "required": ["id", "type", "function"],
+        **rules,
+    }
 
 
 def _error_types() -> Json:

@@ -32,9 +32,18 @@ def messages_from_openai(data: Mapping[str, Any]) -> tuple[Message, ...]:
         content = [{"type": "refusal", "refusal": data["refusal"]}]
     elif not content and data.get("audio"):
         content = data["audio"].get("transcript")
-    known = {name: data[name] for name in ("name", "tool_calls", "tool_call_id") if data.get(name) is not None}
+    known = {name: data[name] for name in ("name", "tool_call_id") if data.get(name) is not None}
+    known["tool_calls"] = [_call(call) for call in data.get("tool_calls") or ()]
     role = "system" if data.get("role") == "developer" else data.get("role")
     return (Message.from_dict({"role": role, "content": content, **known}),)
+
+
+def _call(call: Mapping[str, Any]) -> dict[str, Any]:
+    """A call without what servers add to it, each their own."""
+    known = {name: call[name] for name in ("id", "type", "function") if name in call}
+    if isinstance(function := known.get("function"), Mapping):
+        known["function"] = {name: function[name] for name in ("name", "arguments") if name in function}
+    return known
 
 
 def _message(message: Message) -> dict[str, Json] | None:

@@ -112,6 +112,12 @@ def test_an_answer_with_calls_is_a_message_that_goes_back_as_it_came() -> None:
     assert view_of(message).to_openai() == [{"role": "assistant", "content": "I look.", "tool_calls": calls}]
 
 
+def test_what_servers_add_to_a_call_is_left_out() -> None:
+    function = {"name": "track", "arguments": "{}", "strict": True}
+    call = {"id": "call_1", "type": "function", "index": 0, "extra_content": {}, "function": function}
+    assert messages_from_openai(response(tool_calls=[call]))[0].tool_calls == (ToolCall("call_1", "track"),)
+
+
 def test_an_answer_of_other_kinds_is_kept_as_what_it_said() -> None:
     assert messages_from_openai(response(content="Hello.")) == (Message.assistant("Hello."),)
     [refused] = messages_from_openai(response(refusal="I must not."))

@@ -86,6 +86,11 @@ MESSAGES: dict[str, tuple[dict[str, Any], bool]] = {
     "an unknown role": ({"role": "developer", "content": "Be kind."}, False),
     "no role": ({"content": "Hello."}, False),
     "a number for text": ({"role": "user", "content": 7}, False),
+    "what a newer view showed": ({**HELLO, "provenance": {"added_later": 1}}, True),
+    "a misspelt field of a call": (
+        {"role": "assistant", "tool_calls": [{**ToolCall("c1", "track").to_dict(), "tpye": "function"}]},
+        False,
+    ),
     "a call without a name": ({"role": "assistant", "tool_calls": [{"id": "c1", "type": "function"}]}, False),
 }
 
