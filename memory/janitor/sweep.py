@@ -104,7 +104,7 @@ class Janitor:
 
     def _places(self, position: str | None) -> list[tuple[str, str, str | None]]:
         """Returns the ways that are left: backend, stage, and where to begin in it."""
-        places = list(itertools.product(sorted(self._client.backends), _STAGES))
+        places: list[tuple[str, str]] = list(itertools.product(sorted(self._client.backends), _STAGES))
         name, stage, cursor = (*places[0], None) if position is None else position.split("/", 2)
         if (name, stage) not in places:
             raise MemoryInvalid("position: is not one that a sweep gave")

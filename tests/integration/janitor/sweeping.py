@@ -21,7 +21,7 @@ from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.janitor.chains import Run, Runs
 from durable_memory.memory.janitor.sweep import Janitor
-from durable_memory.memory.stores.index_port import Binding
+from durable_memory.memory.stores.index_port import Binding, ProjectIndex
 from durable_memory.memory.stores.port import Backend
 from tests.integration.temporal.observing import eventually
 from tests.integration.temporal.rig import REGISTRY, Rig, unique
@@ -110,7 +110,7 @@ class Sweeper:
         return await self.index.bindings(self.client.project, self.rig.client.namespace, workflow_id)
 
     @property
-    def index(self) -> Any:
+    def index(self) -> ProjectIndex:
         """The project's index."""
         return self.client.backends["redis"].index
 

@@ -79,15 +79,11 @@ async def test_a_reset_run_goes_on_though_the_one_that_wrote_is_terminated(busy:
 async def _second_workflow_task(handle: WorkflowHandle[Any, Any]) -> int:
     """Waits until the task after the append is done; returns the event of its end."""
 
-    async def look() -> int | None:
-        ends = [
-            event.event_id
-            async for event in handle.fetch_history_events()
-            if event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED
-        ]
-        return ends[1] if len(ends) > 1 else None
+    async def look() -> list[int]:
+        completed = EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED
+        return [event.event_id async for event in handle.fetch_history_events() if event.event_type == completed][1:]
 
-    return int(await eventually(look) or 0)
+    return (await eventually(look))[0]
 
 
 async def test_a_run_that_replaces_a_running_one_keeps_what_it_shares_and_loses_what_only_the_other_had(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
+from collections.abc import Mapping
 
 from durable_memory import Message, ToolCall
 from durable_memory.memory.errors import MemoryUnavailable
@@ -134,7 +135,8 @@ async def test_three_hundred_owners_are_swept_in_bounded_calls_that_go_on_where_
         await by_hand.index.register(memory.id, Owner(namespace, unique("forgotten"), "a-run"))
     by_hand.runs.retention = 0
     await asyncio.sleep(0.01)
-    calls, position, longest = [], None, 0.0
+    calls: list[Mapping[str, int]] = []
+    position, longest = None, 0.0
     while not calls or position is not None:
         started = time.monotonic()
         # Another janitor each time, as on another worker; without time, each ends with the page that it has begun.
