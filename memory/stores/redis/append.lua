@@ -1,6 +1,6 @@
 -- Appends messages: all or none.
 -- ARGV: limits, operation, digest, deadline, tag, incarnation for a birth, heads and payloads.
--- parts: head usual state expiry operations groups batch order place
+-- parts: head usual state expiry operations groups batch order place apply
 if now > deadline then
   return 'expired'
 end
@@ -10,9 +10,9 @@ if known then
 end
 -- parts: counts
 m = m or new_memory(ARGV[6])
-local plan, refusal = plan_messages(7, m.born)
+local plan, refused = plan_append(7, m.born)
 if not plan then
-  return refusal
+  return refused
 end
 if operations_full() then
   return 'operations'
@@ -23,8 +23,7 @@ if m.born then
 end
 adopt_policy()
 local first = m.seq + 1
-local touched = apply_plan(plan, tag)
-m.version, m.tag, m.updated_at = m.version + 1, tag, now
+local touched = apply_plan(plan)
 remember('a', op, digest, deadline, m.incarnation .. ' ' .. first .. ' ' .. #plan.news)
 prolong(touched)
 save()

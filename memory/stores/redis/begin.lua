@@ -35,38 +35,31 @@ if taken.reason then
 end
 
 -- The room of summaries is as large as one summary, so the old ones are always summarised along.
-local summaries = redis.call('ZRANGE', key.long, 0, -1)
-local seqs = redis.call('ZRANGE', key.overflow, 0, -1)
-for _, seq in ipairs(taken.seqs) do
-  table.insert(seqs, seq)
+local summaries, seqs = redis.call('ZRANGE', key.long, 0, -1), {}
+for _, list in ipairs({redis.call('ZRANGE', key.overflow, 0, -1), taken.seqs}) do
+  for _, seq in ipairs(list) do
+    seqs[#seqs + 1] = tonumber(seq)
+  end
 end
-table.sort(seqs, function(a, b)
-  return tonumber(a) < tonumber(b)
-end)
+table.sort(seqs)
+-- A page is what one answer may carry: some hundred messages, or fewer large ones.
+local pages, weight = {{}}, 0
+for i, text in ipairs(records(seqs)) do
+  if #pages[#pages] >= 200 or weight + #text > 500000 and #pages[#pages] > 0 then
+    pages[#pages + 1], weight = {}, 0
+  end
+  table.insert(pages[#pages], seqs[i])
+  weight = weight + #text
+end
+
 m.fence = m.fence + 1
 redis.call('DEL', key.batch)
 redis.call('HSET', key.batch, 'id', batch_id, 'owner', owner, 'fence', m.fence, 'messages', #seqs, 'tokens',
-  taken.tokens + m.overflow_tokens, 'summary_max', summary_tokens, 'summaries', table.concat(summaries, ' '))
--- A page is what one answer may carry: some hundred messages, or fewer large ones.
-local page, pages, weight = {}, 0, 0
-local function close_page()
-  redis.call('HSET', key.batch, 'p:' .. pages, table.concat(page, ' '))
-  page, pages, weight = {}, pages + 1, 0
+  taken.tokens + m.overflow_tokens, 'summary_max', summary_tokens, 'summaries', table.concat(summaries, ' '),
+  'pages', #pages)
+for i, page in ipairs(pages) do
+  redis.call('HSET', key.batch, 'p:' .. i - 1, table.concat(page, ' '))
 end
-local first = 1
-while first <= #seqs do
-  local some = {unpack(seqs, first, math.min(first + 199, #seqs))}
-  for i, text in ipairs(records(some)) do
-    if #page > 0 and (#page >= 200 or weight + #text > 500000) then
-      close_page()
-    end
-    table.insert(page, some[i])
-    weight = weight + #text
-  end
-  first = first + 200
-end
-close_page()
-redis.call('HSET', key.batch, 'pages', pages)
 inherit_expiry({key.batch})
 take_lease(owner)
 save()

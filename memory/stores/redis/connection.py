@@ -9,6 +9,7 @@ from redis.asyncio import ConnectionPool, RedisCluster, Sentinel
 from redis.asyncio.retry import Retry
 from redis.asyncio.sentinel import SentinelConnectionPool
 from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
 
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.stores.port import Backend
@@ -16,7 +17,7 @@ from durable_memory.memory.stores.redis.index import RedisProjectIndex
 from durable_memory.memory.stores.redis.keys import RedisKeys
 from durable_memory.memory.stores.redis.link import ClusterLink, Link, PooledLink
 from durable_memory.memory.stores.redis.store import RedisStore
-from durable_memory.memory.stores.redis.url import check_scheme, parse_sentinel_url, redact_url
+from durable_memory.memory.stores.redis.url import check_url, parse_sentinel_url, redact_url
 
 _CONNECT_SECONDS: Final = 3.0
 _OLDEST: Final = (7, 0)
@@ -34,15 +35,17 @@ async def connect_redis(url: str, *, prefix: str = "dm:") -> Backend:
         MemoryInvalid: A wrong URL or prefix, or a server older than 7.0.
         MemoryUnavailable: The server does not answer or refuses the user.
     """
-    check_scheme(url)
+    check_url(url)
     keys = RedisKeys(prefix)
     link = _open(url)
     try:
         servers = await link.info()
         for server in servers:
             _check_server(url, server)
-    except BaseException:
+    except BaseException as error:
         await link.close()
+        if isinstance(error, RedisError):
+            raise _not_opened(url, error) from error
         raise
     return Backend(RedisStore(link, keys), RedisProjectIndex(link, keys), redact_url(url))
 
@@ -52,7 +55,7 @@ async def redis_warnings(url: str) -> tuple[str, ...]:
 
     Raises like connect_redis.
     """
-    check_scheme(url)
+    check_url(url)
     link = _open(url)
     try:
         return tuple(dict.fromkeys(warning for server in await link.info() for warning in server_warnings(server)))
@@ -76,6 +79,11 @@ def server_warnings(info: dict[str, str]) -> tuple[str, ...]:
     return tuple(warnings)
 
 
+def _not_opened(url: str, error: RedisError) -> MemoryInvalid:
+    """What the server says to a wrong database, option or service; it knows no secret but the password."""
+    return MemoryInvalid(f"Redis at {redact_url(url)} cannot be used as this URL says: {str(error)[:200]}")
+
+
 def _check_server(url: str, info: dict[str, str]) -> None:
     version = info.get("redis_version", "0")
     numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdecimal())
@@ -95,7 +103,7 @@ def _open(url: str) -> Link:
         if url.startswith("redis+sentinel://"):
             return _open_sentinel(url, place)
         return PooledLink(ConnectionPool.from_url(url, socket_timeout=None, **options), place)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RedisError):
         # Their texts may repeat parts of the URL, and with them a password.
         raise MemoryInvalid(f"Redis URL {place}: cannot be read; check host, port, database and options") from None
 

@@ -23,12 +23,10 @@ if not taken.reason then
   local waiting, seqs = redis.call('ZRANGE', key.overflow, 0, -1), {}
   for _, list in ipairs({waiting, taken.seqs}) do
     for _, seq in ipairs(list) do
-      table.insert(seqs, seq)
+      seqs[#seqs + 1] = tonumber(seq)
     end
   end
-  table.sort(seqs, function(a, b)
-    return tonumber(a) < tonumber(b)
-  end)
+  table.sort(seqs)
   for i, text in ipairs(records(seqs)) do
     names[i] = seqs[i] .. '-' .. string.match(text, '^..(....)')
   end

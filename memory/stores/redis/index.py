@@ -5,14 +5,17 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from urllib.parse import unquote
+
+from redis.exceptions import ResponseError
 
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.stores.index_port import Binding, MemoryPage, OwnerPage
+from durable_memory.memory.stores.redis import replies
 from durable_memory.memory.stores.redis.keys import KeySet, RedisKeys, encode_part
-from durable_memory.memory.stores.redis.link import Link
+from durable_memory.memory.stores.redis.link import Link, Reply
 from durable_memory.memory.stores.redis.scripts import load_script
 
 
@@ -23,6 +26,12 @@ class RedisProjectIndex:
         self._link = link
         self._keys = keys
 
+    async def _run(self, name: str, keys: KeySet, args: Sequence[bytes]) -> Reply:
+        try:
+            return await self._link.run(load_script(name), keys, args)
+        except ResponseError as error:
+            raise replies.index_damaged() from error
+
     async def register(self, memory: MemoryId, owner: Owner | None) -> None:
         """See ProjectIndex."""
         args = (
@@ -31,19 +40,19 @@ class RedisProjectIndex:
             b"" if owner is None else _owner(owner.namespace, owner.workflow_id),
             b"" if owner is None else owner.run_id.encode(),
         )
-        await self._link.run(load_script("index_register"), self._keys.index(memory.project, memory.resource), args)
+        await self._run("index_register", self._keys.index(memory.project, memory.resource), args)
 
     async def ending(
         self, project: str, namespace: str, workflow_id: str, runs: Collection[str]
     ) -> Mapping[MemoryId, bool]:
         """See ProjectIndex."""
         args = [_owner(namespace, workflow_id), *(run.encode() for run in runs)]
-        reply = await self._link.run(load_script("index_ending"), self._keys.owners(project), args)
+        reply = await self._run("index_ending", self._keys.owners(project), args)
         return {_memory(project, member): last == 1 for member, last in zip(reply[::2], reply[1::2], strict=True)}
 
     async def release(self, project: str, namespace: str, workflow_id: str) -> None:
         """See ProjectIndex."""
-        await self._link.run(load_script("index_release"), self._keys.owners(project), [_owner(namespace, workflow_id)])
+        await self._run("index_release", self._keys.owners(project), [_owner(namespace, workflow_id)])
 
     async def owners(self, project: str, cursor: str | None, count: int) -> OwnerPage:
         """See ProjectIndex."""
@@ -52,7 +61,7 @@ class RedisProjectIndex:
             raise MemoryInvalid(_WRONG_CURSOR)
         # Owners and memories stand in one hash in about equal numbers, and each of both counts for the scan.
         args = [after, str(2 * count).encode()]
-        following, now, *found = await self._link.run(load_script("index_owners"), self._keys.owners(project), args)
+        following, now, *found = await self._run("index_owners", self._keys.owners(project), args)
         bindings = [
             binding
             for field, owned in zip(found[::2], found[1::2], strict=True)
@@ -64,7 +73,10 @@ class RedisProjectIndex:
         """See ProjectIndex."""
         owner = _owner(namespace, workflow_id)
         [owners] = self._keys.owners(project).names
-        owned = await self._link.command("HGET", owners, b"o:" + owner)
+        try:
+            owned = await self._link.command("HGET", owners, b"o:" + owner)
+        except ResponseError as error:
+            raise replies.index_damaged() from error
         return tuple(_bindings(project, owner, owned or b"{}"))
 
     async def memories(self, project: str, resource: str, cursor: str | None, count: int) -> MemoryPage:
@@ -82,8 +94,8 @@ class RedisProjectIndex:
 
     async def forget(self, memory: MemoryId, as_of_ms: int) -> bool:
         """See ProjectIndex."""
-        removed = await self._link.run(
-            load_script("index_forget"),
+        removed = await self._run(
+            "index_forget",
             self._keys.index(memory.project, memory.resource),
             [memory.key.encode(), _member(memory), str(as_of_ms).encode()],
         )
@@ -93,9 +105,7 @@ class RedisProjectIndex:
         self, keys: KeySet, cursor: str | None, count: int, memory: Callable[[bytes], MemoryId]
     ) -> MemoryPage:
         score, member = (b"", b"") if cursor is None else _read_cursor(cursor)
-        more, score, now, *members = await self._link.run(
-            load_script("index_page"), keys, [score, member, str(count).encode()]
-        )
+        more, score, now, *members = await self._run("index_page", keys, [score, member, str(count).encode()])
         following = _cursor(score, members[-1]) if more == b"more" and members else None
         return MemoryPage(tuple(map(memory, members)), following, now)
 

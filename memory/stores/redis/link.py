@@ -47,12 +47,17 @@ _PASSING: Final = (
 )
 """What may pass by itself: lost connections, a failover, a server that loads, a cluster that moves slots."""
 
-_PASSING_WORDS: Final = ("LOADING", "BUSY", "MASTERDOWN", "UNBLOCKED", "NOREPLICAS")
+_PASSING_WORDS: Final = ("LOADING", "BUSY", "MASTERDOWN", "UNBLOCKED", "NOREPLICAS", "MISCONF")
+"""MISCONF: the disk is full, or a snapshot failed; writes are refused and nothing is damaged."""
+
+
+def _refuses_user(error: Exception) -> bool:
+    if isinstance(error, (exceptions.AuthenticationError, exceptions.NoPermissionError)):
+        return True
+    return str(error).startswith("ACL failure in script")
 
 
 def _passes(error: Exception) -> bool:
-    if isinstance(error, exceptions.AuthenticationError):
-        return False
     return isinstance(error, _PASSING) or str(error).startswith(_PASSING_WORDS)
 
 
@@ -68,6 +73,10 @@ class Link(Protocol):
 
     async def command(self, *args: bytes | str) -> Reply:
         """Runs one command on one key; raises like run."""
+        ...
+
+    async def ping(self) -> None:
+        """Returns when a server answers; raises like run."""
         ...
 
     async def info(self) -> list[dict[str, str]]:
@@ -87,11 +96,13 @@ async def _persistently(place: str, attempt: Callable[[], Awaitable[_T]]) -> _T:
             return await attempt()
         except exceptions.OutOfMemoryError as error:
             raise MemoryUnavailable(f"Redis at {place} is out of memory (maxmemory) and refuses writes") from error
-        except (exceptions.AuthenticationError, exceptions.NoPermissionError) as error:
-            raise MemoryUnavailable(
-                f"Redis at {place} refuses this user or password: {type(error).__name__}"
-            ) from error
+        except exceptions.InvalidResponse as error:
+            raise MemoryUnavailable(f"what listens at {place} does not speak Redis's protocol") from error
         except Exception as error:
+            if _refuses_user(error):
+                raise MemoryUnavailable(
+                    f"Redis at {place} refuses this user or password: {type(error).__name__}"
+                ) from error
             if not _passes(error):
                 raise
             if pause is None or time.monotonic() - started > _GIVE_UP_SECONDS:
@@ -147,6 +158,10 @@ class PooledLink:
         encoded = [arg.encode() if isinstance(arg, str) else arg for arg in args]
         packed = b"*%d\r\n" % len(encoded) + b"".join(bulk(arg) for arg in encoded)
         return await _persistently(self._place, lambda: self._exchange(packed))
+
+    async def ping(self) -> None:
+        """See Link."""
+        await self.command("PING")
 
     async def info(self) -> list[dict[str, str]]:
         """See Link."""
@@ -225,6 +240,10 @@ class ClusterLink:
                 return await self._cluster.execute_command(*args)
 
         return await _persistently(self._place, attempt)
+
+    async def ping(self) -> None:
+        """See Link."""
+        await self.info()  # of every primary, since each holds some memories
 
     async def info(self) -> list[dict[str, str]]:
         """See Link."""

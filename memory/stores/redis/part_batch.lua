@@ -8,8 +8,8 @@ end
 local function each_page(f)
   local sums, pages = unpack(redis.call('HMGET', key.batch, 'summaries', 'pages'))
   for page = 0, (tonumber(pages) or 0) - 1 do
-    local seqs = {}
-    for seq in string.gmatch(redis.call('HGET', key.batch, 'p:' .. page) or damage('a page of the batch is missing'), '%d+') do
+    local seqs, text = {}, redis.call('HGET', key.batch, 'p:' .. page) or damage('a page of the batch is missing')
+    for seq in string.gmatch(text, '%d+') do
       seqs[#seqs + 1] = seq
     end
     f(seqs)
@@ -24,7 +24,7 @@ local function drop_batch_with(seqs)
   end
   local removed, held = {}, false
   for _, seq in ipairs(seqs) do
-    removed[seq] = true
+    removed[tostring(seq)] = true
   end
   local function look(page)
     for _, seq in ipairs(page) do

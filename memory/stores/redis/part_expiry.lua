@@ -1,6 +1,9 @@
 -- The lifetime of a memory: one absolute time for all of its keys, so that they vanish together.
 local function mortal()
-  return {key.meta, key.msg, key.system, key.long, key.short, key.pinned, key.evict, key.groups, key.departed, key.overflow, key.batch}
+  return {
+    key.meta, key.msg, key.system, key.long, key.short, key.pinned, key.evict, key.groups, key.departed, key.overflow,
+    key.batch,
+  }
 end
 
 -- Gives the memory's expiry to the keys that this script may have created.

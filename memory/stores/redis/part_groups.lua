@@ -1,13 +1,14 @@
 -- Records and groups. A message without tool calls is a group of its own; its number is its sequence number.
--- A record is `<section><pin><tag><tokens> <link> <payload>`; link is the group of a message that belongs to tool calls,
--- the covered ranges of a summary, else nothing.
--- In :groups, `m:<group>` is `<missing> <touched> <tokens> <messages> <pin> <call ids>` and `c:<call id>` lists where the
--- call was seen: `<group>w` waits for its result, `<group>d` has it, `<group>l` left the view waiting, `<group>x` had a late one.
+-- A record is `<section><pin><tag><tokens> <link> <payload>`. Its link is the group of a message with tool calls, the
+-- covered ranges of a summary, else nothing.
+-- In :groups, `m:<group>` is `<missing> <touched> <tokens> <messages> <pin> <call ids>`, and `c:<call id>` lists where
+-- the call was seen: `<group>w` waits for its result, `d` has it, `l` left the view waiting, `x` had a late result.
 local REMEMBER_CALLS_MS = 86460000 -- no operation is open for longer: 24 hours and the skew of clocks
 
 local SECTION_KEY = {s = key.system, l = key.long, c = key.short}
 
--- Calls f with slices of a list, since Lua hands only some thousand arguments to a command.
+-- Calls f with slices of a list, since Lua hands only some thousand arguments to a command. A slice has an even number,
+-- since some lists are of pairs.
 local function chunks(list, f)
   local first = 1
   while first <= #list do
@@ -83,16 +84,26 @@ local function members(key, group)
   return seqs
 end
 
+-- Keeps where a call was seen, or forgets the call if nothing is left of it.
+local function keep_seen(id, seen)
+  if seen == '' then
+    redis.call('HDEL', key.groups, 'c:' .. id)
+  else
+    redis.call('HSET', key.groups, 'c:' .. id, string.sub(seen, 2))
+  end
+end
+
+-- Where a call was seen, each place behind a space, so that a group's number is found whole.
+local function places(id)
+  local seen = redis.call('HGET', key.groups, 'c:' .. id)
+  return seen and ' ' .. seen or ''
+end
+
 local function forget_departed()
   for _, group in ipairs(redis.call('ZRANGEBYSCORE', key.departed, '-inf', now, 'LIMIT', 0, 4)) do
     local state = group_state(group)
     for id in string.gmatch(state and state.calls or '', '%S+') do
-      local left = string.gsub(' ' .. (redis.call('HGET', key.groups, 'c:' .. id) or ''), ' ' .. group .. '%a', '')
-      if left == '' then
-        redis.call('HDEL', key.groups, 'c:' .. id)
-      else
-        redis.call('HSET', key.groups, 'c:' .. id, string.sub(left, 2))
-      end
+      keep_seen(id, (string.gsub(places(id), ' ' .. group .. '%a', '')))
     end
     redis.call('HDEL', key.groups, 'm:' .. group)
     redis.call('ZREM', key.departed, group)
@@ -106,22 +117,17 @@ local function leave(group)
   if not state then
     return
   end
-  local waits = state.missing > 0
   for id in string.gmatch(state.calls, '%S+') do
-    local seen = ' ' .. (redis.call('HGET', key.groups, 'c:' .. id) or '')
-    if waits then
+    local seen = places(id)
+    if state.missing > 0 then
       seen = string.gsub(seen, ' ' .. group .. 'w', ' ' .. group .. 'l')
       seen = string.gsub(seen, ' ' .. group .. 'd', ' ' .. group .. 'x')
     else
       seen = string.gsub(seen, ' ' .. group .. '%a', '')
     end
-    if seen == '' or seen == ' ' then
-      redis.call('HDEL', key.groups, 'c:' .. id)
-    else
-      redis.call('HSET', key.groups, 'c:' .. id, string.sub(seen, 2))
-    end
+    keep_seen(id, seen)
   end
-  if waits then
+  if state.missing > 0 then
     redis.call('ZADD', key.departed, now + REMEMBER_CALLS_MS, group)
     forget_departed()
   else

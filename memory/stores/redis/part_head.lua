@@ -1,5 +1,5 @@
 -- What every script looks at first: the keys of the memory, the time, its limits and its counters.
--- Built-in functions are called by their full names and keys stand in a table, since each local that a function refers to
+-- Built-in functions are called by their full names and keys stand in a table: each local that a function refers to
 -- costs time when the function is made, and the functions are made for each call of a script.
 local KEYS = KEYS
 local key = {

@@ -13,7 +13,8 @@ local function recall(kind, op, digest)
 end
 
 local function operations_full()
-  return redis.call('ZCARD', key.opx) >= MAX_OPERATIONS and redis.call('ZCOUNT', key.opx, now - SKEW_MS, '+inf') >= MAX_OPERATIONS
+  return redis.call('ZCARD', key.opx) >= MAX_OPERATIONS
+    and redis.call('ZCOUNT', key.opx, now - SKEW_MS, '+inf') >= MAX_OPERATIONS
 end
 
 local function prune()
@@ -52,10 +53,8 @@ end
 -- The answer to an operation that was applied before: the first call's ids with the state of now.
 local function answer_again(rest)
   local incarnation, first, count = string.match(rest, '^(%S+) (%d+) (%d+)')
-  if not m then
-    return table.concat({'again', incarnation, first, count, 'absent', 0, 0, 0}, ' ')
-  end
-  return table.concat({'again', incarnation, first, count, version_of(), live_tokens(), live_messages(), flush_due()}, ' ')
+  local totals = m and {live_tokens(), live_messages(), flush_due()} or {0, 0, 0}
+  return table.concat({'again', incarnation, first, count, version_of(), unpack(totals)}, ' ')
 end
 
 -- The answer to an append or a write that was applied just now.

@@ -1,32 +1,35 @@
 -- The order in which groups go: the policy's, for evictions and flushes alike.
 
+-- Returns a page of the order: the number of each group's first message.
+local function page_of_order(first, last)
+  if not (lru and m.policy == 'lru') then
+    return redis.call('ZRANGE', key.short, first, last)
+  end
+  local seqs = {}
+  for i, group in ipairs(redis.call('ZRANGE', key.evict, first, last)) do
+    seqs[i] = redis.call('ZRANGEBYSCORE', key.short, group, group, 'LIMIT', 0, 1)[1] or damage('a group is empty')
+  end
+  return seqs
+end
+
 -- Calls visit(group, seqs, tokens, state) for each live group that is not pinned, lowest score first, until it returns
 -- true. changed: states of groups that this script is about to change. skip: groups to leave out.
 local function each_group(changed, skip, visit)
-  local by_score = lru and m.policy == 'lru'
   local seen, first, size = {}, 0, 4
   while true do
-    local page = redis.call('ZRANGE', by_score and key.evict or key.short, first, first + size - 1)
-    local seqs, groups = page, nil
-    if by_score then
-      seqs = {}
-      groups = page
-      for i, group in ipairs(page) do
-        seqs[i] = redis.call('ZRANGEBYSCORE', key.short, group, group, 'LIMIT', 0, 1)[1] or damage('a group has no message')
-      end
-    end
-    local texts = records(seqs)
-    for i, seq in ipairs(seqs) do
+    local page = page_of_order(first, first + size - 1)
+    local texts = records(page)
+    for i, seq in ipairs(page) do
       local pin, tokens, link = string.match(texts[i], '^.(.)....(%d+) (%S*) ')
       local group = tonumber(link == '' and seq or link)
       if pin == '-' and not seen[group] and not skip[group] then
         seen[group] = true
-        local state, all = nil, {seq}
+        local state, seqs = nil, {seq}
         if link ~= '' then
           state = changed[group] or group_state(group) or damage('a group has no state')
-          all, tokens = members(key.short, group), state.tokens
+          seqs, tokens = members(key.short, group), state.tokens
         end
-        if visit(group, all, tonumber(tokens), state) then
+        if visit(group, seqs, tonumber(tokens), state) then
           return
         end
       end

@@ -1,11 +1,10 @@
--- The usual append, without functions and tables: plain messages to a memory that exists and has a policy, an expiry and a
--- record of operations that need no care, evicting at most plain groups. Whatever is unusual falls through to the general
--- append behind it, which finds nothing changed. It decides as the general one would: the tests run schedules through both.
+-- The usual append, without functions and tables: plain messages to a memory that exists, whose policy, expiry and record
+-- of operations need no care, evicting at most plain groups. All else falls through to the general append behind it, which
+-- finds nothing changed and would decide the same.
 local op, digest, deadline, tag = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
 local expires_in = incarnation and now + ttl - expires_at
 if incarnation and now <= deadline and #ARGV > 6 and short_messages > pinned_messages and (policy == 'lru') == lru
-  and now < prune_at
-  and deadline + SKEW_MS <= ops_until
+  and now < prune_at and deadline + SKEW_MS <= ops_until
   and ((expires_at == 0 and ttl == INF) or (expires_at > 0 and expires_in >= 0 and expires_in < ttl / 20))
   and redis.call('HLEN', key.msg) == system_messages + long_messages + short_messages + waiting_messages
   and redis.call('ZCARD', key.short) == short_messages

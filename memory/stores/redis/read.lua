@@ -1,7 +1,7 @@
 -- Reads the view: whole groups, open ones left out, from the newest back where something limits it.
 -- ARGV: limits, messages at most, tokens at most, sections (letters), `ids` or nothing, the ids.
--- Returns the records behind a head `ok <incarnation> <version> <omitted messages> <omitted tokens> <due> <order> <seq ...>`; the
--- order is `back` for newest first.
+-- Returns the records behind a head `ok <incarnation> <version> <omitted messages> <omitted tokens> <due> <order>
+-- <seq ...>`; the order is `back` for newest first.
 -- parts: head counts
 if not incarnation then
   return 'absent'
@@ -33,8 +33,8 @@ if not by_ids and tokens_at_most == INF and redis.call('EXISTS', key.groups) == 
   local due = waiting_messages > 0 or system_tokens + short_tokens >= due_tokens
     or system_messages + short_messages >= due_messages
   return 'ok ' .. incarnation .. ' ' .. incarnation .. ':' .. version .. ':' .. last_tag .. ' ' .. waiting_messages
-    .. ' ' .. waiting_tokens .. (due and ' 1 back' or ' 0 back') .. (#seqs > 0 and ' ' or '') .. table.concat(seqs, ' ') .. '\n'
-    .. table.concat(lengths, ' ') .. '\n' .. table.concat(texts)
+    .. ' ' .. waiting_tokens .. (due and ' 1 back' or ' 0 back') .. (#seqs > 0 and ' ' or '')
+    .. table.concat(seqs, ' ') .. '\n' .. table.concat(lengths, ' ') .. '\n' .. table.concat(texts)
 end
 
 -- parts: state expiry groups order ids

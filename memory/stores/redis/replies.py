@@ -13,6 +13,7 @@ from durable_memory.memory.stores.port import ABSENT, Batch, BatchPage, Begun, S
 from durable_memory.memory.types import (
     SECTIONS,
     AppendResult,
+    ClearResult,
     DeleteResult,
     FlushOutcome,
     FlushResult,
@@ -66,6 +67,11 @@ def damaged(resource: str, what: str) -> MemoryDamaged:
     return MemoryDamaged(
         f"{resource}: {what}; something evicted or changed keys of this memory (check maxmemory-policy); clear it"
     )
+
+
+def index_damaged() -> MemoryDamaged:
+    """What stands where a project keeps its index is not what the scripts left there."""
+    return MemoryDamaged("the index of this project has an unexpected form; something evicted or changed its keys")
 
 
 def appended(resource: str, reply: bytes, tag: str, wanted: str | None = None) -> AppendResult:
@@ -157,6 +163,14 @@ def deleted(resource: str, reply: bytes, ids: Sequence[str]) -> DeleteResult:
             for position, _, name in (one.partition("=") for one in covered.split())
         },
     )
+
+
+def cleared(resource: str, reply: bytes, wanted: str | None) -> ClearResult:
+    """Reads the answer to clear."""
+    words = reply.decode().split(" ")
+    if words[0] != "ok":
+        raise refuse(resource, words, wanted)
+    return ClearResult(int(words[1]))
 
 
 def begun(resource: str, reply: bytes, owner: str) -> Begun:

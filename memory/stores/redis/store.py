@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 import secrets
 import struct
 from base64 import b64encode
@@ -91,9 +92,12 @@ def _digest(text: str) -> bytes:
     return b64encode(hashlib.sha256(text.encode()).digest()[:12]) if text else b""
 
 
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_.:-]+").fullmatch
+
+
 def _call_id(call_id: str) -> str:
     """Writes an id of a tool call so that it holds no space, the separator of lists in Redis."""
-    return call_id if call_id.isalnum() else quote(call_id, safe="_-.:")
+    return call_id if _PLAIN(call_id) else quote(call_id, safe="_.:-", errors="surrogatepass")
 
 
 def _head(entry: Entry) -> bytes:
@@ -275,7 +279,7 @@ class RedisStore:
 
     async def ping(self) -> None:
         """See Store."""
-        await self._link.info()
+        await self._link.ping()
 
     async def close(self) -> None:
         """See Store."""

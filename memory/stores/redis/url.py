@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from durable_memory.memory.errors import MemoryInvalid
 
 SCHEMES: Final = ("redis://", "rediss://", "unix://", "redis+cluster://", "redis+sentinel://")
+_OF_THE_DRIVER: Final = ("decode_responses", "encoding", "encoding_errors", "protocol", "socket_timeout")
+"""Options of redis-py that would change what is read, or the time for it, behind the driver's back."""
 _SENTINEL_PORT: Final = 26379
 _SENTINEL_FORM: Final = "redis+sentinel://host:port[,host:port]/service[/db]"
 
@@ -18,14 +20,20 @@ def redact_url(url: str) -> str:
     scheme, separator, rest = url.partition("://")
     if not separator:
         return "(not a URL)"
-    place = rest.split("?", 1)[0].split("#", 1)[0].rsplit("@", 1)[-1]
-    return f"{scheme}://{place}"
+    head, _, place = rest.rpartition("@")
+    if not {"?", "#"}.isdisjoint(head):
+        # Either an option holds the @, or a password that is not encoded holds the other sign.
+        return f"{scheme}://(not shown: write ?, # and @ in passwords and options as %3F, %23 and %40)"
+    return f"{scheme}://{place.split('?', 1)[0].split('#', 1)[0]}"
 
 
-def check_scheme(url: str) -> None:
-    """Raises MemoryInvalid that names the schemes there are."""
+def check_url(url: str) -> None:
+    """Raises MemoryInvalid that names the schemes there are, or an option that is the driver's own."""
     if not url.startswith(SCHEMES):
         raise MemoryInvalid(f"Redis URL {redact_url(url)}: the scheme must be one of {', '.join(SCHEMES)}")
+    for name, _ in parse_qsl(url.partition("?")[2], keep_blank_values=True):
+        if name in _OF_THE_DRIVER:
+            raise MemoryInvalid(f"Redis URL {redact_url(url)}: the option {name} is the driver's own; leave it out")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 -- Replaces everything that a memory holds, and drops a flush in progress.
 -- ARGV: limits, operation, digest, deadline, tag, incarnation for a birth, if_version (empty: any), heads and payloads.
--- parts: state expiry operations groups batch order place
+-- parts: state expiry operations groups batch order place apply
 local op, digest, deadline, tag, if_version = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[7]
 if now > deadline then
   return 'expired'
@@ -17,19 +17,19 @@ local removed = live_messages() + m.overflow_messages
 for _, name in ipairs({'system', 'long', 'short', 'pinned', 'overflow'}) do
   m[name .. '_tokens'], m[name .. '_messages'] = 0, 0
 end
-local plan, refusal = plan_messages(8, true)
+local plan, refused = plan_append(8, true)
 if not plan then
-  return refusal
+  return refused
 end
 if operations_full() then
   return 'operations'
 end
 
-redis.call('UNLINK', key.msg, key.system, key.long, key.short, key.pinned, key.evict, key.groups, key.departed, key.overflow, key.batch, key.lease)
+redis.call('UNLINK', key.msg, key.system, key.long, key.short, key.pinned, key.evict, key.groups, key.departed,
+  key.overflow, key.batch, key.lease)
 m.policy = lru and 'lru' or 'fifo'
 local first = m.seq + 1
-local touched = apply_plan(plan, tag)
-m.version, m.tag, m.updated_at = m.version + 1, tag, now
+local touched = apply_plan(plan)
 remember('w', op, digest, deadline, m.incarnation .. ' ' .. first .. ' ' .. #plan.news)
 prolong(touched)
 save()
