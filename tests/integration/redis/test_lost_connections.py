@@ -27,6 +27,7 @@ WIDE = summarising(max_tokens=1_000_000, due_tokens=None, target_tokens=None, ov
         b"-TRYAGAIN Multiple keys request during rehashing of slot\r\n",
         b"-CLUSTERDOWN Hash slot not served\r\n",
         b"-BUSY Redis is busy running a script.\r\n",
+        b"-MISCONF Redis is configured to save RDB snapshots, but it cannot write them.\r\n",
     ],
 )
 async def test_an_append_that_is_refused_three_times_for_the_moment_lands_once(

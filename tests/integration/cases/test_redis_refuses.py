@@ -1,0 +1,72 @@
+"""A Redis that cannot do its part is a typed error in one sentence: never an empty memory, damage, or a traceback."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from redis.asyncio import Redis
+
+from durable_memory import MemoryClient
+from durable_memory.memory.errors import MemoryDamaged, MemoryInvalid, MemoryUnavailable
+from tests.integration.cases.conftest import unique
+from tests.integration.redis.proxy import fake_server
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        pytest.param("{}/99000", id="database"),
+        pytest.param("{}/0?client_name=two%20words", id="name"),
+        pytest.param("{}/0?decode_responses=true", id="text"),
+        pytest.param("{}/0?protocol=9", id="protocol"),
+        pytest.param("{}/0?socket_timeout=0.001", id="timeout"),
+        pytest.param("redis+sentinel://{host}/service", id="no-sentinel"),
+        pytest.param("rediss://{host}/0?ssl_cert_reqs=sometimes", id="tls"),
+        pytest.param("redis://:hunter?2@{host}/0", id="password-with-question-mark"),
+        pytest.param("redis://:hunter#2@{host}/0", id="password-with-hash"),
+        pytest.param("redis://{host}/0?password=hunter@2&no_such=1", id="password-as-option"),
+    ],
+)
+async def test_a_url_that_cannot_be_right_is_refused_in_one_sentence_without_its_secrets(
+    redis_url: str, folder: Path, wrong: str
+) -> None:
+    host = urlsplit(redis_url).netloc
+    with pytest.raises(MemoryInvalid, match=r"^[^\n]*$") as refused:
+        await MemoryClient.connect(wrong.format(f"redis://{host}", host=host), memories=[folder])
+    assert "hunter" not in str(refused.value)
+
+
+async def test_a_server_that_is_no_redis_is_named_as_such(folder: Path) -> None:
+    async def answer(_: bytes) -> bytes:
+        return b"HTTP/1.1 400 Bad Request\r\n\r\n"
+
+    async with fake_server(answer) as url:
+        with pytest.raises(MemoryUnavailable, match="does not speak Redis"):
+            await MemoryClient.connect(url, memories=[folder])
+
+
+async def test_a_user_without_the_rights_is_told_so_by_every_operation(redis_url: str, folder: Path) -> None:
+    user = unique("user")
+    async with Redis.from_url(redis_url) as raw:
+        await raw.acl_setuser(user, enabled=True, passwords=["+sesame"], keys=["*"], commands=["+@all", "-zadd"])
+        url = redis_url.replace("://", f"://{user}:sesame@")
+        async with await MemoryClient.connect(url, memories=[folder], project=user) as client:
+            with pytest.raises(MemoryUnavailable, match="refuses this user") as refused:
+                await client.memory("chat", "key").append("x")
+        await raw.acl_deluser(user)
+    assert "sesame" not in str(refused.value)
+
+
+async def test_an_index_that_foreign_hands_changed_is_damage(redis_url: str, folder: Path) -> None:
+    project = unique("project")
+    async with (
+        Redis.from_url(redis_url) as raw,
+        await MemoryClient.connect(redis_url, memories=[folder], project=project) as client,
+    ):
+        await raw.set(f"dm:{{{project}}}:due", "what somebody else keeps here")
+        with pytest.raises(MemoryDamaged, match="index of this project"):
+            await client.memory("chat", "key").append("x")
+        await raw.delete(f"dm:{{{project}}}:due")
+        assert (await client.memory("chat", "key").append("x")).created
