@@ -1,0 +1,243 @@
+/** The wire contract of Durable Memory, version 1: the same as docs/wire.schema.json, which a test compares. */
+
+/** Started by these names on the project's task queue, with one request each. */
+export interface MemoryActivities {
+  'memory.append': (request: AppendRequest) => Promise<AppendResult>;
+  'memory.record_turn': (request: RecordTurnRequest) => Promise<Turn>;
+  'memory.read': (request: ReadRequest) => Promise<View>;
+  'memory.write': (request: WriteRequest) => Promise<AppendResult>;
+  'memory.touch': (request: TouchRequest) => Promise<TouchAnswer>;
+  'memory.delete': (request: DeleteRequest) => Promise<DeleteResult>;
+  'memory.clear': (request: ClearRequest) => Promise<ClearResult>;
+  'memory.flush': (request: FlushRequest) => Promise<FlushResult>;
+  'memory.stats': (request: MemoryRequest) => Promise<MemoryStats>;
+  'memory.health': (request: MemoryRequest) => Promise<MemoryHealth>;
+}
+
+export interface AppendRequest {
+  memory: MemoryField;
+  messages: MessageInput[];
+  operation_id?: string | null;
+  contract?: number;
+}
+
+export interface AppendResult {
+  ids: string[];
+  version: string;
+  tokens: number;
+  messages: number;
+  evicted: number;
+  late: number;
+  flush_due: boolean;
+  already_applied: boolean;
+  removed: number;
+  created: boolean;
+}
+
+export interface ClearRequest {
+  memory: MemoryField;
+  confirm?: boolean;
+  operation_id?: string | null;
+  contract?: number;
+}
+
+export interface ClearResult {
+  cleared: number;
+}
+
+export interface ContentPart {
+  type: string;
+  [field: string]: unknown;
+}
+
+export interface DeleteRequest {
+  memory: MemoryField;
+  ids: string[];
+  operation_id?: string | null;
+  contract?: number;
+}
+
+export interface DeleteResult {
+  removed: string[];
+  not_found: string[];
+  covered: Record<string, string>;
+}
+
+export type FinalErrorType =
+  | 'MemoryAccessDenied'
+  | 'MemoryConflict'
+  | 'MemoryDamaged'
+  | 'MemoryInvalid'
+  | 'MemoryKeyInvalid'
+  | 'MemoryOperationConflict'
+  | 'MemoryOperationExpired'
+  | 'MemoryOrphanResult'
+  | 'MemoryOversize'
+  | 'MemoryUnknownResource';
+
+export interface FlushRequest {
+  memory: MemoryField;
+  force?: boolean;
+  operation_id?: string | null;
+  contract?: number;
+}
+
+export interface FlushResult {
+  outcome: 'committed' | 'dropped' | 'nothing' | 'gone' | 'stale' | 'busy';
+  reason: string | null;
+  removed_ids: string[];
+  summary_id: string | null;
+  tokens_before: number;
+  tokens_after: number;
+  messages_before: number;
+  messages_after: number;
+  flush_due: boolean;
+  retry_after_ms: number;
+}
+
+export interface MemoryField {
+  resource: string;
+  key?: string | null;
+  input?: Record<string, unknown> | null;
+  agent?: string | null;
+}
+
+export interface MemoryHealth {
+  healthy: boolean;
+  problems: string[];
+  stats: MemoryStats | null;
+}
+
+export interface MemoryRequest {
+  memory: MemoryField;
+  contract?: number;
+}
+
+export interface MemoryStats {
+  exists: boolean;
+  version: string;
+  tokens: Record<string, number>;
+  messages: Record<string, number>;
+  omitted: Omitted;
+  max_tokens: number | null;
+  max_messages: number | null;
+  flush_due: boolean;
+  flush_blocked: string | null;
+  flushing_owner: string | null;
+  last_flush_at: string | null;
+  last_flush_outcome: string | null;
+  created_at: string | null;
+  updated_at: string | null;
+  expires_at: string | null;
+}
+
+export interface Message {
+  role: 'system' | 'user' | 'assistant' | 'tool';
+  content: string | ContentPart[] | null;
+  name?: string;
+  tool_calls?: ToolCall[];
+  tool_call_id?: string;
+  pinned?: boolean;
+  agent?: string;
+  metadata?: Record<string, unknown>;
+  id?: string;
+  section?: 'system' | 'long_term' | 'short_term';
+  tokens?: number;
+  tokens_estimated?: boolean;
+  created_at?: string;
+  provenance?: Provenance;
+}
+
+export interface MessageInput {
+  role: 'system' | 'user' | 'assistant' | 'tool';
+  content?: string | ContentPart[] | null;
+  name?: string | null;
+  tool_calls?: ToolCallInput[];
+  tool_call_id?: string | null;
+  pinned?: boolean;
+  agent?: string | null;
+  metadata?: Record<string, unknown>;
+  id?: unknown;
+  section?: unknown;
+  tokens?: unknown;
+  tokens_estimated?: unknown;
+  created_at?: unknown;
+  provenance?: unknown;
+}
+
+export interface Omitted {
+  messages: number;
+  tokens: number;
+}
+
+export interface Provenance {
+  workflow_id?: string;
+  run_id?: string;
+  activity_id?: string;
+}
+
+export interface ReadRequest {
+  memory: MemoryField;
+  limit?: number | null;
+  max_tokens?: number | null;
+  sections?: ('system' | 'long_term' | 'short_term')[] | null;
+  ids?: string[] | null;
+  contract?: number;
+}
+
+export interface RecordTurnRequest {
+  memory: MemoryField;
+  messages: MessageInput[];
+  operation_id?: string | null;
+  contract?: number;
+}
+
+export type RetriedErrorType =
+  | 'MemoryBackpressure'
+  | 'MemoryBusy'
+  | 'MemoryContractTooNew'
+  | 'MemorySummaryRejected'
+  | 'MemoryUnavailable';
+
+export interface ToolCall {
+  id: string;
+  type: 'function';
+  function: { name: string; arguments: string };
+}
+
+export interface ToolCallInput {
+  id: string;
+  type: 'function';
+  function: { name: string; arguments: string };
+}
+
+export interface TouchAnswer {
+  touched: string[];
+}
+
+export interface TouchRequest {
+  memory: MemoryField;
+  ids: string[];
+  contract?: number;
+}
+
+export interface Turn {
+  messages: Message[];
+  result: AppendResult;
+}
+
+export interface View {
+  messages: Message[];
+  tokens: number;
+  version: string;
+  omitted: Omitted;
+  flush_due: boolean;
+}
+
+export interface WriteRequest {
+  memory: MemoryField;
+  messages: MessageInput[];
+  if_version?: string | null;
+  operation_id?: string | null;
+  contract?: number;
+}
