@@ -42,7 +42,8 @@ async def test_the_histories_of_workflows_and_flushers_replay(rig: Rig, redis_ur
     replayed: list[str] = []
 
     async def histories() -> AsyncIterator[WorkflowHistory]:
-        async for execution in rig.client.list_workflows():
+        of_this_rig = f"TaskQueue = '{rig.queue}' OR TaskQueue = '{rig.flush_queue}'"
+        async for execution in rig.client.list_workflows(of_this_rig):
             if execution.workflow_type in ("End", "Talk", "UseEveryMethod", "AppendMany", wire.FLUSHER):
                 replayed.append(execution.workflow_type)
                 yield await rig.client.get_workflow_handle(execution.id, run_id=execution.run_id).fetch_history()
