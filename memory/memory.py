@@ -83,17 +83,17 @@ class Memory:
         """Appends the messages of one turn, once per operation whatever they say: how to record what a model answered.
 
         A repeated attempt has asked the model again and got other words. The turn that was recorded first stands and is
-        returned, so that the caller goes on with what the memory holds. Errors as in `append`.
+        returned, so that the caller goes on with what the memory holds: also tool calls that wait for their results. If
+        it holds none of it any more (summarised, deleted, cleared), what was sent comes back without ids. Errors as in
+        `append`.
         """
         with telemetry.measured("record_turn", self._id.resource):
             attempt = self._attempt(operation_id)
             admitted = await self._admit(messages)
             result = await self._append(admitted, "", attempt)
             if result.already_applied:
-                recorded = await self._read(ReadQuery(ids=result.ids))
-                first = tuple(message for message in recorded.messages if message.id in result.ids)
-                if first:
-                    return Turn(first, result)
+                first = await self._services.store.find(self._id, result.ids)
+                return Turn(tuple(map(decode, first)) or admitted.messages, result)
             sent = zip(admitted.messages, result.ids, strict=False)
             return Turn(tuple(replace(message, id=message_id) for message, message_id in sent), result)
 

@@ -69,6 +69,10 @@ class Driven:
         operation = self.operation(op, *(e.payload for e in entries), if_version or "")
         return await self.store.write(self.memory, entries, operation, self.limits, if_version)
 
+    async def found(self, *ids: str) -> list[str]:
+        """Returns the texts of these messages that the memory holds, wherever they are."""
+        return [text_of(entry) for entry in await self.store.find(self.memory, ids)]
+
     async def read(
         self,
         *,

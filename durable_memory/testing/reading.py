@@ -89,6 +89,23 @@ class ReadingContract(StoreCase):
         await memory.delete(ids[0])
         assert texts_of(await memory.read(ids=(ids[0], ids[1], "nonsense"))) == ["b"]
 
+    async def test_messages_are_found_live_waiting_and_in_open_groups(self, memory: Driven) -> None:
+        gone, live = await memory.append_each(user("gone"), user("live"))
+        await memory.delete(gone)
+        [asked] = (await memory.append(call("asked", "1"))).ids
+        assert await memory.found(asked, "nonsense", gone, live) == ["asked", "live"]
+        waiting = (await memory.append(user("evicted", 70), user("large", 75))).ids[0]
+        assert "evicted" in await memory.waiting()
+        assert await memory.found(waiting, asked) == ["evicted", "asked"]
+        before = await memory.stats()
+        await memory.found(waiting, asked)
+        assert await memory.stats() == before
+
+    async def test_nothing_is_found_in_an_absent_memory(self, memory: Driven) -> None:
+        [one] = await memory.append_each(user("one"))
+        await memory.clear()
+        assert await memory.found(one) == []
+
     async def test_a_read_changes_nothing(self, memory: Driven) -> None:
         await memory.append(*(user(text) for text in "abc"))
         before = await memory.stats()

@@ -150,6 +150,13 @@ class Store(Protocol):
         """
         ...
 
+    async def find(self, memory: MemoryId, ids: Sequence[str]) -> tuple[StoredEntry, ...]:
+        """Returns these messages wherever they are: live, in a group that waits for a result, or in the overflow.
+
+        At most 1,000, in the order of the ids; what is nowhere is left out. No access.
+        """
+        ...
+
     async def touch(self, memory: MemoryId, ids: Sequence[str], limits: Limits) -> tuple[str, ...]:
         """Records an access to the groups of these messages.
 

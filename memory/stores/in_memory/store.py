@@ -39,6 +39,7 @@ from durable_memory.memory.stores.port import (
     ReadQuery,
     Stopped,
     Store,
+    StoredEntry,
     StoredView,
 )
 from durable_memory.memory.types import (
@@ -106,6 +107,16 @@ class InMemoryStore(Store):
         view = read_view(state, query, limits, memory.resource)
         _access(state, query.ids or (), limits)
         return view
+
+    async def find(self, memory: MemoryId, ids: Sequence[str]) -> tuple[StoredEntry, ...]:
+        """See Store."""
+        state = self._shelves.state(memory, self._clock.now_ms())
+        if state is None:
+            return ()
+        held = (
+            entry for one in ids if (group := state.find(one)) for entry in group.entries.values() if entry.id == one
+        )
+        return tuple(held)
 
     async def touch(self, memory: MemoryId, ids: Sequence[str], limits: Limits) -> tuple[str, ...]:
         """See Store."""

@@ -220,6 +220,16 @@ def batch_page(reply: bytes) -> BatchPage | Stopped:
     return BatchPage(_entries(incarnation, seqs, lengths, texts), None if following == "-1" else int(following))
 
 
+def found(reply: bytes) -> tuple[StoredEntry, ...]:
+    """Reads the answer to find."""
+    if not reply:
+        return ()
+    head, _, rest = reply.partition(b"\n")
+    incarnation, *seqs = head.decode().split(" ")
+    lengths, _, texts = rest.partition(b"\n")
+    return _entries(incarnation, seqs, lengths, texts)
+
+
 def committed(resource: str, reply: bytes) -> FlushResult:
     """Reads the answer to commit."""
     words = reply.decode().split(" ")

@@ -27,6 +27,7 @@ from durable_memory.memory.stores.port import (
     Operation,
     ReadQuery,
     Stopped,
+    StoredEntry,
     StoredView,
 )
 from durable_memory.memory.stores.redis import replies
@@ -79,7 +80,7 @@ def _packed(limits: Limits) -> bytes:
 
 
 _NO_LIMITS: Final = struct.pack(">18d", *([math.inf] * 18))
-"""For scripts that look at no limit: clear, content, draft, fail."""
+"""For scripts that look at no limit: clear, content, draft, fail, find."""
 
 
 def _mark(operation_id: str) -> tuple[bytes, str]:
@@ -185,6 +186,11 @@ class RedisStore:
             *(one.encode() for one in query.ids or ()),
         ]
         return replies.view(memory.resource, await self._run("read", memory, args), query.max_tokens)
+
+    async def find(self, memory: MemoryId, ids: Sequence[str]) -> tuple[StoredEntry, ...]:
+        """See Store."""
+        reply = await self._run("find", memory, [_NO_LIMITS, *(one.encode() for one in ids)])
+        return replies.found(reply)
 
     async def touch(self, memory: MemoryId, ids: Sequence[str], limits: Limits) -> tuple[str, ...]:
         """See Store."""
