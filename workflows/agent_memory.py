@@ -69,7 +69,7 @@ class AgentMemory:
         task_queue: str | None = None,
         activity_config: workflow.ActivityConfig | None = None,
     ) -> None:
-        variables = None if input is None else cast("dict[str, Any]", _checked(clean_json, dict(input), "input"))
+        variables = None if input is None else cast("dict[str, Any]", _checked(clean_json, input, "input"))
         self._ref = MemoryRef(resource, key=key, input=variables, agent=agent)
         self._task_queue = task_queue
         self._config = activity_config or workflow.ActivityConfig()
@@ -174,13 +174,17 @@ class AgentMemory:
         return answer
 
 
-def _fields(request: object) -> dict[str, Any]:
-    """The fields of a request that are set. Messages are passed on as they are, not copied."""
+def _fields(request: object, path: str = "") -> dict[str, Any]:
+    """The fields of a request that are set, checked. Messages, which have been checked, are not copied."""
     data: dict[str, Any] = {}
     for item in fields(cast("Any", request)):
         value = getattr(request, item.name)
-        if value is not None:
-            data[item.name] = _fields(value) if isinstance(value, wire.MemoryField) else value
+        if isinstance(value, wire.MemoryField):
+            data[item.name] = _fields(value, f"{item.name}.")
+        elif item.name == "messages":
+            data[item.name] = value
+        elif value is not None:
+            data[item.name] = _checked(clean_json, value, path + item.name)
     return data
 
 

@@ -12,7 +12,13 @@ from durable_memory import Message
 from durable_memory.activities import wire
 from durable_memory.activities.faults import to_application_error
 from durable_memory.memory import errors
-from tests.integration.temporal.flows.conversations import AppendWhatCannotBeCarried, CallByName, Read, Talk
+from tests.integration.temporal.flows.conversations import (
+    AppendWhatCannotBeCarried,
+    AskWhatCannotBeCarried,
+    CallByName,
+    Read,
+    Talk,
+)
 from tests.integration.temporal.observing import attempts_of, event_types_of, fault_of
 from tests.integration.temporal.rig import Rig, unique
 
@@ -182,6 +188,26 @@ async def test_what_cannot_be_carried_fails_the_workflow_before_a_command(rig: R
     assert words in fault.message
     assert len(await event_types_of(handle)) < 13  # start, one task, the cleanup and its task, the end
     assert await attempts_of(handle, wire.APPEND) == []
+
+
+@pytest.mark.parametrize(
+    ("case", "words"),
+    [
+        ("key", "memory.key: a object is not JSON data"),
+        ("bytes as key", "memory.key: a bytes is not JSON data; decode it"),
+        ("input", "input.user_id: a object is not JSON data"),
+        ("input that is text", "memory.input: "),
+        ("operation", "operation_id: a object is not JSON data"),
+        ("ids", "ids[0]: must be text, not object"),
+        ("limit", "limit: a object is not JSON data"),
+    ],
+)
+async def test_arguments_that_are_no_json_fail_the_workflow_instead_of_hanging_it(
+    rig: Rig, case: str, words: str
+) -> None:
+    fault = await fault_of(rig.run(AskWhatCannotBeCarried.run, case))
+    assert fault.type == "MemoryInvalid"
+    assert words in fault.message
 
 
 async def test_the_size_that_counts_is_the_encoded_one(rig: Rig) -> None:

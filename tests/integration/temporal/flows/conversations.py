@@ -199,6 +199,33 @@ class AppendWhatCannotBeCarried:
         await AgentMemory("chat", key="never").append(values[case])
 
 
+@workflow.defn
+class AskWhatCannotBeCarried:
+    """Tries to name a memory, an operation or messages by values that are no JSON."""
+
+    @workflow.run
+    async def run(self, case: str) -> None:
+        """See class."""
+        nothing: Any = object()
+        memory = AgentMemory("chat", key="never")
+        if case == "key":
+            await AgentMemory("chat", key=nothing).read()
+        if case == "bytes as key":
+            raw: Any = b"never"
+            await AgentMemory("chat", key=raw).read()
+        if case == "input":
+            await AgentMemory("chat", input={"user_id": nothing}).read()
+        if case == "input that is text":
+            words: Any = "anna"
+            await AgentMemory("chat", input=words).read()
+        if case == "operation":
+            await memory.append("Hello.", operation_id=nothing)
+        if case == "ids":
+            await memory.touch([nothing])
+        if case == "limit":
+            await memory.read(limit=nothing)
+
+
 CONVERSATIONS: tuple[type, ...] = (
     UseEveryMethod,
     RecordTwice,
@@ -211,4 +238,5 @@ CONVERSATIONS: tuple[type, ...] = (
     Read,
     CallByName,
     AppendWhatCannotBeCarried,
+    AskWhatCannotBeCarried,
 )
