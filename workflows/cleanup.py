@@ -86,11 +86,12 @@ class _Outbound(WorkflowOutboundInterceptor):
 def _ends_chain(error: BaseException) -> bool:
     """Whether this end of a run is for certain the end of its whole chain of runs.
 
-    Not continue-as-new, and not the removal from the cache (a cancellation that nobody asked for). Not an error that
-    only fails the workflow task, since the task is tried again. Not a failure after which the server may start
-    another attempt or the next cron run: what only the server knows is left to the janitor.
+    Not continue-as-new, and not the removal from the cache (a cancellation that nobody asked for), nor the garbage
+    collection of a run whose worker is gone. Not an error that only fails the workflow task, since the task is tried
+    again. Not a failure after which the server may start another attempt or the next cron run: what only the server
+    knows is left to the janitor.
     """
-    if isinstance(error, workflow.ContinueAsNewError):
+    if isinstance(error, (workflow.ContinueAsNewError, GeneratorExit)):
         return False
     if workflow.cancellation_reason() is not None and is_cancelled_exception(error):
         return True

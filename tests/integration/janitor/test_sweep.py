@@ -10,11 +10,13 @@ from temporalio.client import WorkflowHandle
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.testing import WorkflowEnvironment
 
+from durable_memory.activities import wire
 from durable_memory.dev.temporal import find_program
 from durable_memory.memory.identity import Owner
 from durable_memory.memory.stores.port import Backend
 from tests.integration.janitor.ports import Before, StopsAt
 from tests.integration.janitor.sweeping import Counts, Sweeper, appended, delete_for_good, sweeper
+from tests.integration.temporal.flows.conversations import CallByName
 from tests.integration.temporal.flows.endings import WORDS, End
 from tests.integration.temporal.rig import running, unique
 
@@ -133,6 +135,18 @@ async def test_a_straggler_of_a_terminated_run_does_not_hide_the_run_that_took_o
     await by_hand.index.register(memory.id, Owner(by_hand.rig.client.namespace, workflow_id, run))
     counts = await by_hand.sweep()
     assert (counts["living"], counts["cleared"], counts["released"]) == (1, 0, 0)
+    assert await by_hand.rig.texts("scratch", "shared") == [WORDS, WORDS]
+
+
+async def test_a_late_cleanup_of_a_replaced_run_leaves_what_its_successor_wrote_to(by_hand: Sweeper) -> None:
+    workflow_id, options = unique("run"), {"id_conflict_policy": WorkflowIDConflictPolicy.TERMINATE_EXISTING}
+    first = await by_hand.rig.start(End.run, "scratch", "shared", "wait", id=workflow_id)
+    await appended(by_hand.rig, "scratch", "shared")
+    await by_hand.rig.start(End.run, "scratch", "shared", "wait", id=workflow_id, **options)
+    await appended(by_hand.rig, "scratch", "shared", messages=2)
+    late = {"workflow_id": workflow_id, "run_id": first.first_execution_run_id}
+    done = await by_hand.rig.run(CallByName.run, wire.CLEANUP, late)
+    assert done == {"released": 0, "kept": 0, "flushed": 0, "cleared": 0}
     assert await by_hand.rig.texts("scratch", "shared") == [WORDS, WORDS]
 
 
