@@ -14,11 +14,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from typing import Any
 
+from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
 from temporalio.envconfig import ClientConfigProfile
 from temporalio.runtime import LogForwardingConfig, LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
-from temporalio.worker import Worker
+from temporalio.worker import Worker, WorkerDeploymentConfig
 
+from durable_memory.deployment import deployment_of
 from durable_memory.dev import DEFAULT_FOLDER, dev_servers
 from durable_memory.exit import leave
 from durable_memory.http import serving
@@ -79,6 +81,7 @@ async def _until_signal(work: Coroutine[Any, Any, None]) -> None:
 
 
 async def _work(settings: Settings, *, dev: bool) -> None:
+    deployment = deployment_of(os.environ)
     registry = Registry.load(settings.memories)
     metrics = install_metrics()
     async with AsyncExitStack() as stack:
@@ -95,12 +98,13 @@ async def _work(settings: Settings, *, dev: bool) -> None:
         store = await _open_store(redis_url, settings.prefix)
         stack.push_async_callback(store.close)
         client = await connect_temporal(profile, plugins=[plugin], runtime=_runtime(metrics), identity=_identity())
+        await _check_namespace(client)
         await stack.enter_async_context(metrics.collecting())
         readiness = Readiness(store, client, settings.task_queue, metrics)
         await _serve_probes(stack, settings, readiness)
         warming = asyncio.create_task(TiktokenCounter().load())
         stack.callback(warming.cancel)
-        await _poll(client, settings.task_queue, readiness)
+        await _poll(client, settings.task_queue, readiness, deployment)
 
 
 @asynccontextmanager
@@ -146,6 +150,17 @@ async def _open_store(redis_url: str, prefix: str) -> Store:
     return backend.store
 
 
+async def _check_namespace(client: Client) -> None:
+    """Names the one setting that a connection does not prove right."""
+    request = DescribeNamespaceRequest(namespace=client.namespace)
+    try:
+        await client.workflow_service.describe_namespace(request, timeout=timedelta(seconds=_CONNECT_SECONDS))
+    except RPCError as error:
+        if error.status is RPCStatusCode.NOT_FOUND:
+            raise MemoryInvalid(f"TEMPORAL_NAMESPACE: this Temporal has no namespace {client.namespace!r}") from None
+        _log.warning("the namespace could not be checked", extra={"namespace": client.namespace}, exc_info=error)
+
+
 async def _serve_probes(stack: AsyncExitStack, settings: Settings, readiness: Readiness) -> None:
     """Serves the probes until the stack closes."""
     paths = {"/livez": readiness.livez, "/readyz": readiness.readyz, "/metrics": readiness.metricsz}
@@ -159,9 +174,14 @@ async def _serve_probes(stack: AsyncExitStack, settings: Settings, readiness: Re
     _log.info("probes and metrics", extra={"http": address})
 
 
-async def _poll(client: Client, task_queue: str, readiness: Readiness) -> None:
-    worker = Worker(client, task_queue=task_queue, graceful_shutdown_timeout=_DRAIN)
-    _log.info("polling", extra={"task_queue": task_queue, "namespace": client.namespace})
+async def _poll(
+    client: Client, task_queue: str, readiness: Readiness, deployment: WorkerDeploymentConfig | None
+) -> None:
+    worker = Worker(client, task_queue=task_queue, graceful_shutdown_timeout=_DRAIN, deployment_config=deployment)
+    place = {"task_queue": task_queue, "namespace": client.namespace}
+    if deployment is not None:
+        place["version"] = deployment.version.to_canonical_string()
+    _log.info("polling", extra=place)
     running = asyncio.create_task(worker.run())
     try:
         await asyncio.shield(running)
@@ -172,7 +192,8 @@ async def _poll(client: Client, task_queue: str, readiness: Readiness) -> None:
             await running
         raise
     except RuntimeError as error:
-        raise MemoryUnavailable(f"the worker ended: {error}") from None
+        # What follows the sentence is the whole answer of the server.
+        raise MemoryUnavailable(f"the worker ended: {str(error).partition(': Status')[0]}") from None
 
 
 def _runtime(metrics: WorkerMetrics) -> Runtime:
