@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -13,11 +14,13 @@ from tests.integration.typescript.desk import Desk, installed, open_desk
 
 
 @pytest.fixture(scope="session")
-async def desk(tmp_path_factory: pytest.TempPathFactory, server_folder: Path) -> AsyncIterator[Desk]:
+async def desk(server_folder: Path) -> AsyncIterator[Desk]:
     missing = [program for program in ("node", "npm") if shutil.which(program) is None]
     if missing and not os.environ.get("CI"):
         pytest.skip(f"{' and '.join(missing)} not found: the TypeScript example needs Node.js 18 or later")
-    folder = tmp_path_factory.mktemp("typescript")
-    await installed(folder)
-    async with open_desk(folder, server_folder / "typescript") as running:
-        yield running
+    # Not one of pytest's folders, which stay for a while: the packages are 250 MB.
+    with tempfile.TemporaryDirectory(prefix="durable-memory-typescript-") as name:
+        folder = Path(name)
+        await installed(folder)
+        async with open_desk(folder, server_folder / "typescript") as running:
+            yield running

@@ -7,8 +7,9 @@ import asyncio
 import pytest
 
 from durable_memory import Message
+from tests.integration.cli.programs import run_command
 from tests.integration.temporal.observing import attempts_of
-from tests.integration.typescript.desk import Desk
+from tests.integration.typescript.desk import EXAMPLE, Desk
 
 pytestmark = [pytest.mark.xdist_group("typescript"), pytest.mark.timeout(420)]
 
@@ -39,6 +40,18 @@ async def test_python_and_typescript_see_what_the_other_one_wrote(desk: Desk) ->
     assert {message.agent for message in messages} == {"triage"}
     written_by = [message.provenance.workflow_id if message.provenance else None for message in messages]
     assert written_by == [None, None, *["case-anna"] * 4]
+
+
+async def test_the_readme_shows_what_is_printed(desk: Desk) -> None:
+    readme = (EXAMPLE / "README.md").read_text()
+    assert 'npm run --silent client 42 case-1 "Where is my parcel?"\n' in readme
+    ended = await run_command(
+        *("npm", "run", "--silent", "client", "42", "case-1", "Where is my parcel?"),
+        cwd=desk.folder,
+        TEMPORAL_ADDRESS=desk.address,
+        npm_config_cache=str(desk.folder / ".npm-cache"),
+    )
+    assert f"```text\n{ended.out}```\n" in readme
 
 
 async def test_a_case_that_runs_again_asks_and_answers_once(desk: Desk) -> None:
