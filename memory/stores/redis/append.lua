@@ -30,4 +30,4 @@ save()
 if m.born then
   inherit_expiry({key.meta})
 end
-return answer_new(first, #plan.news, plan.evicted, plan.late, 0)
+return answer_new(first, plan.evicted, plan.late, 0)

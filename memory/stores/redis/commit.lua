@@ -114,7 +114,8 @@ for group, of_calls in pairs(groups) do
   end
 end
 drop_batch()
-m.flush_at, m.flush_outcome, m.flush_retry_at = now, 'committed', 0
+m.flush_at, m.flush_retry_at = now, 0
+redis.call('HSET', key.meta, 'flush_outcome', 'committed')
 local result = table.concat({
   m.incarnation, m.seq .. '-' .. tag, tokens_before, live_tokens(), messages_before, live_messages(),
   table.concat(names, ','),

@@ -41,7 +41,8 @@ if not taken.reason then
   m.short_tokens, m.short_messages = m.short_tokens - taken.tokens, m.short_messages - taken.messages
   m.overflow_tokens, m.overflow_messages = 0, 0
   m.version, m.tag, m.updated_at = m.version + 1, tag, now
-  m.flush_at, m.flush_outcome, m.flush_retry_at = now, 'dropped', 0
+  m.flush_at, m.flush_retry_at = now, 0
+  redis.call('HSET', key.meta, 'flush_outcome', 'dropped')
   inherit_expiry({key.groups, key.departed})
 end
 local result = table.concat({

@@ -6,6 +6,7 @@ if stopped then
   return stopped
 end
 drop_batch()
-m.flush_retry_at, m.flush_at, m.flush_outcome = now + tonumber(ARGV[7]), now, 'failed: ' .. ARGV[6]
+m.flush_at, m.flush_retry_at = now, now + tonumber(ARGV[7])
+redis.call('HSET', key.meta, 'flush_outcome', 'failed: ' .. ARGV[6])
 save()
 return 'ok'

@@ -19,17 +19,19 @@ local max_tokens, max_messages, summarize, room_tokens, room_messages, summary_t
   open_group_ms, ttl, lease_ms = struct.unpack('>dddddddddddddddddd', ARGV[1])
 summarize, lru = summarize == 1, lru == 1
 
--- The counters stand packed in one field: to read and write them one by one takes longer than all else in an append.
+-- Incarnation, tag of the last mutation and policy of the scores stand in one field, the counters in another: to read
+-- and write them one by one takes longer than all else in an append.
 local COUNTERS = '>ddddddddddddddddddddd'
-local found = redis.call('HMGET', key.meta, 'incarnation', 'tag', 'policy', 'flush_outcome', 'counters')
-local incarnation, last_tag, policy, flush_outcome = found[1], found[2], found[3], found[4]
+local found = redis.call('HMGET', key.meta, 'life', 'counters')
+local incarnation, last_tag, policy
 local version, seq, fence, created_at, updated_at, expires_at, access, system_tokens, system_messages, long_tokens,
   long_messages, short_tokens, short_messages, pinned_tokens, pinned_messages, waiting_tokens, waiting_messages,
   flush_retry_at, flush_at, prune_at, ops_until
-if incarnation then
+if found[1] then
+  incarnation, last_tag, policy = string.sub(found[1], 1, 16), string.sub(found[1], 17, 20), string.sub(found[1], 21)
   version, seq, fence, created_at, updated_at, expires_at, access, system_tokens, system_messages, long_tokens,
     long_messages, short_tokens, short_messages, pinned_tokens, pinned_messages, waiting_tokens, waiting_messages,
-    flush_retry_at, flush_at, prune_at, ops_until = struct.unpack(COUNTERS, found[5])
+    flush_retry_at, flush_at, prune_at, ops_until = struct.unpack(COUNTERS, found[2])
 end
 
 -- The record of operations: ids are kept for so long after their deadline, and at most so many.

@@ -3,8 +3,8 @@
 local m
 if incarnation then
   m = {
-    born = false, incarnation = incarnation, tag = last_tag, policy = policy, flush_outcome = flush_outcome,
-    stored_outcome = flush_outcome, version = version, seq = seq, fence = fence, created_at = created_at,
+    born = false, incarnation = incarnation, tag = last_tag, policy = policy,
+    version = version, seq = seq, fence = fence, created_at = created_at,
     updated_at = updated_at, expires_at = expires_at, access = access, system_tokens = system_tokens,
     system_messages = system_messages, long_tokens = long_tokens, long_messages = long_messages,
     short_tokens = short_tokens, short_messages = short_messages, pinned_tokens = pinned_tokens,
@@ -15,7 +15,7 @@ end
 
 local function new_memory(incarnation)
   return {
-    born = true, incarnation = incarnation, tag = '', policy = lru and 'lru' or 'fifo', flush_outcome = '',
+    born = true, incarnation = incarnation, tag = '', policy = lru and 'lru' or 'fifo',
     version = 0, seq = 0, fence = 0, created_at = now, updated_at = now, expires_at = 0, access = 0,
     system_tokens = 0, system_messages = 0, long_tokens = 0, long_messages = 0, short_tokens = 0, short_messages = 0,
     pinned_tokens = 0, pinned_messages = 0, overflow_tokens = 0, overflow_messages = 0,
@@ -28,13 +28,10 @@ local function save()
     m.system_tokens, m.system_messages, m.long_tokens, m.long_messages, m.short_tokens, m.short_messages,
     m.pinned_tokens, m.pinned_messages, m.overflow_tokens, m.overflow_messages,
     m.flush_retry_at, m.flush_at, m.prune_at, m.ops_until)
+  redis.call('HSET', key.meta, 'life', m.incarnation .. m.tag .. m.policy, 'counters', counters)
   if m.born then
-    redis.call('HSET', key.meta, 'schema', 1, 'incarnation', m.incarnation)
+    redis.call('HSET', key.meta, 'schema', 1)
   end
-  if m.flush_outcome ~= m.stored_outcome then
-    redis.call('HSET', key.meta, 'flush_outcome', m.flush_outcome)
-  end
-  redis.call('HSET', key.meta, 'tag', m.tag, 'policy', m.policy, 'counters', counters)
 end
 
 local function outside_tokens()

@@ -1,6 +1,6 @@
--- The usual append, without functions and tables: plain messages to a memory that exists, whose policy, expiry and record
--- of operations need no care, evicting at most plain groups. All else falls through to the general append behind it, which
--- finds nothing changed and would decide the same.
+-- The usual append, without functions and tables: plain messages to a memory that exists, whose policy, expiry and
+-- record of operations need no care, evicting at most plain groups. All else falls through to the general append behind
+-- it, which finds nothing changed and would decide the same.
 local op, digest, deadline, tag = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
 local expires_in = incarnation and now + ttl - expires_at
 if incarnation and now <= deadline and #ARGV > 6 and short_messages > pinned_messages and (policy == 'lru') == lru
@@ -70,12 +70,12 @@ if incarnation and now <= deadline and #ARGV > 6 and short_messages > pinned_mes
     version = version + 1
     redis.call('HSET', key.ops, op, 'a' .. digest .. ' ' .. incarnation .. ' ' .. first .. ' ' .. count)
     redis.call('ZADD', key.opx, deadline, op)
-    redis.call('HSET', key.meta, 'tag', tag, 'counters', struct.pack(COUNTERS, version, seq, fence, created_at, now,
+    local counters = struct.pack(COUNTERS, version, seq, fence, created_at, now,
       expires_at, access, system_tokens, system_messages, long_tokens, long_messages, live, messages, pinned_tokens,
-      pinned_messages, waiting_tokens, waiting_messages, flush_retry_at, flush_at, prune_at, ops_until))
+      pinned_messages, waiting_tokens, waiting_messages, flush_retry_at, flush_at, prune_at, ops_until)
+    redis.call('HSET', key.meta, 'life', incarnation .. tag .. policy, 'counters', counters)
     local due = waiting_messages > 0 or system_tokens + live >= due_tokens or system_messages + messages >= due_messages
-    return 'ok ' .. incarnation .. ' ' .. first .. ' ' .. count .. ' ' .. incarnation .. ':' .. version .. ':' .. tag
-      .. ' ' .. system_tokens + long_tokens + live .. ' ' .. system_messages + long_messages + messages
-      .. (due and ' 1 ' or ' 0 ') .. left .. ' 0 0 0'
+    return 'ok ' .. incarnation .. ' ' .. first .. ' ' .. version .. ' ' .. system_tokens + long_tokens + live .. ' '
+      .. system_messages + long_messages + messages .. (due and ' 1 ' or ' 0 ') .. left
   end
 end

@@ -74,14 +74,15 @@ def index_damaged() -> MemoryDamaged:
     return MemoryDamaged("the index of this project has an unexpected form; something evicted or changed its keys")
 
 
-def appended(resource: str, reply: bytes, tag: str, wanted: str | None = None) -> AppendResult:
-    """Reads the answer to append and write."""
+def appended(resource: str, reply: bytes, tag: str, count: int, wanted: str | None = None) -> AppendResult:
+    """Reads the answer to append and write of `count` messages."""
     words = reply.decode().split(" ")
     if words[0] == "ok":
-        _, incarnation, first, count, version, tokens, messages, due, evicted, late, created, removed = words
+        _, incarnation, first, version, tokens, messages, due, evicted, *unusual = words
+        late, created, removed = unusual or ("0", "0", "0")
         return AppendResult(
-            ids=_new_ids(incarnation, first, count, tag),
-            version=version,
+            ids=_new_ids(incarnation, int(first), count, tag),
+            version=f"{incarnation}:{version}:{tag}",
             tokens=int(tokens),
             messages=int(messages),
             evicted=int(evicted),
@@ -91,9 +92,9 @@ def appended(resource: str, reply: bytes, tag: str, wanted: str | None = None) -
             created=created == "1",
         )
     if words[0] == "again":
-        _, incarnation, first, count, version, tokens, messages, due = words
+        _, incarnation, first, applied, version, tokens, messages, due = words
         return AppendResult(
-            ids=_new_ids(incarnation, first, count, tag),
+            ids=_new_ids(incarnation, int(first), int(applied), tag),
             version=version,
             tokens=int(tokens),
             messages=int(messages),
@@ -103,25 +104,25 @@ def appended(resource: str, reply: bytes, tag: str, wanted: str | None = None) -
     raise refuse(resource, words, wanted)
 
 
-def _new_ids(incarnation: str, first: str, count: str, tag: str) -> tuple[str, ...]:
-    start = int(first)
-    return tuple(f"{incarnation}-{seq}-{tag}" for seq in range(start, start + int(count)))
-
-
-def entry(incarnation: str, seq: str, record: bytes) -> StoredEntry:
-    """Reads a record: `<section><pin><tag><tokens> <link> <payload>`."""
-    tokens, _, payload = record[6:].split(b" ", 2)
-    return StoredEntry(
-        f"{incarnation}-{seq}-{record[2:6].decode()}", payload.decode(), _SECTIONS[record[0]], int(tokens)
-    )
+def _new_ids(incarnation: str, first: int, count: int, tag: str) -> tuple[str, ...]:
+    return tuple([f"{incarnation}-{seq}-{tag}" for seq in range(first, first + count)])
 
 
 def _entries(incarnation: str, seqs: Sequence[str], lengths: bytes, texts: bytes) -> tuple[StoredEntry, ...]:
-    """Cuts the records that travelled as one text."""
+    """Cuts the records that travelled as one text: `<section><pin><tag><tokens> <link> <payload>` each."""
     entries, start = [], 0
-    for seq, length in zip(seqs, map(int, lengths.split()), strict=True):
-        end = start + length
-        entries.append(entry(incarnation, seq, texts[start:end]))
+    for seq, length in zip(seqs, lengths.split(), strict=True):
+        end = start + int(length)
+        tokens_end = texts.index(b" ", start + 6)
+        payload = texts.index(b" ", tokens_end + 1) + 1
+        entries.append(
+            StoredEntry(
+                f"{incarnation}-{seq}-{texts[start + 2 : start + 6].decode()}",
+                texts[payload:end].decode(),
+                _SECTIONS[texts[start]],
+                int(texts[start + 6 : tokens_end]),
+            )
+        )
         start = end
     return tuple(entries)
 

@@ -8,6 +8,6 @@ local blocked = flush_due() == 1 and select(false).reason or ''
 return {
   version_of(), m.system_tokens, m.long_tokens, m.short_tokens, m.system_messages, m.long_messages, m.short_messages,
   m.overflow_tokens, m.overflow_messages, flush_due(), blocked, redis.call('GET', key.lease) or '',
-  m.flush_at, m.flush_outcome,
+  m.flush_at, redis.call('HGET', key.meta, 'flush_outcome') or '',
   m.created_at, m.updated_at, m.expires_at,
 }

@@ -151,7 +151,7 @@ class RedisStore:
             secrets.token_hex(8).encode(),
             *_entries(memory.resource, entries),
         ]
-        return replies.appended(memory.resource, await self._run("append", memory, args), tag)
+        return replies.appended(memory.resource, await self._run("append", memory, args), tag, len(entries))
 
     async def write(
         self, memory: MemoryId, entries: Sequence[Entry], operation: Operation, limits: Limits, if_version: str | None
@@ -168,7 +168,7 @@ class RedisStore:
             (if_version or "").encode(),
             *_entries(memory.resource, entries),
         ]
-        return replies.appended(memory.resource, await self._run("write", memory, args), tag, if_version)
+        return replies.appended(memory.resource, await self._run("write", memory, args), tag, len(entries), if_version)
 
     async def read(self, memory: MemoryId, query: ReadQuery, limits: Limits) -> StoredView:
         """See Store."""

@@ -36,4 +36,4 @@ save()
 if m.born then
   inherit_expiry({key.meta})
 end
-return answer_new(first, #plan.news, plan.evicted, plan.late, removed)
+return answer_new(first, plan.evicted, plan.late, removed)
