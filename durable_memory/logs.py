@@ -29,6 +29,7 @@ _FIELDS = (
     "project",
     "task_queue",
     "namespace",
+    "deployment_version",
     "temporal",
     "temporal_ui",
     "redis",

@@ -18,6 +18,7 @@ from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
 from temporalio.envconfig import ClientConfigProfile
 from temporalio.runtime import LogForwardingConfig, LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
+from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Worker, WorkerDeploymentConfig
 
 from durable_memory.deployment import deployment_of
@@ -180,7 +181,7 @@ async def _poll(
     worker = Worker(client, task_queue=task_queue, graceful_shutdown_timeout=_DRAIN, deployment_config=deployment)
     place = {"task_queue": task_queue, "namespace": client.namespace}
     if deployment is not None:
-        place["version"] = deployment.version.to_canonical_string()
+        place["deployment_version"] = deployment.version.to_canonical_string()
     _log.info("polling", extra=place)
     running = asyncio.create_task(worker.run())
     try:

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from temporalio import workflow
-from temporalio.common import RetryPolicy
+from temporalio.common import RetryPolicy, VersioningBehavior
 from temporalio.exceptions import ActivityError, ApplicationError
 
 from durable_memory.activities import wire
@@ -26,7 +26,8 @@ _SUMMARIZE = workflow.ActivityConfig(
 )
 
 
-@workflow.defn(name=wire.FLUSHER)
+# A pinned flusher would keep its old workers alive, and swallow the wake-ups of its memory once they are gone.
+@workflow.defn(name=wire.FLUSHER, versioning_behavior=VersioningBehavior.AUTO_UPGRADE)
 class MemoryFlusher:
     """Flushes one memory.
 

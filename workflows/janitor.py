@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from temporalio import workflow
-from temporalio.common import RetryPolicy
+from temporalio.common import RetryPolicy, VersioningBehavior
 
 from durable_memory.activities import wire
 
@@ -23,7 +23,8 @@ _SWEEP = workflow.ActivityConfig(
 )
 
 
-@workflow.defn(name=wire.JANITOR)
+# A pinned janitor would keep its old workers alive for a run that any worker can finish.
+@workflow.defn(name=wire.JANITOR, versioning_behavior=VersioningBehavior.AUTO_UPGRADE)
 class MemoryJanitor:
     """Sweeps one project.
 
