@@ -1,0 +1,68 @@
+"""The usual append and the usual read take a short way through their scripts, and nobody can tell by the result."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from durable_memory.memory.clock import SystemClock
+from durable_memory.memory.errors import MemoryFault
+from durable_memory.memory.limits import Limits
+from durable_memory.memory.stores.in_memory.store import open_in_memory
+from durable_memory.memory.stores.port import Backend, Entry
+from durable_memory.testing.builders import call, dropping, result, summarising, system, texts_of, user
+from durable_memory.testing.driven import Driven
+
+
+def any_limits(dice: random.Random) -> Limits:
+    """Budgets that are met often, by tokens or messages, with and without overflow and expiry."""
+    made = dice.choice([summarising, dropping])(
+        policy=dice.choice(["fifo", "lru"]),
+        max_tokens=dice.choice([None, 60, 100]),
+        max_messages=dice.choice([None, 5, 9]),
+        ttl_ms=dice.choice([None, 3_600_000]),
+        due_tokens=dice.choice([None, 50]),
+    )
+    return replace(
+        made, overflow_tokens=made.max_tokens and made.overflow_tokens, overflow_messages=dice.choice([None, 30])
+    )
+
+
+def any_batch(dice: random.Random, number: int) -> list[Entry]:
+    """Mostly plain messages; now and then one that leaves the short way."""
+    batch = [user(f"{number}.{place}", dice.choice([1, 10, 10, 30])) for place in range(dice.choice([1, 1, 1, 2, 6]))]
+    if dice.random() < 0.1:
+        batch.append(system(f"{number} system", 1))
+    if dice.random() < 0.1:
+        batch += [call(f"{number} call", f"id{number}"), result(f"{number} result", f"id{number}")]
+    if dice.random() < 0.05:
+        batch.append(user(f"{number} pinned", 1, pinned=True))
+    return batch
+
+
+async def outcome(driven: Driven, batch: list[Entry]) -> object:
+    """All that can be seen of an append and of the memory after it, but for ids."""
+    try:
+        appended = await driven.append(*batch)
+        said: object = replace(appended, ids=(), version=appended.version.split(":")[1])
+    except MemoryFault as error:
+        said = (error.type, error.message)
+    view, stats = await driven.state()
+    shown = texts_of(view), view.tokens, view.omitted_messages, view.omitted_tokens, view.flush_due
+    newest = await driven.read(limit=4)
+    return said, shown, texts_of(newest), newest.tokens, stats.tokens, stats.messages, stats.omitted
+
+
+@pytest.mark.parametrize("seed", range(12))
+async def test_both_ways_give_what_the_other_store_gives(backend: Backend, seed: int) -> None:
+    dice = random.Random(seed)
+    in_redis = Driven(backend.store, any_limits(dice))
+    in_memory = replace(in_redis, store=open_in_memory(SystemClock()).store)
+    for number in range(60):
+        batch = any_batch(dice, number)
+        assert await outcome(in_redis, batch) == await outcome(in_memory, batch)
+        if dice.random() < 0.05:
+            in_redis = in_redis.under(any_limits(dice))
+            in_memory = in_memory.under(in_redis.limits)
