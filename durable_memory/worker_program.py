@@ -19,7 +19,6 @@ from temporalio.client import Client
 from temporalio.envconfig import ClientConfigProfile
 from temporalio.runtime import LogForwardingConfig, LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 from temporalio.service import RPCError, RPCStatusCode
-from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Worker, WorkerDeploymentConfig
 
 from durable_memory.deployment import deployment_of
