@@ -16,6 +16,7 @@ from durable_memory.cli.output import Output, show
 from durable_memory.cli.session import failing_in_words, with_memory
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.memory import Memory
+from durable_memory.memory.types import field_path
 from durable_memory.memory.types.answers import to_json
 
 
@@ -131,11 +132,27 @@ def _messages(file: str) -> list[Any]:
     """Reads messages from a file or stdin; their form is checked where they enter the memory."""
     name = "stdin" if file == "-" else file
     try:
-        data = json.loads(sys.stdin.read() if file == "-" else Path(file).read_text("utf-8"))
+        # With utf-8-sig, since some programs on Windows begin a file with a mark.
+        raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        data = json.loads(raw.decode("utf-8-sig"), object_pairs_hook=_fields)
     except OSError as error:
         raise MemoryInvalid(f"{name}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise MemoryInvalid(f"{name}: is not UTF-8 text") from None
     except json.JSONDecodeError as error:
         raise MemoryInvalid(f"{name}:{error.lineno}: is not JSON: {error.msg}") from None
+    except RecursionError:
+        raise MemoryInvalid(f"{name}: is nested too deeply") from None
+    except ValueError:
+        raise MemoryInvalid(f"{name}: holds a number of too many digits; send it as text") from None
     return data if isinstance(data, list) else [data]
+
+
+def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Makes an object; what stands twice in it would silently lose one of its values."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise MemoryInvalid(f"{field_path('', twice).removeprefix('.')}: stands twice in one object")
+    return fields

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Iterable
@@ -34,12 +35,21 @@ def show(output: Output, data: object, table: Table) -> None:
     if output is Output.JSON:
         print_json(data)
     else:
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            # A terminal that is not Unicode gets \u0000 for what it lacks, and not a traceback.
+            sys.stdout.reconfigure(errors="backslashreplace")
         Console(file=sys.stdout, highlight=False, markup=False, emoji=False).print(table)
 
 
 def print_json(data: object) -> None:
     """Prints JSON values, and nothing else."""
-    sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+    text = json.dumps(data, ensure_ascii=not _is_unicode(sys.stdout.encoding), indent=2)
+    # A name of a file that is no valid text cannot be written as it is.
+    sys.stdout.write(f"{clean_text(text)}\n")
+
+
+def _is_unicode(encoding: str | None) -> bool:
+    return encoding is not None and encoding.lower().startswith("utf")
 
 
 def say(sentence: str) -> None:
