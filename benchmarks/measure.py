@@ -13,7 +13,7 @@ Work = Callable[[int], Awaitable[object]]
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """How a subject compares with its floor: the median over rounds of the ratio of their times, and median times in µs."""
+    """How a subject compares with its floor: the median over rounds of the ratio of their times; medians in µs."""
 
     ratio: float
     subject_us: float
@@ -22,7 +22,8 @@ class Ratio:
 
 async def compare(subject: Work, floor: Work, *, calls: int = 200, rounds: int = 15) -> Ratio:
     """Runs `calls` of each per round, after one round to warm up; who goes first changes from round to round."""
-    subject_times, floor_times = [], []
+    subject_times: list[float] = []
+    floor_times: list[float] = []
     for number in range(rounds + 1):
         pair = [(subject, subject_times), (floor, floor_times)]
         for work, times in pair if number % 2 else reversed(pair):

@@ -99,7 +99,7 @@ async def _bytes(redis: Redis, memory: StoredMemory, *, operations: bool) -> int
     used = 0
     async for key in redis.scan_iter(match=f"*{memory.id.key}*", count=1000):
         if key.rsplit(b":", 1)[1].startswith(b"op") == operations:
-            used += await redis.memory_usage(key, samples=0)
+            used += await redis.memory_usage(key, samples=0) or 0  # None: it expired between the two calls
     return used
 
 

@@ -93,7 +93,7 @@ class Floor:
 
     async def read(self, number: int) -> Sequence[object]:  # noqa: ARG002 - the signature of a call
         """Reads the last 50 and decodes them."""
-        items: list[bytes] = await self._redis.lrange(f"{self._name}:list", -50, -1)  # type: ignore[misc]
+        items = await self._redis.lrange(f"{self._name}:list", -50, -1)
         return [json.loads(item) for item in items]
 
 
