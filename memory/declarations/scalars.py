@@ -16,7 +16,7 @@ from durable_memory.memory.declarations.yaml_source import Fields, Items, Node, 
 
 _REFERENCE: Final = re.compile(
     r"\$(?:(?P<escaped>\$\{)"  # $${ is the text ${
-    r"|\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}"
+    r"|\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>(?:[^}$]|\$(?!\{))*))?\}"
     r"|\{)"  # anything else that begins like a reference
 )
 _INT: Final = re.compile(r"[-+]?[0-9]{1,18}", re.ASCII)

@@ -21,6 +21,7 @@ summarize, lru = summarize == 1, lru == 1
 
 -- Incarnation, tag of the last mutation and policy of the scores stand in one field, the counters in another: to read
 -- and write them one by one takes longer than all else in an append.
+local SCHEMA = 1
 local COUNTERS = '>ddddddddddddddddddddd'
 local found = redis.call('HMGET', key.meta, 'life', 'counters')
 local incarnation, last_tag, policy
@@ -40,4 +41,12 @@ local MAX_OPERATIONS = 100000
 
 local function damage(what)
   error(redis.error_reply('DAMAGED ' .. what))
+end
+
+-- A later form of memories has another head. It must not look absent: the next append would be a birth and replace it.
+if not incarnation and redis.call('EXISTS', key.meta) == 1 then
+  if tonumber(redis.call('HGET', key.meta, 'schema') or 0) > SCHEMA then
+    error(redis.error_reply('NEWER'))
+  end
+  damage('its head is missing')
 end

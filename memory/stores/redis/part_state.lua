@@ -30,7 +30,7 @@ local function save()
     m.flush_retry_at, m.flush_at, m.prune_at, m.ops_until)
   redis.call('HSET', key.meta, 'life', m.incarnation .. m.tag .. m.policy, 'counters', counters)
   if m.born then
-    redis.call('HSET', key.meta, 'schema', 1)
+    redis.call('HSET', key.meta, 'schema', SCHEMA)
   end
 end
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, NoReturn, cast
 
-from durable_memory.memory.errors import MemoryDamaged, MemoryFault
+from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged, MemoryFault
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.port import ABSENT, Batch, BatchPage, Begun, Stopped, StoredEntry, StoredView
@@ -320,6 +320,10 @@ def _instant(milliseconds: int) -> datetime | None:
 def script_failed(resource: str, error: Exception) -> NoReturn:
     """Raises what an error inside a script means: it met data that no script of ours leaves behind."""
     kind, _, text = str(error).partition(" ")
+    if kind == "NEWER":
+        raise MemoryContractTooNew(
+            f"{resource}: this memory was written by a newer version of the product; a newer worker will answer"
+        ) from error
     # The server adds where in the script it happened.
     what = text.partition(" script:")[0] if kind == "DAMAGED" else "a stored value has an unexpected form"
     raise damaged(resource, what) from error

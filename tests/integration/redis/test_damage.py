@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from redis.asyncio import Redis
 
-from durable_memory.memory.errors import MemoryDamaged
+from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis.keys import MEMORY_KEYS, RedisKeys
 from durable_memory.testing.builders import call, result, summarising, system, user
@@ -96,3 +96,27 @@ async def test_a_memory_that_lost_its_counters_is_born_again_without_its_leftove
     assert born.created
     assert await driven.texts() == ["new"]
     await driven.check_counters()
+
+
+async def test_a_memory_of_a_later_version_is_neither_absent_nor_replaced(
+    backend: Backend, raw: Redis, prefix: str
+) -> None:
+    driven = await filled(backend)
+    meta = name_of(prefix, driven, "meta")
+    await raw.hdel(meta, "life")
+    await raw.hset(meta, mapping={"schema": 2, "head": "of another form"})
+    before = [await raw.dump(name_of(prefix, driven, name)) for name in ("meta", "msg")]
+    calls = (driven.read(), driven.stats(), driven.append(user("more")), driven.write(user("new")), driven.clear())
+    for call_of_an_old_worker in calls:
+        with pytest.raises(MemoryContractTooNew, match="newer version"):
+            await call_of_an_old_worker
+    assert [await raw.dump(name_of(prefix, driven, name)) for name in ("meta", "msg")] == before
+
+
+async def test_a_memory_without_its_head_is_damage_and_not_absent(backend: Backend, raw: Redis, prefix: str) -> None:
+    driven = await filled(backend)
+    await raw.hdel(name_of(prefix, driven, "meta"), "life")
+    with pytest.raises(MemoryDamaged):
+        await driven.read()
+    with pytest.raises(MemoryDamaged):
+        await driven.append(user("more"))
