@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Final
 
 from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged
 from durable_memory.memory.stores.port import Entry, StoredEntry
 from durable_memory.memory.tokens.counter import Count
-from durable_memory.memory.types import ROLES, Json, Message, Provenance, Section, ToolCall
+from durable_memory.memory.types import ROLES, Message, Provenance, Section, ToolCall
 
 SCHEMA_VERSION: Final = 1
 """Grows only with a change that older readers would misread; a new field is no such change."""
@@ -44,21 +45,27 @@ def encode(
         provenance: where it was written, if in a workflow.
         body: `body_of(message)`, where it is at hand.
     """
-    added: dict[str, Json] = {"created_at": created_at.astimezone(UTC).isoformat(timespec="milliseconds")}
-    if provenance is not None and (where := provenance.to_dict()):
-        added["provenance"] = where
-    if count.estimated:
-        added["tokens_estimated"] = True
     # The text of the message is written once, however long it is: its object is opened and continued.
     body = body_of(message) if body is None else body
+    payload = f'{{"v":{SCHEMA_VERSION},{body[1:-1]},"created_at":"{_utc(created_at)}"'
+    if provenance is not None and (where := provenance.to_dict()):
+        payload += f',"provenance":{_write(where)}'
+    if count.estimated:
+        payload += ',"tokens_estimated":true'
     return Entry(
-        payload=f'{{"v":{SCHEMA_VERSION},{body[1:-1]},{_write(added)[1:]}',
+        payload=payload + "}",
         section=section_of(message),
         tokens=count.tokens,
         opens=tuple(call.id for call in message.tool_calls),
         answers=message.tool_call_id,
         pinned=message.pinned,
     )
+
+
+@lru_cache(maxsize=16)
+def _utc(instant: datetime) -> str:
+    """The stamp of a batch is one for all its messages."""
+    return instant.astimezone(UTC).isoformat(timespec="milliseconds")
 
 
 def encode_summary(message: Message, count: Count, *, created_at: datetime) -> Entry:

@@ -40,10 +40,13 @@ class TiktokenCounter:
         self._name = encoding
         self._encodings = encodings
         self._load_wait_seconds = load_wait_seconds
+        self._loaded: tiktoken.Encoding | None = None
 
     async def load(self) -> bool:
         """Loads the encoding now, so that the first count need not wait; False if texts will be estimated."""
-        return await self._encodings.get(self._name, self._load_wait_seconds) is not None
+        if self._loaded is None:
+            self._loaded = await self._encodings.get(self._name, self._load_wait_seconds)
+        return self._loaded is not None
 
     async def count(self, messages: Sequence[Message]) -> list[Count]:
         """See TokenCounter; the rule per message is that of `durable_memory.memory.tokens.framing`."""
@@ -58,7 +61,10 @@ class TiktokenCounter:
         return (await self._count_texts([text]))[0]
 
     async def _count_texts(self, texts: Sequence[str]) -> list[Count]:
-        encoding = await self._encodings.get(self._name, self._load_wait_seconds)
+        encoding = self._loaded
+        if encoding is None:
+            await self.load()
+            encoding = self._loaded
         if encoding is None:
             return [Count(estimate_tokens(text), estimated=True) for text in texts]
         if sum(map(len, texts)) <= INLINE_CHARACTERS:

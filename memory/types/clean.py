@@ -118,11 +118,6 @@ def required_text(value: object, path: str) -> str:
     return clean_text(value)
 
 
-def optional_text(value: object, path: str) -> str | None:
-    """Returns None, or `value` cleaned if it is text, else raises InvalidValue."""
-    return None if value is None else required_text(value, path)
-
-
 def did_you_mean(word: str, known: Sequence[str]) -> str:
     """Returns `; did you mean 'x'?` for the nearest of `known`, or nothing."""
     import difflib  # noqa: PLC0415 - only on the way to an error; workflow code pays no import for it

@@ -15,7 +15,6 @@ from durable_memory.memory.types.clean import (
     clean_text,
     did_you_mean,
     field_path,
-    optional_text,
     required_text,
 )
 
@@ -126,16 +125,21 @@ class Message:
         if self.role not in ROLES:
             hint = "; write a developer message as 'system'" if str(self.role) == "developer" else ""
             raise InvalidValue("role", f"must be one of {', '.join(ROLES)}{hint}")
+        # Every append waits for this: what was left out is right as it is, and only the rest is looked at.
         object.__setattr__(self, "content", _clean_content(self.content))
         for attribute in ("name", "tool_call_id", "agent"):
-            object.__setattr__(self, attribute, optional_text(getattr(self, attribute), attribute))
-        given = _list(self.tool_calls, "tool_calls")
-        calls = tuple(ToolCall.from_dict(call, f"tool_calls[{i}]") for i, call in enumerate(given))
-        object.__setattr__(self, "tool_calls", calls)
-        metadata = clean_json(self.metadata, "metadata")
-        if not isinstance(metadata, dict):
-            raise InvalidValue("metadata", "must be an object")
-        object.__setattr__(self, "metadata", metadata)
+            value = getattr(self, attribute)
+            if value is not None:
+                object.__setattr__(self, attribute, required_text(value, attribute))
+        if self.tool_calls != ():
+            given = _list(self.tool_calls, "tool_calls")
+            calls = tuple(ToolCall.from_dict(call, f"tool_calls[{i}]") for i, call in enumerate(given))
+            object.__setattr__(self, "tool_calls", calls)
+        if self.metadata != {}:
+            metadata = clean_json(self.metadata, "metadata")
+            if not isinstance(metadata, dict):
+                raise InvalidValue("metadata", "must be an object")
+            object.__setattr__(self, "metadata", metadata)
         if not isinstance(self.pinned, bool):
             raise InvalidValue("pinned", "must be true or false")
         self._check_shape()
