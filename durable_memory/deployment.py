@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from temporalio.common import WorkerDeploymentVersion
+from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
 from temporalio.worker import WorkerDeploymentConfig
 
 from durable_memory.memory.errors import MemoryInvalid
@@ -27,4 +27,10 @@ def deployment_of(environment: Mapping[str, str]) -> WorkerDeploymentConfig | No
         raise MemoryInvalid(
             f"{missing}: is not set, but {given} is; a versioned worker needs both, one without versions neither"
         )
-    return WorkerDeploymentConfig(version=WorkerDeploymentVersion(name, build_id), use_worker_versioning=True)
+    return WorkerDeploymentConfig(
+        version=WorkerDeploymentVersion(name, build_id),
+        use_worker_versioning=True,
+        # A pinned flusher or janitor would keep its old workers alive, a flusher swallow the wake-ups of its memory once they are gone.
+        # It stands here, not on the workflows: the server refuses it from workers without versions.
+        default_versioning_behavior=VersioningBehavior.AUTO_UPGRADE,
+    )

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from temporalio import workflow
-from temporalio.common import RetryPolicy, VersioningBehavior
+from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, ApplicationError
 
 from durable_memory.activities import wire
@@ -26,8 +26,7 @@ _SUMMARIZE = workflow.ActivityConfig(
 )
 
 
-# A pinned flusher would keep its old workers alive, and swallow the wake-ups of its memory once they are gone.
-@workflow.defn(name=wire.FLUSHER, versioning_behavior=VersioningBehavior.AUTO_UPGRADE)
+@workflow.defn(name=wire.FLUSHER)
 class MemoryFlusher:
     """Flushes one memory.
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from temporalio import workflow
-from temporalio.common import RetryPolicy, VersioningBehavior
+from temporalio.common import RetryPolicy
 
 from durable_memory.activities import wire
 
@@ -23,8 +23,7 @@ _SWEEP = workflow.ActivityConfig(
 )
 
 
-# A pinned janitor would keep its old workers alive for a run that any worker can finish.
-@workflow.defn(name=wire.JANITOR, versioning_behavior=VersioningBehavior.AUTO_UPGRADE)
+@workflow.defn(name=wire.JANITOR)
 class MemoryJanitor:
     """Sweeps one project.
 
