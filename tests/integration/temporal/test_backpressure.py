@@ -46,3 +46,18 @@ async def test_while_the_summariser_stands_still_appends_are_held_back_and_all_p
         await flusher_ended(rig, memory)
         assert await messages_accounted_for(memory) == 20
         assert not (await memory.stats()).flush_due
+
+
+async def test_an_append_that_is_held_back_wakes_a_flusher_where_none_runs(
+    temporal_address: str, redis_url: str
+) -> None:
+    summarizer = Gated()
+    async with running(temporal_address, redis_url, summarizer=summarizer) as rig:
+        memory = rig.memory("narrow", "key")
+        handle = await rig.start(AppendMany.run, "narrow", ["key"], texts(20, sentences=3))
+        await held_back(handle)
+        await rig.flusher(memory).terminate()
+        summarizer.gate.set()
+        await handle.result()
+        await flusher_ended(rig, memory)
+        assert await messages_accounted_for(memory) == 20

@@ -13,10 +13,10 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.converter import DataConverter, PayloadCodec
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
-from durable_memory import MemoryClient, MemoryPlugin, Registry
+from durable_memory import AgentMemory, MemoryClient, MemoryPlugin, Registry
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 from tests.integration.temporal.background import flusher_ended, texts
-from tests.integration.temporal.flows.bare import ListModules
+from tests.integration.temporal.flows.bare import IdentifyHandle, ListModules
 from tests.integration.temporal.flows.conversations import CONVERSATIONS, AppendMany, Talk, UseEveryMethod
 from tests.integration.temporal.rig import REGISTRY, Rig, plugin, running, unique
 from tests.integration.temporal.user_activities import USER_ACTIVITIES
@@ -95,6 +95,7 @@ async def test_a_worker_whose_client_is_exchanged_goes_on(
     given = plugin(redis_url, project)
     old, new = [await Client.connect(temporal_address, plugins=[given]) for _ in range(2)]
     async with worker(old, queue) as running_worker:
+        await old.execute_workflow(Talk.run, args=["key", "Hi."], id=unique("run"), task_queue=queue)
         running_worker.client = new
         await client.execute_workflow(
             AppendMany.run, args=["small", ["key"], texts(4)], id=unique("run"), task_queue=queue
@@ -194,6 +195,13 @@ async def test_without_the_plugin_a_workflow_loads_none_of_the_heavy_modules(tem
         loaded = set(await temporal_client.execute_workflow(ListModules.run, id=unique("run"), task_queue=queue))
     assert "durable_memory.workflows.agent_memory" in loaded
     assert loaded & {"redis", "tiktoken", "pydantic_settings", "yaml", "jinja2", "durable_memory.plugin"} == set()
+
+
+async def test_with_the_plugin_workflows_share_our_modules_instead_of_importing_them_each(client: Client) -> None:
+    queue = unique("queue")
+    async with worker(client, queue, workflows=[IdentifyHandle]):
+        handle = await client.execute_workflow(IdentifyHandle.run, id=unique("run"), task_queue=queue)
+    assert handle == id(AgentMemory)
 
 
 async def test_redis_that_cannot_be_reached_stops_the_worker_with_one_sentence(temporal_address: str) -> None:

@@ -10,6 +10,16 @@ from durable_memory import AgentMemory
 
 
 @workflow.defn
+class IdentifyHandle:
+    """Tells which AgentMemory it has: its own, or the one of the process."""
+
+    @workflow.run
+    async def run(self) -> int:
+        """See class."""
+        return id(AgentMemory)
+
+
+@workflow.defn
 class ListModules:
     """Returns the names of the modules that were loaded for this workflow alone."""
 
