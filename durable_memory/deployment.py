@@ -30,7 +30,7 @@ def deployment_of(environment: Mapping[str, str]) -> WorkerDeploymentConfig | No
     return WorkerDeploymentConfig(
         version=WorkerDeploymentVersion(name, build_id),
         use_worker_versioning=True,
-        # A pinned flusher or janitor would keep its old workers alive; gone, they would swallow the wake-ups of a memory.
+        # A pinned flusher or janitor would keep its old workers alive; gone, they swallow the wake-ups of a memory.
         # It stands here, not on the workflows: the server refuses it from workers without versions.
         default_versioning_behavior=VersioningBehavior.AUTO_UPGRADE,
     )
