@@ -27,6 +27,10 @@ _RETRY_AFTER_FAILURE_MS: Final = 60_000
 """How long a flush whose attempts are used up keeps the next one away; a forced flush does not wait."""
 
 
+_CLOCKS_DIFFER: Final = timedelta(seconds=60)
+"""By how much clocks may differ; as long as operation ids outlive their deadlines (R2 of docs/protocol.md)."""
+
+
 @activity.defn(name=wire.FLUSH_BEGIN)
 async def begin(request: Any = None) -> Json:
     """Chooses a batch: {outcome: batch, batch}. Or ends with a flush result; where a memory drops, that is all."""
@@ -107,9 +111,14 @@ def _count(resource: MemoryResource, outcome: str, begun_ms: int) -> None:
 
 
 def _attempt_ends_ms() -> int:
-    """When the server gives this attempt up: a begin that arrives later must not take the lease."""
+    """When the server gives this attempt up: a begin that arrives later must not take the lease.
+
+    With an allowance: Temporal's clock sets the time and Redis' clock is asked. Without it, a difference of ten seconds
+    would refuse each flush for good. At worst a dead attempt holds the lease once.
+    """
     info = activity.info()
-    return round((info.started_time + (info.start_to_close_timeout or timedelta(seconds=10))).timestamp() * 1000)
+    ends = info.started_time + (info.start_to_close_timeout or timedelta(seconds=10)) + _CLOCKS_DIFFER
+    return round(ends.timestamp() * 1000)
 
 
 def _last_attempt_ends_ms() -> int:

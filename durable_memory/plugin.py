@@ -62,12 +62,13 @@ class MemoryPlugin(SimplePlugin):
         summarizer: Summarizer | None = None,
         allow_in_memory: bool = False,
     ) -> None:
-        """Loads the declarations. Raises MemoryInvalid that lists every fault in them."""
-        settings = Settings()
-        self._redis_url = redis_url or settings.redis_url
-        self._project = project or settings.project
-        self._prefix = prefix or settings.prefix
-        self._task_queue = task_queue or settings.task_queue
+        """Loads the declarations. Raises MemoryInvalid that lists every fault in them, and for wrong settings."""
+        given = {"redis_url": redis_url, "project": project, "prefix": prefix, "task_queue": task_queue}
+        settings = Settings(**{name: value for name, value in given.items() if value is not None})
+        self._redis_url = settings.redis_url
+        self._project = settings.project
+        self._prefix = settings.prefix
+        self._task_queue = settings.task_queue
         self._companion = companion
         self._janitor_interval = settings.janitor_interval if janitor else None
         self._summarizer = summarizer

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from durable_memory.memory.caller import Caller, ProcessCaller
 from durable_memory.memory.clock import Clock, SystemClock
+from durable_memory.memory.declarations.declaration import is_id
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.door import Door
@@ -49,8 +50,10 @@ class MemoryClient:
     ) -> None:
         """Puts a client together from its parts; most programs want `connect`.
 
-        backends: by persistence type, `redis` and `in_memory`.
+        backends: by persistence type, `redis` and `in_memory`. Raises MemoryInvalid for a project that is no id.
         """
+        if not is_id(project):
+            raise MemoryInvalid("project: must be 1 to 100 lower-case letters, digits, '_' and '-'")
         clock = clock or SystemClock()
         counter = counter or TiktokenCounter()
         door = Door(counter, clock)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from durable_memory import Message
+from durable_memory import MemoryClient, MemoryPlugin, Message, Registry
 from durable_memory.memory.errors import MemoryConflict, MemoryInvalid, MemoryOperationConflict
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.types import InvalidValue
@@ -149,3 +150,12 @@ async def test_nothing_none_and_missing_are_three_things(open_memory: OpenMemory
     assert [len((await memory.read(max_tokens=most)).messages) for most in (None, 0, 10**30)] == [2, 0, 2]
     assert [len((await memory.read(ids=ids)).messages) for ids in (None, ())] == [2, 0]
     assert [len((await memory.read(sections=names)).messages) for names in (None, ())] == [2, 0]
+
+
+@pytest.mark.parametrize("project", ["", "Big", "a/b", "{a}", "a" * 101, HALF])
+async def test_a_project_that_is_no_id_is_refused_wherever_it_is_given(folder: Path, project: str) -> None:
+    in_process = {"resource": "memory", "id": "x", "max_tokens": 900, "persistence": {"type": "in_memory"}}
+    with pytest.raises(MemoryInvalid, match=r"^project"):
+        await MemoryClient.connect(memories=Registry.from_resources([in_process]), project=project)
+    with pytest.raises(MemoryInvalid, match=r"^DURABLE_MEMORY_PROJECT"):
+        MemoryPlugin(redis_url="redis://localhost", memories=[folder], project=project)
