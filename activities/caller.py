@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import itertools
+from collections import Counter
 from datetime import timedelta
 
 from temporalio import activity
 
 from durable_memory.memory.caller import GIVEN_ID_LIFETIME_MS, Attempt
-from durable_memory.memory.identity import Owner
+from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.types import Provenance
 
 
 class ActivityCaller:
     """One attempt of an activity.
 
-    The nth mutating call of an attempt is `namespace/run id/activity id/n`, so an activity must make its calls in
-    the same order in each attempt, or name them itself with `operation_id`.
+    The nth mutating call of an attempt on one memory is `namespace/run id/activity id/n`, so an activity must make its
+    calls on each memory in the same order in each attempt, or name them itself with `operation_id`.
     """
 
     def __init__(self, info: activity.Info) -> None:
         self._info = info
-        self._numbers = itertools.count(1)
+        self._calls: Counter[MemoryId] = Counter()
         run_id = info.workflow_run_id or info.activity_run_id
         self._prefix = f"{info.namespace}/{run_id}/{info.activity_id}"
         self._deadline_ms = _deadline_ms(info)
@@ -31,9 +31,10 @@ class ActivityCaller:
             self.owner = Owner(info.namespace, info.workflow_id, info.workflow_run_id)
         self.provenance: Provenance | None = Provenance(info.workflow_id, info.workflow_run_id, info.activity_id)
 
-    def next_attempt(self) -> Attempt:
+    def next_attempt(self, memory: MemoryId) -> Attempt:
         """See Caller."""
-        return Attempt(f"{self._prefix}/{next(self._numbers)}", self._deadline_ms)
+        self._calls[memory] += 1
+        return Attempt(f"{self._prefix}/{self._calls[memory]}", self._deadline_ms)
 
 
 def _deadline_ms(info: activity.Info) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from durable_memory.memory.clock import Clock
-from durable_memory.memory.identity import Owner
+from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.types import Provenance
 
 GIVEN_ID_LIFETIME_MS = 24 * 3600 * 1000
@@ -40,10 +40,10 @@ class Caller(Protocol):
         """What a written message says of its origin."""
         ...
 
-    def next_attempt(self) -> Attempt:
-        """Names the next mutating call.
+    def next_attempt(self, memory: MemoryId) -> Attempt:
+        """Names the next mutating call on a memory.
 
-        A repeated attempt of the same work must get the same names in the same order.
+        A repeated attempt of the same work must get the same names in the same order, whatever it does to others.
         """
         ...
 
@@ -58,7 +58,7 @@ class ProcessCaller:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
 
-    def next_attempt(self) -> Attempt:
+    def next_attempt(self, memory: MemoryId) -> Attempt:  # noqa: ARG002 - no two calls are one here
         """See Caller."""
         return Attempt(secrets.token_hex(16), self._clock.now_ms() + GIVEN_ID_LIFETIME_MS)
 

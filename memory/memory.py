@@ -206,7 +206,7 @@ class Memory:
 
     def _attempt(self, operation_id: str | None) -> Attempt:
         if operation_id is None:
-            return self._caller.next_attempt()
+            return self._caller.next_attempt(self._id)
         return given_attempt(operation_name(operation_id), self._services.clock)
 
     def _operation(self, operation_id: str | None, digest: str) -> Operation:
