@@ -13,13 +13,13 @@ from durable_memory.activities.waker import TemporalWaker
 from durable_memory.cli.options import Form, Memories, Project, RedisUrl, settings_from
 from durable_memory.cli.output import Output, facts, say, show
 from durable_memory.cli.session import failing_in_words
-from durable_memory.logs import configure_logs
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.janitor.sweep import COUNTS, Janitor
 from durable_memory.memory.settings import Settings
 from durable_memory.temporal_connection import connect_temporal, load_profile
+from durable_memory.worker.logs import configure_logs
 
 _WORDS = {
     "owners": "workflows looked at",

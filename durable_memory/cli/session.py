@@ -14,12 +14,12 @@ from durable_memory.cli.options import settings_from
 from durable_memory.cli.output import say
 from durable_memory.cli.waking import CommandWaker
 from durable_memory.dev.supervisor import ServerStartError
-from durable_memory.logs import configure_logs
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.errors import InvalidDeclarations, MemoryFault, MemoryInvalid
 from durable_memory.memory.memory import Memory
+from durable_memory.worker.logs import configure_logs
 
 _Result = TypeVar("_Result")
 

@@ -8,7 +8,7 @@ import typer
 
 from durable_memory.cli.options import Memories, Project, RedisUrl, settings_from
 from durable_memory.cli.session import failing_in_words
-from durable_memory.logs import configure_logs
+from durable_memory.worker.logs import configure_logs
 
 
 def worker(  # noqa: PLR0913 - each argument is one of the command line
@@ -70,7 +70,7 @@ def worker(  # noqa: PLR0913 - each argument is one of the command line
     It flushes the project's memories in the background and serves callers of its activities by name. SIGTERM or Ctrl-C
     lets running work finish, a second one does not.
     """
-    from durable_memory.worker_program import run_worker  # noqa: PLC0415 - the other commands start twice as fast
+    from durable_memory.worker.program import run_worker  # noqa: PLC0415 - the other commands start twice as fast
 
     with failing_in_words():
         settings = settings_from(

@@ -11,7 +11,7 @@ from tests.integration.temporal.flows.conversations import (
     UseEveryMethod,
     Write,
 )
-from tests.integration.temporal.observing import attempts_of, fault_of
+from tests.integration.temporal.observing import activities_of, attempts_of, fault_of
 from tests.integration.temporal.rig import Rig, unique
 from tests.integration.temporal.user_activities import FAILS_ONCE
 
@@ -111,8 +111,10 @@ async def test_two_workflow_types_share_one_memory(rig: Rig) -> None:
 async def test_a_reference_from_outside_needs_no_handle(rig: Rig) -> None:
     key = unique("user")
     ref = rig.memory("chat", key).ref
-    assert await rig.run(TalkOnBehalf.run, ref, "Hello.") == "Attempt 1 knew 0 messages."
+    handle = await rig.start(TalkOnBehalf.run, ref, "Hello.")
+    assert await handle.result() == "Attempt 1 knew 0 messages."
     assert len(await rig.texts("chat", key)) == 2
+    assert await activities_of(handle) == ["model_turn", "memory.cleanup"]
 
 
 async def test_input_renders_the_key_of_the_resource(rig: Rig) -> None:

@@ -71,7 +71,9 @@ def test_a_doubled_dollar_is_the_text_itself(tmp_path: Path) -> None:
     assert resource.description == "costs $5, ${TEAM}, $HOME"
 
 
-@pytest.mark.parametrize("text", ["${", "${}", "${1A}", "${A-b}", "${A:b}", "${A", "${A B}", "${A:-${B}}", "${A:-$${B}"])
+@pytest.mark.parametrize(
+    "text", ["${", "${}", "${1A}", "${A-b}", "${A:b}", "${A", "${A B}", "${A:-${B}}", "${A:-$${B}"]
+)
 def test_a_malformed_reference_is_an_error_and_not_text(tmp_path: Path, text: str) -> None:
     assert "write $${ for the text itself" in problem(tmp_path, f"description: '{text}'\nmax_tokens: 900\n", {"A": "x"})
 

@@ -12,10 +12,10 @@ from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from durable_memory.http import Answer
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.stores.port import Store
-from durable_memory.metrics import CONTENT_TYPE, WorkerMetrics
+from durable_memory.worker.http import Answer
+from durable_memory.worker.metrics import CONTENT_TYPE, WorkerMetrics
 
 _PROBE_SECONDS = 2
 _POLLED = (TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW, TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY)

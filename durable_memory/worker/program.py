@@ -21,11 +21,8 @@ from temporalio.runtime import LogForwardingConfig, LoggingConfig, Runtime, Tele
 from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Worker, WorkerDeploymentConfig
 
-from durable_memory.deployment import deployment_of
 from durable_memory.dev import DEFAULT_FOLDER, dev_servers
 from durable_memory.exit import leave
-from durable_memory.http import serving
-from durable_memory.logs import log_lost_errors
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 from durable_memory.memory.settings import Settings
@@ -33,10 +30,13 @@ from durable_memory.memory.stores.port import Store
 from durable_memory.memory.stores.redis.connection import connect_redis, redis_warnings
 from durable_memory.memory.stores.redis.url import redact_url
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
-from durable_memory.metrics import WorkerMetrics, install_metrics
 from durable_memory.plugin import MemoryPlugin
-from durable_memory.readiness import Readiness
 from durable_memory.temporal_connection import connect_temporal, load_profile
+from durable_memory.worker.deployment import deployment_of
+from durable_memory.worker.http import serving
+from durable_memory.worker.logs import log_lost_errors
+from durable_memory.worker.metrics import WorkerMetrics, install_metrics
+from durable_memory.worker.readiness import Readiness
 
 _DRAIN = timedelta(seconds=10)
 """How long running activities may go on after the first signal."""
