@@ -1,0 +1,98 @@
+"""What grows with use, and what must not: commands for an append, counting for a read, objects for memories."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import threading
+import tracemalloc
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+import pytest
+from redis.asyncio import Redis
+
+from durable_memory import MemoryClient, Message, Registry
+from durable_memory.dev import start_valkey
+from durable_memory.memory.memory import Memory
+from durable_memory.memory.stores.redis.connection import connect_redis
+from durable_memory.memory.tokens.counter import Count
+from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
+from tests.integration.cases.conftest import OpenMemory, unique
+
+
+@pytest.fixture
+async def own_redis(server_folder: Path) -> AsyncIterator[str]:
+    """A server that nobody else talks to, so that its counters count one client."""
+    valkey = await start_valkey(server_folder / unique("valkey"), fsync="everysec")
+    yield valkey.url
+    valkey.server.kill()
+
+
+async def test_a_steady_append_is_one_command(own_redis: str, folder: Path) -> None:
+    async with (
+        Redis.from_url(own_redis) as raw,
+        await MemoryClient.connect(own_redis, memories=[folder]) as client,
+    ):
+        memory = client.memory("recent", "key")
+        while not (await memory.append("fills and evicts what was there before")).evicted:
+            pass
+        await raw.config_resetstat()
+        for _ in range(20):
+            await memory.append("goes into a memory that is full")
+        commands = await raw.info("commandstats")
+    assert commands["cmdstat_evalsha"]["calls"] == 20
+    assert not {"cmdstat_eval", "cmdstat_script|load", "cmdstat_keys", "cmdstat_scan", "cmdstat_ping"} & set(commands)
+
+
+class Counting(TiktokenCounter):
+    """Counts how often it is asked."""
+
+    asked = 0
+
+    async def count(self, messages: Sequence[Message]) -> list[Count]:
+        self.asked += 1
+        return await super().count(messages)
+
+
+async def test_reading_counts_no_tokens(redis_url: str, folder: Path) -> None:
+    counter = Counting()
+    backend = await connect_redis(redis_url)
+    client = MemoryClient(Registry.load([folder]), {"redis": backend}, project=unique("project"), counter=counter)
+    async with client:
+        memory = client.memory("chat", "key")
+        await memory.append([f"message {number}" for number in range(100)])
+        asked = counter.asked
+        for view in (await memory.read(), await memory.read(limit=3), await memory.read(max_tokens=200)):
+            assert view.tokens == sum(message.tokens or 0 for message in view.messages)
+        assert counter.asked == asked
+
+
+async def test_ten_thousand_memories_leave_no_object_task_or_thread_behind(in_redis: MemoryClient) -> None:
+    async def use(number: int) -> None:
+        await in_redis.memory("chat", f"{prefix}-{number}").stats()
+
+    prefix = unique("many")
+    await asyncio.gather(*map(use, range(200)))
+    tasks, threads = len(asyncio.all_tasks()), threading.active_count()
+    gc.collect()
+    tracemalloc.start()
+    for start in range(0, 10_000, 500):
+        await asyncio.gather(*map(use, range(start, start + 500)))
+    gc.collect()
+    grown, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert not any(isinstance(thing, Memory) and thing.id.key.startswith(prefix) for thing in gc.get_objects())
+    assert (len(asyncio.all_tasks()), threading.active_count()) == (tasks, threads)
+    assert grown < 20_000_000
+
+
+async def test_a_megabyte_of_a_tool_is_smaller_after_its_flush(open_memory: OpenMemory) -> None:
+    memory = open_memory("archive")
+    call = {"id": "1", "function": {"name": "export", "arguments": {}}}
+    await memory.append([{"role": "assistant", "tool_calls": [call]}, Message.tool("row " * 250_000, "1"), "Thanks."])
+    await memory.append(["Bye.", "Bye."])
+    before = await memory.read()
+    result = await memory.flush(force=True)
+    assert result.outcome == "committed"
+    assert result.tokens_after == (await memory.read()).tokens < before.tokens
