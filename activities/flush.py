@@ -15,6 +15,7 @@ from durable_memory.activities.heartbeat import heartbeating
 from durable_memory.activities.parsing import parse
 from durable_memory.memory import telemetry
 from durable_memory.memory.declarations.resource import MemoryResource
+from durable_memory.memory.flushing.ended import measure_flush
 from durable_memory.memory.flushing.steps import Flush
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.stores.port import Batch
@@ -42,7 +43,7 @@ async def begin(request: Any = None) -> Json:
         dropped = await flush.run(
             memory, owner=asked.owner, limits=limits, force=asked.force, deadline_ms=_last_attempt_ends_ms()
         )
-        return _ended(resource, dropped, now_ms)
+        return await _ended(resource, memory, dropped, now_ms)
     begun = await flush.begin(memory, asked.owner, force=asked.force, limits=limits, attempt_ends_ms=_attempt_ends_ms())
     if isinstance(begun, FlushResult):
         data: Json = to_json(begun)
@@ -57,6 +58,8 @@ async def summarize(request: Any = None) -> Json:
     resource, memory, flush = _target(asked.target)
     async with heartbeating():
         stopped = await flush.summarize(memory, _batch(asked.batch), resource.limits())
+    if stopped is not None:
+        telemetry.count_flush(resource.id, resource.flushing.type, stopped, _seconds_since(asked.batch.begun_ms))
     return {"outcome": stopped or "drafted"}
 
 
@@ -66,7 +69,7 @@ async def commit(request: Any = None) -> Json:
     asked = parse(wire.BatchRequest, request)
     resource, memory, flush = _target(asked.target)
     result = await flush.commit(memory, _batch(asked.batch), resource.limits(), deadline_ms=_last_attempt_ends_ms())
-    return _ended(resource, result, asked.batch.begun_ms)
+    return await _ended(resource, memory, result, asked.batch.begun_ms)
 
 
 @activity.defn(name=wire.FLUSH_FAIL)
@@ -77,7 +80,7 @@ async def fail(request: Any = None) -> Json:
     stopped = await flush.fail(
         memory, _batch(asked.batch), error_type=asked.error_type, retry_after_ms=_RETRY_AFTER_FAILURE_MS
     )
-    _count(resource, "failed", asked.batch.begun_ms)
+    telemetry.count_flush(resource.id, resource.flushing.type, "failed", _seconds_since(asked.batch.begun_ms))
     return {"outcome": stopped or "failed"}
 
 
@@ -97,17 +100,16 @@ def _batch(field: wire.BatchField) -> Batch:
     return Batch(**values)
 
 
-def _ended(resource: MemoryResource, result: FlushResult, begun_ms: int) -> Json:
-    if result.outcome != "nothing":
-        _count(resource, result.outcome, begun_ms)
+async def _ended(resource: MemoryResource, memory: MemoryId, result: FlushResult, begun_ms: int) -> Json:
+    store = client_of_project(memory.project).services(resource).store
+    await measure_flush(store, resource, memory, result, _seconds_since(begun_ms))
     # The removed ids stay in the store's hands: a thousand of them would weigh on the flusher's history.
     data: Json = to_json(dataclasses.replace(result, removed_ids=()))
     return data
 
 
-def _count(resource: MemoryResource, outcome: str, begun_ms: int) -> None:
-    seconds = max(time.time_ns() // 1_000_000 - begun_ms, 0) / 1_000
-    telemetry.count_flush(resource.id, resource.flushing.type, outcome, seconds)
+def _seconds_since(begun_ms: int) -> float:
+    return max(time.time_ns() // 1_000_000 - begun_ms, 0) / 1_000
 
 
 def _attempt_ends_ms() -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from durable_memory.memory.codec import decode
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.door import Admitted
 from durable_memory.memory.errors import MemoryBackpressure, MemoryInvalid, MemoryUnavailable
+from durable_memory.memory.flushing.ended import measure_flush, measure_overflow
 from durable_memory.memory.health import judge
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.services import Services
@@ -71,10 +73,11 @@ class Memory:
         its summary: try again), MemoryOperationConflict (same id, other content), MemoryOperationExpired,
         MemoryDamaged.
         """
-        with telemetry.measured("append", self._id.resource):
+        with telemetry.measured("append", self._id) as call:
             # Before the first wait: calls made at the same time are numbered in the order in which they were made.
             attempt = self._attempt(operation_id)
             admitted = await self._admit(messages)
+            call.records(admitted.messages)
             return await self._append(admitted, admitted.digest, attempt)
 
     async def record_turn(
@@ -87,9 +90,10 @@ class Memory:
         it holds none of it any more (summarised, deleted, cleared), what was sent comes back without ids. Errors as in
         `append`.
         """
-        with telemetry.measured("record_turn", self._id.resource):
+        with telemetry.measured("record_turn", self._id) as call:
             attempt = self._attempt(operation_id)
             admitted = await self._admit(messages)
+            call.records(admitted.messages)
             result = await self._append(admitted, "", attempt)
             if result.already_applied:
                 first = await self._services.store.find(self._id, result.ids)
@@ -109,10 +113,11 @@ class Memory:
         if_version: the version of a view; `absent` creates only. Raises MemoryConflict if the memory has another
         one, which a background flush causes too; and what `append` raises.
         """
-        with telemetry.measured("write", self._id.resource):
+        with telemetry.measured("write", self._id) as call:
             attempt = self._attempt(operation_id)
             version = wanted_version(if_version)
             admitted = await self._admit(messages)
+            call.records(admitted.messages)
             operation = Operation(attempt.operation_id, attempt.deadline_ms, admitted.digest)
             await self._register_once()
             result = await self._services.store.write(self._id, admitted.entries, operation, self._limits, version)
@@ -133,18 +138,20 @@ class Memory:
         sections: only these. ids: these live messages with their whole groups; it counts as an access to them.
         Raises MemoryInvalid, and MemoryOversize if system and pinned messages alone exceed max_tokens.
         """
-        with telemetry.measured("read", self._id.resource):
+        with telemetry.measured("read", self._id) as call:
             query = ReadQuery(
                 limit=whole_number("limit", limit),
                 max_tokens=whole_number("max_tokens", max_tokens),
                 sections=None if sections is None else known_sections(sections),
                 ids=None if ids is None else message_ids(ids),
             )
-            return await self._read(query)
+            view = await self._read(query)
+            call.records(view.messages)
+            return view
 
     async def touch(self, ids: Sequence[str]) -> tuple[str, ...]:
         """Records an access to these messages, for lru. Returns the ids that are live."""
-        with telemetry.measured("touch", self._id.resource):
+        with telemetry.measured("touch", self._id):
             return await self._services.store.touch(self._id, message_ids(ids), self._limits)
 
     async def delete(self, ids: Sequence[str], *, operation_id: str | None = None) -> DeleteResult:
@@ -152,7 +159,7 @@ class Memory:
 
         A flush that holds one of them ends.
         """
-        with telemetry.measured("delete", self._id.resource):
+        with telemetry.measured("delete", self._id):
             wanted = message_ids(ids)
             operation = self._operation(operation_id, json.dumps(["delete", *wanted]))
             return await self._services.store.delete(self._id, wanted, operation, self._limits)
@@ -162,9 +169,9 @@ class Memory:
 
         Raises MemoryInvalid unless `confirm` is True.
         """
-        if confirm is not True:
-            raise MemoryInvalid("confirm: clear removes every message of this memory; pass confirm=True to do it")
-        with telemetry.measured("clear", self._id.resource):
+        with telemetry.measured("clear", self._id):
+            if confirm is not True:
+                raise MemoryInvalid("confirm: clear removes every message of this memory; pass confirm=True to do it")
             return await self._services.store.clear(self._id, self._operation(operation_id, "clear"))
 
     async def flush(self, *, force: bool = False, operation_id: str | None = None) -> FlushResult:
@@ -173,31 +180,25 @@ class Memory:
         force: below the threshold too, and down to what is never flushed (system, pinned, keep_first, keep_last).
         An outcome `busy` means that another flush runs. Raises MemorySummaryRejected.
         """
-        with telemetry.measured("flush", self._id.resource):
-            attempt = self._attempt(operation_id)
-            result = await self._services.flush.run(
-                self._id,
-                owner=attempt.operation_id,
-                limits=self._limits,
-                force=force,
-                deadline_ms=attempt.deadline_ms,
-            )
+        with telemetry.measured("flush", self._id):
+            result = await self._flush(self._attempt(operation_id), force=force)
             if result.flush_due:
                 await self._services.waker.wake(self._id)
             return result
 
     async def wake_flush(self, *, force: bool = False) -> None:
         """Asks the background for a flush and returns; see `flush` for `force`."""
-        await self._services.waker.wake(self._id, force=force)
+        with telemetry.measured("wake_flush", self._id):
+            await self._services.waker.wake(self._id, force=force)
 
     async def stats(self) -> MemoryStats:
         """Returns the counters; loads no message and writes nothing."""
-        with telemetry.measured("stats", self._id.resource):
+        with telemetry.measured("stats", self._id):
             return await self._services.store.stats(self._id, self._limits)
 
     async def health(self) -> MemoryHealth:
         """Tells whether this memory can do its work, and what keeps it from it; writes nothing."""
-        with telemetry.measured("health", self._id.resource):
+        with telemetry.measured("health", self._id):
             try:
                 stats = await self._services.store.stats(self._id, self._limits)
             except MemoryUnavailable as error:
@@ -230,6 +231,23 @@ class Memory:
             raise
         return await self._written(result)
 
+    async def _flush(self, attempt: Attempt, *, force: bool) -> FlushResult:
+        started = time.perf_counter()
+        try:
+            result = await self._services.flush.run(
+                self._id,
+                owner=attempt.operation_id,
+                limits=self._limits,
+                force=force,
+                deadline_ms=attempt.deadline_ms,
+            )
+        except Exception:
+            seconds = time.perf_counter() - started
+            telemetry.count_flush(self._id.resource, self._resource.flushing.type, "failed", seconds)
+            raise
+        await measure_flush(self._services.store, self._resource, self._id, result, time.perf_counter() - started)
+        return result
+
     async def _register_once(self) -> None:
         pair = (self._caller.owner, self._id)
         if pair not in self._services.registered:
@@ -244,12 +262,20 @@ class Memory:
             # A memory born again may have been forgotten by the index; a repeated attempt may follow a crash between
             # both.
             await self._register()
-        if result.evicted and not result.already_applied:
-            reason = "overflow" if self._limits.summarize else "dropped"
-            telemetry.count_evictions(self._id.resource, self._limits.policy, reason, result.evicted)
+        if not result.already_applied:
+            await self._measure(result)
         if result.flush_due:
             await self._services.waker.wake(self._id)
         return result
+
+    async def _measure(self, result: AppendResult) -> None:
+        telemetry.record_view(self._id.resource, result.tokens, self._limits.max_tokens)
+        if result.evicted:
+            reason = "overflow" if self._limits.summarize else "dropped"
+            telemetry.count_evictions(self._id.resource, self._limits.policy, reason, result.evicted)
+            if self._limits.summarize:
+                # One more question to the store, only where a flusher is woken as well.
+                await measure_overflow(self._services.store, self._resource, self._id)
 
     async def _read(self, query: ReadQuery) -> View:
         stored = await self._services.store.read(self._id, query, self._limits)

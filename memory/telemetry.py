@@ -1,47 +1,101 @@
 """What the core measures, through the OpenTelemetry API.
 
-Labels are bounded: resource, operation, outcome, policy; never a key.
+Labels are bounded: resource, operation, outcome, policy; never a key. docs/telemetry.md lists what is measured.
 """
 
 from __future__ import annotations
 
+import asyncio
 import time
+from collections.abc import Sequence
 from types import TracebackType
+from typing import Final, Self
 
 from opentelemetry import metrics
 
-from durable_memory.memory.errors import MemoryFault
+from durable_memory.memory.errors import MemoryConflict, MemoryFault, MemoryOperationConflict
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.spans import open_span
+from durable_memory.memory.types import Message
+
+_TOKENS: Final = (100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000)
+_SHARES: Final = (0.1, 0.25, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
 
 _meter = metrics.get_meter("durable_memory")
 _operations = _meter.create_counter("memory_operations", description="Operations on memories by outcome")
 _durations = _meter.create_histogram("memory_operation_duration", unit="s", description="Duration of operations")
+_budget = _meter.create_histogram(
+    "memory_budget_ratio",
+    description="Share of the token budget that the view fills, after an append and after a flush",
+    explicit_bucket_boundaries_advisory=_SHARES,
+)
+_view_tokens = _meter.create_histogram(
+    "memory_view_tokens",
+    description="Tokens of the view after an append and after a flush",
+    explicit_bucket_boundaries_advisory=_TOKENS,
+)
+_overflow_tokens = _meter.create_histogram(
+    "memory_overflow_tokens",
+    description="Tokens that wait for their summary, after an append that evicted and after a flush",
+    explicit_bucket_boundaries_advisory=_TOKENS,
+)
 _evictions = _meter.create_counter("memory_evictions", description="Messages that left the view at an append")
+_conflicts = _meter.create_counter("memory_conflicts", description="Calls refused for a version or an operation id")
 _flushes = _meter.create_counter("memory_flush", description="Flushes by strategy and outcome")
-_flush_durations = _meter.create_histogram("memory_flush_duration", unit="s", description="Duration of flush steps")
+_flush_durations = _meter.create_histogram("memory_flush_duration", unit="s", description="Duration of flushes")
+_lease_waits = _meter.create_histogram(
+    "memory_lease_wait", unit="s", description="How long flushes wait for their lease"
+)
+_lost_leases = _meter.create_counter("memory_lease_lost", description="Flushes whose lease or batch was lost")
 _estimated = _meter.create_counter("memory_tokens_estimated", description="Messages whose tokens were estimated")
 _janitor_actions = _meter.create_counter("memory_janitor_actions", description="What sweeps of the janitor did")
 _failed_wakes = _meter.create_counter("memory_failed_wakes", description="Flushers that could not be told of due work")
 
 
-class measured:  # noqa: N801 - used like a function: `with measured("append", resource):`
-    """Counts and times one operation; its outcome is `ok`, the error's type, or `error`."""
+class measured:  # noqa: N801 - used like a function: `with measured("append", memory):`
+    """Counts and times one call and gives it its span; outcome: `ok`, the error's type, `cancelled` or `error`."""
 
-    __slots__ = ("_operation", "_resource", "_started")
+    __slots__ = ("_memory", "_operation", "_span", "_started")
 
-    def __init__(self, operation: str, resource: str) -> None:
+    def __init__(self, operation: str, memory: MemoryId) -> None:
         self._operation = operation
-        self._resource = resource
+        self._memory = memory
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> Self:
         self._started = time.perf_counter()
+        self._span = open_span(self._operation, self._memory)
+        return self
+
+    def records(self, messages: Sequence[Message]) -> None:
+        """Tells the span, if there is one, which messages went in or came out."""
+        if self._span is not None:
+            self._span.records(messages)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        outcome = "ok" if error is None else error.type if isinstance(error, MemoryFault) else "error"
         seconds = time.perf_counter() - self._started
-        _operations.add(1, {"operation": self._operation, "resource": self._resource, "outcome": outcome})
-        _durations.record(seconds, {"operation": self._operation, "resource": self._resource})
+        resource = self._memory.resource
+        failed = None if error is None else _failure(error)
+        if self._span is not None:
+            self._span.end(failed)
+        _operations.add(1, {"operation": self._operation, "resource": resource, "outcome": failed or "ok"})
+        _durations.record(seconds, {"operation": self._operation, "resource": resource})
+        if isinstance(error, (MemoryConflict, MemoryOperationConflict)):
+            _conflicts.add(1, {"resource": resource, "type": error.type})
+
+
+def record_view(resource: str, tokens: int, max_tokens: int | None) -> None:
+    """Records how full a view is."""
+    labels = {"resource": resource}
+    _view_tokens.record(tokens, labels)
+    if max_tokens:
+        _budget.record(tokens / max_tokens, labels)
+
+
+def record_overflow(resource: str, tokens: int) -> None:
+    """Records how much waits for its summary."""
+    _overflow_tokens.record(tokens, {"resource": resource})
 
 
 def count_evictions(resource: str, policy: str, reason: str, messages: int) -> None:
@@ -50,10 +104,20 @@ def count_evictions(resource: str, policy: str, reason: str, messages: int) -> N
 
 
 def count_flush(resource: str, strategy: str, outcome: str, seconds: float) -> None:
-    """Counts one flush, or one step of a durable flush, that ended."""
+    """Counts one flush that ended."""
     labels = {"resource": resource, "strategy": strategy, "outcome": outcome}
     _flushes.add(1, labels)
     _flush_durations.record(seconds, {"resource": resource, "strategy": strategy})
+
+
+def record_lease_wait(resource: str, outcome: str, seconds: float) -> None:
+    """Records how long a flush waited for its lease (`taken`), or has to wait until it may ask again (`busy`)."""
+    _lease_waits.record(seconds, {"resource": resource, "outcome": outcome})
+
+
+def count_lost_lease(resource: str) -> None:
+    """Counts a flush that lost its lease, or its batch to a write or a delete; it changes nothing any more."""
+    _lost_leases.add(1, {"resource": resource})
 
 
 def count_estimated(resource: str, messages: int) -> None:
@@ -69,3 +133,9 @@ def count_failed_wake(resource: str) -> None:
 def count_janitor(action: str, times: int) -> None:
     """Counts what a sweep did; an action that was never needed shows as zero."""
     _janitor_actions.add(times, {"action": action})
+
+
+def _failure(error: BaseException) -> str:
+    if isinstance(error, MemoryFault):
+        return error.type
+    return "cancelled" if isinstance(error, asyncio.CancelledError) else "error"

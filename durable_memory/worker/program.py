@@ -37,6 +37,7 @@ from durable_memory.worker.http import serving
 from durable_memory.worker.logs import log_lost_errors
 from durable_memory.worker.metrics import WorkerMetrics, install_metrics
 from durable_memory.worker.readiness import Readiness
+from durable_memory.worker.spans import exporting_spans
 
 _DRAIN = timedelta(seconds=10)
 """How long running activities may go on after the first signal."""
@@ -86,6 +87,7 @@ async def _work(settings: Settings, *, dev: bool) -> None:
     registry = Registry.load(settings.memories)
     metrics = install_metrics()
     async with AsyncExitStack() as stack:
+        stack.enter_context(exporting_spans(os.environ))
         redis_url, profile = await stack.enter_async_context(_servers(settings, dev=dev))
         plugin = MemoryPlugin(
             redis_url=redis_url,

@@ -8,11 +8,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+import time
 from collections.abc import Coroutine
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from durable_memory.memory import codec
+from durable_memory.memory import codec, telemetry
 from durable_memory.memory.clock import Clock
 from durable_memory.memory.errors import MemoryFault, MemoryOperationExpired, MemorySummaryRejected
 from durable_memory.memory.flushing.lease import while_leased
@@ -47,7 +48,8 @@ class Flush:
 
     async def begin(self, memory: MemoryId, owner: str, *, force: bool, limits: Limits, attempt_ends_ms: int) -> Begun:
         """Takes the lease and chooses what to summarise; see Store.begin. Only for memories that summarise."""
-        return await self._store.begin(
+        asked = time.perf_counter()
+        begun = await self._store.begin(
             memory,
             owner,
             batch_id=secrets.token_hex(8),
@@ -55,6 +57,11 @@ class Flush:
             attempt_ends_ms=attempt_ends_ms,
             limits=limits,
         )
+        if isinstance(begun, Batch):
+            telemetry.record_lease_wait(memory.resource, "taken", time.perf_counter() - asked)
+        elif begun.outcome == "busy":
+            telemetry.record_lease_wait(memory.resource, "busy", begun.retry_after_ms / 1_000)
+        return begun
 
     async def summarize(self, memory: MemoryId, batch: Batch, limits: Limits) -> Stopped | None:
         """Writes the summary of a batch and stores it as the batch's draft, keeping the lease meanwhile.
@@ -62,11 +69,17 @@ class Flush:
         Returns None when the draft is stored, `gone` or `stale` when it has become useless. Raises
         MemorySummaryRejected for an empty or too large summary, and whatever the summariser raises.
         """
-        return await while_leased(self._store, memory, batch, limits, self._draft(memory, batch))
+        stopped = await while_leased(self._store, memory, batch, limits, self._draft(memory, batch))
+        if stopped == "stale":
+            telemetry.count_lost_lease(memory.resource)
+        return stopped
 
     async def commit(self, memory: MemoryId, batch: Batch, limits: Limits, *, deadline_ms: int) -> FlushResult:
         """Replaces the batch by its draft in one step; see Store.commit."""
-        return await self._store.commit(memory, batch, limits, deadline_ms)
+        result = await self._store.commit(memory, batch, limits, deadline_ms)
+        if result.outcome == "stale":
+            telemetry.count_lost_lease(memory.resource)
+        return result
 
     async def fail(self, memory: MemoryId, batch: Batch, *, error_type: str, retry_after_ms: int) -> Stopped | None:
         """Gives batch and lease back; see Store.fail."""

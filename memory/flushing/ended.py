@@ -1,0 +1,36 @@
+"""What is measured of a flush that ended, in whatever process it ran."""
+
+from __future__ import annotations
+
+import logging
+
+from durable_memory.memory import telemetry
+from durable_memory.memory.declarations.resource import MemoryResource
+from durable_memory.memory.errors import MemoryFault
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.stores.port import Store
+from durable_memory.memory.types import FlushResult
+
+_log = logging.getLogger(__name__)
+
+
+async def measure_flush(
+    store: Store, resource: MemoryResource, memory: MemoryId, result: FlushResult, seconds: float
+) -> None:
+    """Counts a flush by its outcome, and records what it left in the view and in the overflow."""
+    if result.outcome == "nothing":
+        return
+    telemetry.count_flush(resource.id, resource.flushing.type, result.outcome, seconds)
+    if result.outcome in ("committed", "dropped"):
+        telemetry.record_view(resource.id, result.tokens_after, resource.limits().max_tokens)
+        await measure_overflow(store, resource, memory)
+
+
+async def measure_overflow(store: Store, resource: MemoryResource, memory: MemoryId) -> None:
+    """Records what waits for its summary. Never fails what has been done already."""
+    try:
+        stats = await store.stats(memory, resource.limits())
+    except MemoryFault as fault:
+        _log.debug("an overflow could not be measured (%s)", fault.type, extra={"resource": resource.id})
+        return
+    telemetry.record_overflow(resource.id, stats.omitted.tokens)

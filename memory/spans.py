@@ -1,0 +1,106 @@
+"""Spans of the calls on a memory, through the OpenTelemetry API and by its conventions for generative AI.
+
+A memory stands in a span as the id of its resource and a keyed hash of its identity. Keys never do, and what was said
+only where the user asks for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Mapping, Sequence
+from contextvars import Token
+from typing import Final
+
+from opentelemetry import context, trace
+from opentelemetry.trace import ProxyTracerProvider, SpanKind, StatusCode
+
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.types import Message
+
+OPERATION_NAMES: Final[Mapping[str, str]] = {
+    "append": "create_memory",
+    "record_turn": "create_memory",
+    "write": "update_memory",
+    "touch": "update_memory",
+    "flush": "update_memory",
+    "wake_flush": "update_memory",
+    "delete": "delete_memory",
+    "clear": "delete_memory",
+    "read": "search_memory",
+    "stats": "search_memory",
+    "health": "search_memory",
+}
+"""What the conventions call each method of a memory; it is the name of the span."""
+
+ATTRIBUTES: Final = (
+    "gen_ai.operation.name",
+    "gen_ai.provider.name",
+    "gen_ai.memory.store.id",
+    "gen_ai.memory.record.count",
+    "gen_ai.memory.records",
+    "durable_memory.operation",
+    "durable_memory.memory.hash",
+    "error.type",
+)
+"""All that a span may carry."""
+
+CAPTURE_CONTENT: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+"""The variable that lets messages stand in `gen_ai.memory.records`, if it is `true`."""
+
+HASH_KEY: Final = "DURABLE_MEMORY_TELEMETRY_KEY"
+"""The variable with the secret behind the hashes; without it each process has its own, and hashes of two differ."""
+
+_tracer = trace.get_tracer("durable_memory")
+_key_of_process = secrets.token_bytes(32)
+
+
+class CallSpan:
+    """The span of one call; the spans of what it calls are its children."""
+
+    __slots__ = ("_span", "_token")
+
+    def __init__(self, operation: str, memory: MemoryId) -> None:
+        name = OPERATION_NAMES[operation]
+        attributes = {
+            "gen_ai.operation.name": name,
+            "gen_ai.provider.name": "durable_memory",
+            "gen_ai.memory.store.id": memory.resource,
+            "durable_memory.operation": operation,
+            "durable_memory.memory.hash": memory_hash(memory),
+        }
+        self._span = _tracer.start_span(name, kind=SpanKind.CLIENT, attributes=attributes)
+        self._token: Token[context.Context] = context.attach(trace.set_span_in_context(self._span))
+
+    def records(self, messages: Sequence[Message]) -> None:
+        """Notes how many messages went in or came out, and what they say where the user asks for it."""
+        self._span.set_attribute("gen_ai.memory.record.count", len(messages))
+        if self._span.is_recording() and os.environ.get(CAPTURE_CONTENT, "").lower() == "true":
+            content = [message.to_dict() for message in messages]
+            self._span.set_attribute("gen_ai.memory.records", json.dumps(content, ensure_ascii=False))
+
+    def end(self, error_type: str | None) -> None:
+        """Ends it. Texts and stack traces of errors stay out: those of others may repeat what was said."""
+        if error_type is not None:
+            self._span.set_attribute("error.type", error_type)
+            self._span.set_status(StatusCode.ERROR)
+        context.detach(self._token)
+        self._span.end()
+
+
+def open_span(operation: str, memory: MemoryId) -> CallSpan | None:
+    """Begins the span of a call. None where the process has no SDK: nobody would see it, and it has its price."""
+    if isinstance(trace.get_tracer_provider(), ProxyTracerProvider):
+        return None
+    return CallSpan(operation, memory)
+
+
+def memory_hash(memory: MemoryId) -> str:
+    """Returns what tells memories apart in spans: a guess at a key cannot be checked against it without the secret."""
+    secret = os.environ.get(HASH_KEY)
+    # Hashed first, since a key of blake2 has at most 64 bytes.
+    key = hashlib.sha256(secret.encode()).digest() if secret else _key_of_process
+    identity = json.dumps([memory.project, memory.resource, memory.key]).encode()
+    return hashlib.blake2b(identity, key=key, digest_size=8).hexdigest()
