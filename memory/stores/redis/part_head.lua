@@ -34,6 +34,11 @@ if found[1] then
     long_messages, short_tokens, short_messages, pinned_tokens, pinned_messages, waiting_tokens, waiting_messages,
     flush_retry_at, flush_at, prune_at, ops_until = struct.unpack(COUNTERS, found[2])
 end
+-- In its last millisecond a memory is still there, but a key that a script would give its end now would be gone at once.
+local ended = incarnation and expires_at > 0 and expires_at <= now
+if ended then
+  incarnation = nil
+end
 
 -- The record of operations: ids are kept for so long after their deadline, and at most so many.
 local SKEW_MS = 60000
@@ -44,7 +49,7 @@ local function damage(what)
 end
 
 -- A later form of memories has another head. It must not look absent: the next append would be a birth and replace it.
-if not incarnation and redis.call('EXISTS', key.meta) == 1 then
+if not incarnation and not ended and redis.call('EXISTS', key.meta) == 1 then
   if tonumber(redis.call('HGET', key.meta, 'schema') or 0) > SCHEMA then
     error(redis.error_reply('NEWER'))
   end

@@ -27,6 +27,9 @@ end
 
 redis.call('UNLINK', key.msg, key.system, key.long, key.short, key.pinned, key.evict, key.groups, key.departed,
   key.overflow, key.batch, key.lease)
+if m.born then
+  redis.call('UNLINK', key.meta) -- of a life that ends in this millisecond
+end
 m.policy = lru and 'lru' or 'fifo'
 local first = m.seq + 1
 local touched = apply_plan(plan)

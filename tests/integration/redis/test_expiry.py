@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from redis.asyncio import Redis
 
-from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.port import Backend, Batch
 from durable_memory.memory.stores.redis.keys import MEMORY_KEYS, RedisKeys
 from durable_memory.testing.builders import call, dropping, result, summarising, system, user
 from durable_memory.testing.driven import Driven
@@ -162,3 +162,17 @@ async def test_the_record_of_operations_ends_by_its_deadlines(backend: Backend, 
     ends = await expiries(raw, prefix, driven)
     assert now + 60_000 <= ends["ops"] <= now + 80_000
     assert ends["opx"] == ends["ops"]
+
+
+async def test_a_flush_that_begins_at_the_very_end_finds_the_memory_gone_and_not_damaged(backend: Backend) -> None:
+    for _ in range(8):
+        driven = Driven(backend.store, summarising(ttl_ms=40))
+        await driven.append(*(user(f"m{number}") for number in range(8)))
+        outcomes = set()
+        while "gone" not in outcomes:
+            begun = await driven.begin(force=True)
+            outcomes.add("batch" if isinstance(begun, Batch) else begun.outcome)
+            if isinstance(begun, Batch):
+                await driven.store.fail(driven.memory, begun, "tried again", 0)
+        assert outcomes <= {"batch", "gone"}
+        assert (await driven.append(user("again"))).created
