@@ -7,10 +7,12 @@ from contextvars import ContextVar
 from typing import Any
 
 from temporalio import activity
+from temporalio.exceptions import FailureError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
+from durable_memory.activities import wire
 from durable_memory.activities.caller import ActivityCaller
-from durable_memory.activities.faults import to_application_error
+from durable_memory.activities.faults import to_application_error, without_words
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.errors import MemoryFault, MemoryInvalid, MemoryUnavailable
 
@@ -75,5 +77,11 @@ class _Inbound(ActivityInboundInterceptor):
         except MemoryFault as fault:
             # Without the cause: a chain of stack traces could carry content into the history.
             raise to_application_error(fault) from None
+        except FailureError:
+            raise  # a summariser's own word to Temporal
+        except Exception as error:
+            if activity.info().activity_type not in wire.ACTIVITIES:
+                raise  # a user's activity speaks for itself
+            raise without_words(error) from None
         finally:
             _current.reset(token)

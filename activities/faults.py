@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import traceback
 from datetime import timedelta
+from pathlib import Path
 
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
@@ -22,3 +24,14 @@ def to_application_error(fault: MemoryFault) -> ApplicationError:
         next_retry_delay=None if fault.retry_after_ms is None else timedelta(milliseconds=fault.retry_after_ms),
         category=ApplicationErrorCategory.BENIGN if benign else ApplicationErrorCategory.UNSPECIFIED,
     )
+
+
+def without_words(error: Exception) -> ApplicationError:
+    """Returns an error of somebody else's code, as of a summariser, by its type and place.
+
+    Its text and the errors behind it may repeat what was said, and a history is read by many.
+    """
+    places = traceback.extract_tb(error.__traceback__)
+    place = f" at {Path(places[-1].filename).name}:{places[-1].lineno} in {places[-1].name}" if places else ""
+    kind = type(error).__name__
+    return ApplicationError(f"{kind}{place}; its text is left out, since it may repeat content", type=kind)

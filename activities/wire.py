@@ -38,6 +38,14 @@ FLUSH_COMMIT: Final = "memory.flush.commit"
 FLUSH_FAIL: Final = "memory.flush.fail"
 SWEEP: Final = "memory.janitor.sweep"
 
+ACTIVITIES: Final = frozenset(
+    {
+        *(APPEND, RECORD_TURN, READ, WRITE, TOUCH, DELETE, CLEAR, FLUSH, STATS, HEALTH, CLEANUP),
+        *(FLUSH_BEGIN, FLUSH_SUMMARIZE, FLUSH_COMMIT, FLUSH_FAIL, SWEEP),
+    }
+)
+"""All of them."""
+
 FLUSHER: Final = "memory-flush"
 """Workflow type of the flusher."""
 

@@ -17,6 +17,7 @@ from typing import Final
 from opentelemetry import context, trace
 from opentelemetry.trace import ProxyTracerProvider, SpanKind, StatusCode
 
+from durable_memory.memory.errors import MemoryFault
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.types import Message
 
@@ -81,10 +82,11 @@ class CallSpan:
             content = [message.to_dict() for message in messages]
             self._span.set_attribute("gen_ai.memory.records", json.dumps(content, ensure_ascii=False))
 
-    def end(self, error_type: str | None) -> None:
+    def end(self, error: BaseException | None) -> None:
         """Ends it. Texts and stack traces of errors stay out: those of others may repeat what was said."""
-        if error_type is not None:
-            self._span.set_attribute("error.type", error_type)
+        if error is not None:
+            kind = error.type if isinstance(error, MemoryFault) else type(error).__name__
+            self._span.set_attribute("error.type", kind)
             self._span.set_status(StatusCode.ERROR)
         context.detach(self._token)
         self._span.end()

@@ -78,7 +78,7 @@ class measured:  # noqa: N801 - used like a function: `with measured("append", m
         resource = self._memory.resource
         failed = None if error is None else _failure(error)
         if self._span is not None:
-            self._span.end(failed)
+            self._span.end(error)
         _operations.add(1, {"operation": self._operation, "resource": resource, "outcome": failed or "ok"})
         _durations.record(seconds, {"operation": self._operation, "resource": resource})
         if isinstance(error, (MemoryConflict, MemoryOperationConflict)):

@@ -1,0 +1,63 @@
+"""The SDK of OpenTelemetry in this process, and memories that are watched through it."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from durable_memory import Memory, MemoryClient
+from durable_memory.dev import Valkey, start_valkey
+from durable_memory.worker.metrics import WorkerMetrics, install_metrics
+from tests.integration.telemetry.declared import REGISTRY
+
+
+@pytest.fixture(scope="session")
+def exporter() -> InMemorySpanExporter:
+    """Holds the spans of this process; a provider can be set only once in it."""
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    trace.set_tracer_provider(provider)
+    return exporter
+
+
+@pytest.fixture
+def spans(exporter: InMemorySpanExporter) -> Iterator[InMemorySpanExporter]:
+    """The same, empty."""
+    exporter.clear()
+    yield exporter
+    exporter.clear()
+
+
+@pytest.fixture(scope="session")
+def metrics() -> WorkerMetrics:
+    """What this process measures; as with spans, once."""
+    return install_metrics()
+
+
+@pytest.fixture(scope="session")
+async def client(redis_url: str) -> AsyncIterator[MemoryClient]:
+    """A client of a project of its own."""
+    project = f"telemetry-{uuid.uuid4().hex[:12]}"
+    async with await MemoryClient.connect(redis_url, memories=REGISTRY, project=project) as client:
+        yield client
+
+
+@pytest.fixture
+def memory(client: MemoryClient) -> Memory:
+    """A fresh memory, whose key must show nowhere."""
+    return client.memory("small", f"private-{uuid.uuid4().hex}")
+
+
+@pytest.fixture
+async def own_valkey(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Valkey]:
+    """A Valkey that a test may stop and give a password."""
+    valkey = await start_valkey(tmp_path_factory.mktemp("own-valkey"))
+    yield valkey
+    valkey.server.kill()
