@@ -1,0 +1,117 @@
+"""What has to happen to memories so that every series moves: on a real Redis and a real Temporal."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from prometheus_client.parser import text_string_to_metric_families
+from temporalio.client import Client
+
+from durable_memory import MemoryClient
+from durable_memory.activities.runs import TemporalRuns
+from durable_memory.activities.waker import TemporalWaker
+from durable_memory.memory.errors import MemoryConflict
+from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
+from durable_memory.memory.flushing.summarizer import SummaryRequest
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.janitor.sweep import Janitor
+from durable_memory.memory.tokens.encodings import Encodings
+from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
+from durable_memory.worker.metrics import WorkerMetrics
+from tests.integration.telemetry.declared import REGISTRY
+
+KEY = "key-of-marley"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One sample of a series."""
+
+    name: str
+    labels: Mapping[str, str]
+    value: float
+
+
+def samples(metrics: WorkerMetrics) -> list[Sample]:
+    """Everything that this process has measured."""
+    return [
+        Sample(sample.name, sample.labels, sample.value)
+        for family in text_string_to_metric_families(metrics.text().decode())
+        for sample in family.samples
+    ]
+
+
+class Held:
+    """A summariser that waits until it is let go."""
+
+    max_input_tokens: int | None = None
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+        self.gate = asyncio.Event()
+
+    async def summarize(self, request: SummaryRequest) -> str:
+        """See Summarizer."""
+        self.asked.set()
+        await self.gate.wait()
+        return await RuleBasedSummarizer().summarize(request)
+
+
+async def play(client: MemoryClient, redis_url: str, temporal: Client) -> None:
+    """Plays it, on memories of the client's project."""
+    memory = client.memory("small", KEY)
+    for number in range(12):
+        await memory.append([f"Parcel {number} left the depot {number * 37} for Ghent, and nobody knows why."] * 3)
+    await memory.flush()
+    with contextlib.suppress(MemoryConflict):
+        await memory.write("A new start.", if_version="absent")
+    await client.memory("ring", KEY).append(["Hello"] * 9)
+    await _lose_a_lease(client, redis_url)
+    await _estimate(client)
+    await _wake_in_vain(client, temporal)
+    await _sweep(client, temporal)
+
+
+async def _lose_a_lease(client: MemoryClient, redis_url: str) -> None:
+    held = Held()
+    async with await MemoryClient.connect(
+        redis_url, memories=REGISTRY, project=client.project, summarizer=held
+    ) as holding:
+        memory = holding.memory("small", f"{KEY}/lease")
+        await memory.append(["Where is my parcel?"] * 6)
+        flushing = asyncio.create_task(memory.flush(force=True))
+        await held.asked.wait()
+        await client.memory("small", f"{KEY}/lease").flush(force=True)  # is busy
+        await memory.write("A new start.")
+        held.gate.set()
+        assert (await flushing).outcome == "stale"
+
+
+async def _estimate(client: MemoryClient) -> None:
+    def nothing_to_load(_: str) -> None:
+        raise ConnectionError("no network")
+
+    counter = TiktokenCounter(encodings=Encodings(nothing_to_load))  # type: ignore[arg-type] # it never returns
+    estimating = MemoryClient(REGISTRY, client.backends, project=client.project, counter=counter)
+    await estimating.memory("small", f"{KEY}/estimated").append("Hello")
+
+
+async def _wake_in_vain(client: MemoryClient, temporal: Client) -> None:
+    nowhere = await Client.connect(temporal.service_client.config.target_host, namespace="no-such-namespace")
+    waker = TemporalWaker(nowhere, "no-queue")
+    waking = MemoryClient(REGISTRY, client.backends, project=client.project, waker=waker)
+    await waking.memory("small", KEY).wake_flush()
+
+
+async def _sweep(client: MemoryClient, temporal: Client) -> None:
+    await client.memory("small", f"{KEY}/due").append(["A sentence of about ten tokens, more or less."] * 60)
+    woken: list[MemoryId] = []
+
+    async def wake(memory: MemoryId) -> None:
+        woken.append(memory)
+
+    await Janitor(client, TemporalRuns(temporal), wake).sweep()
+    assert woken
