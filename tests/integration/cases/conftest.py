@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from durable_memory import MemoryClient
+from durable_memory.dev import start_valkey
 from durable_memory.memory.memory import Memory
 
 DECLARATIONS = """
@@ -41,6 +42,12 @@ max_messages: 6
 scope: user
 persistence: {type: PERSISTENCE}
 flushing: {type: drop, keep_last: 0}
+---
+resource: memory
+id: brief
+max_tokens: 4000
+scope: user
+persistence: {type: PERSISTENCE, ttl: 400ms}
 ---
 resource: memory
 id: archive
@@ -94,6 +101,14 @@ def open_memory(client: MemoryClient) -> OpenMemory:
         return client.memory(resource, key or unique("key"))
 
     return open_it
+
+
+@pytest.fixture
+async def own_redis(server_folder: Path) -> AsyncIterator[str]:
+    """A server that nobody else talks to, so that its counters count one client."""
+    valkey = await start_valkey(server_folder / unique("valkey"), fsync="everysec")
+    yield valkey.url
+    valkey.server.kill()
 
 
 def unique(word: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -9,6 +10,7 @@ import pytest
 from redis.asyncio import Redis
 
 from durable_memory import MemoryClient
+from durable_memory.dev import start_valkey
 from durable_memory.memory.errors import MemoryDamaged, MemoryInvalid, MemoryUnavailable
 from tests.integration.cases.conftest import unique
 from tests.integration.redis.proxy import fake_server
@@ -70,3 +72,19 @@ async def test_an_index_that_foreign_hands_changed_is_damage(redis_url: str, fol
             await client.memory("chat", "key").append("x")
         await raw.delete(f"dm:{{{project}}}:due")
         assert (await client.memory("chat", "key").append("x")).created
+
+
+async def test_a_redis_that_is_gone_is_an_error_of_every_operation_and_no_empty_memory(
+    server_folder: Path, folder: Path
+) -> None:
+    valkey = await start_valkey(server_folder / unique("valkey"), fsync="everysec")
+    async with await MemoryClient.connect(valkey.url, memories=[folder]) as client:
+        memory = client.memory("chat", "key")
+        one = (await memory.append("one")).ids
+        valkey.server.kill()
+        listing = client.list_memories("chat")
+        calls = (memory.append("x"), memory.record_turn("x"), memory.read(), memory.write("x"), memory.touch(one))
+        more = (memory.delete(one), memory.clear(confirm=True), memory.flush(), memory.stats(), anext(listing))
+        ended = await asyncio.gather(*calls, *more, memory.health(), return_exceptions=True)
+        assert [type(error) for error in ended[:-1]] == [MemoryUnavailable] * 10
+        assert getattr(ended[-1], "healthy", None) is False
