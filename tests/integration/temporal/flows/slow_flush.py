@@ -1,4 +1,4 @@
-"""A flush by the names of its activities, whose summary is given little time."""
+"""Flushes that are watched closely: by the names of their activities, and by the handle."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from temporalio import workflow
 from temporalio.common import RetryPolicy
 
+from durable_memory import AgentMemory
 from durable_memory.activities import wire
 
 
@@ -38,3 +39,14 @@ class HurriedFlush:
             activity, request, result_type=dict[str, Any], **config
         )
         return answer
+
+
+@workflow.defn
+class WatchedFlush:
+    """Flushes by the handle; what happens to its activity is heard of within a second."""
+
+    @workflow.run
+    async def run(self, resource: str, key: str) -> str:
+        """See class."""
+        config = workflow.ActivityConfig(heartbeat_timeout=timedelta(seconds=1))
+        return (await AgentMemory(resource, key=key, activity_config=config).flush(force=True)).outcome
