@@ -38,12 +38,16 @@ async def connect_temporal(
 ) -> Client:
     """Connects within a few seconds.
 
-    Raises MemoryUnavailable, in one sentence that names the address and no credentials.
+    Raises MemoryUnavailable, in one sentence that names the address and no credentials, and MemoryInvalid for a file of
+    the TLS settings that cannot be read.
     """
     try:
+        config = profile.to_client_connect_config()
+    except OSError as error:
+        raise MemoryInvalid(f"TEMPORAL_TLS_*: {error.filename} cannot be read: {error.strerror}") from None
+    try:
         return await asyncio.wait_for(
-            Client.connect(**profile.to_client_connect_config(), plugins=plugins, runtime=runtime, identity=identity),
-            _CONNECT_SECONDS,
+            Client.connect(**config, plugins=plugins, runtime=runtime, identity=identity), _CONNECT_SECONDS
         )
     except (RuntimeError, ValueError, TimeoutError) as error:
         raise MemoryUnavailable(

@@ -29,6 +29,7 @@ LogFormat: TypeAlias = Literal["json", "console"]
 _PREFIX: Final = "DURABLE_MEMORY_"
 _SECRETS: Final[Mapping[str, str]] = {"redis_url": "REDIS_URL"}
 """Fields whose value may stand in a file, with the names of their variables."""
+_MAX_SECRET_BYTES: Final = 64_000
 _NEAR: Final = 0.8
 _SHORTEST_INTERVAL: Final = timedelta(seconds=1)
 _LONGEST_INTERVAL: Final = timedelta(days=1)
@@ -154,13 +155,17 @@ class _SecretFiles(PydanticBaseSettingsSource):
         if os.environ.get(variable):
             raise MemoryInvalid(f"{variable} and {variable}_FILE are both set; set one of them")
         try:
-            secret = Path(file).read_text("utf-8").strip()
+            with Path(file).open("rb") as stream:
+                raw = stream.read(_MAX_SECRET_BYTES + 1)
+            secret = raw.decode("utf-8").strip()
         except OSError as error:
             raise MemoryInvalid(f"{variable}_FILE: the file cannot be read: {error.strerror}") from None
         except UnicodeDecodeError:
             raise MemoryInvalid(f"{variable}_FILE: the file is not UTF-8 text") from None
         if not secret:
             raise MemoryInvalid(f"{variable}_FILE: the file is empty")
+        if len(raw) > _MAX_SECRET_BYTES:
+            raise MemoryInvalid(f"{variable}_FILE: the file is larger than {_MAX_SECRET_BYTES:,} bytes")
         return secret
 
 

@@ -121,6 +121,12 @@ async def test_a_configuration_file_of_temporal_that_is_broken_is_not_repeated(
         assert "hunter2" not in sentence
 
 
+async def test_a_certificate_that_is_not_there_is_named(start_worker: StartWorker) -> None:
+    files = {"TEMPORAL_TLS_CLIENT_CERT_PATH": "none.pem", "TEMPORAL_TLS_CLIENT_KEY_PATH": "none.key"}
+    async with start_worker(**files) as worker:
+        assert "none.pem cannot be read: No such file" in await one_sentence(worker)
+
+
 @pytest.mark.parametrize(
     ("arguments", "setting"),
     [

@@ -146,7 +146,13 @@ def test_a_secret_and_its_file_are_one_too_many(monkeypatch: pytest.MonkeyPatch,
 
 
 @pytest.mark.parametrize(
-    ("content", "problem"), [(None, "cannot be read"), (b" \n", "is empty"), (b"\xff\xfe", "is not UTF-8 text")]
+    ("content", "problem"),
+    [
+        (None, "cannot be read"),
+        (b" \n", "is empty"),
+        (b"\xff\xfe", "is not UTF-8 text"),
+        (b"x" * 64_001, "is larger than"),
+    ],
 )
 def test_a_secret_file_that_gives_nothing_is_an_error(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: bytes | None, problem: str
