@@ -105,8 +105,11 @@ class Janitor:
     def _places(self, position: str | None) -> list[tuple[str, str, str | None]]:
         """Returns the ways that are left: backend, stage, and where to begin in it."""
         places: list[tuple[str, str]] = list(itertools.product(sorted(self._client.backends), _STAGES))
-        name, stage, cursor = (*places[0], None) if position is None else position.split("/", 2)
-        if (name, stage) not in places:
+        if position is None:
+            return [(*place, None) for place in places]
+        name, _, rest = position.partition("/")
+        stage, _, cursor = rest.partition("/")
+        if (name, stage) not in places or not cursor:
             raise MemoryInvalid("position: is not one that a sweep gave")
         first = places.index((name, stage))
         return [(name, stage, cursor), *((*place, None) for place in places[first + 1 :])]

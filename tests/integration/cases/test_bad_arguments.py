@@ -12,6 +12,7 @@ import pytest
 
 from durable_memory import MemoryClient, MemoryPlugin, Message, Registry
 from durable_memory.memory.errors import MemoryConflict, MemoryInvalid, MemoryOperationConflict
+from durable_memory.memory.janitor.sweep import Janitor
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.types import InvalidValue
 from tests.integration.cases.conftest import OpenMemory
@@ -159,3 +160,10 @@ async def test_a_project_that_is_no_id_is_refused_wherever_it_is_given(folder: P
         await MemoryClient.connect(memories=Registry.from_resources([in_process]), project=project)
     with pytest.raises(MemoryInvalid, match=r"^DURABLE_MEMORY_PROJECT"):
         MemoryPlugin(redis_url="redis://localhost", memories=[folder], project=project)
+
+
+@pytest.mark.parametrize("position", ["", "x", "a/b", "redis/owners", "redis/owners/", "redis/owners/x", "redis/x/0"])
+async def test_a_position_that_no_sweep_gave_is_refused(in_redis: MemoryClient, position: str) -> None:
+    nobody: Any = None  # no owner and no memory is looked at
+    with pytest.raises(MemoryInvalid, match="is not one that"):
+        await Janitor(in_redis, nobody, nobody).sweep(position)
