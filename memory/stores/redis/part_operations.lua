@@ -1,4 +1,6 @@
 -- The record of operations: what makes a call idempotent until its deadline. It outlives clear and expiry.
+local LONGEST_MS = 86400000 -- no operation is open for longer
+
 -- Returns what an operation left, `reused` if its id stands for something else, or nil.
 local function recall(kind, op, digest)
   local record = redis.call('HGET', key.ops, op)
@@ -32,7 +34,9 @@ local function prune()
   end
 end
 
+-- The deadline of a caller whose clock is far ahead would keep its place in the record for as long.
 local function remember(kind, op, digest, deadline, rest)
+  deadline = math.min(deadline, now + LONGEST_MS)
   redis.call('HSET', key.ops, op, kind .. digest .. ' ' .. rest)
   redis.call('ZADD', key.opx, deadline, op)
   prune()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from redis.asyncio import Redis
 from temporalio.testing import ActivityEnvironment
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput
 
@@ -18,6 +19,8 @@ from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import MemoryOperationExpired
 from durable_memory.memory.stores.redis.connection import connect_redis
 from tests.integration.cases.conftest import unique
+
+DAY_AND_A_BIT_MS = 25 * 3_600_000
 
 
 class Innermost(ActivityInboundInterceptor):
@@ -67,7 +70,9 @@ class Shifted:
 
 
 @pytest.mark.parametrize("hours", [-20, 20, 24 * 365])
-async def test_a_wrong_clock_of_a_process_changes_no_append(redis_url: str, folder: Path, hours: int) -> None:
+async def test_a_wrong_clock_of_a_process_changes_no_append_and_fills_no_record(
+    redis_url: str, folder: Path, hours: int
+) -> None:
     backend = await connect_redis(redis_url)
     client = MemoryClient(
         Registry.load([folder]), {"redis": backend}, project=unique("project"), clock=Shifted(timedelta(hours=hours))
@@ -77,6 +82,8 @@ async def test_a_wrong_clock_of_a_process_changes_no_append(redis_url: str, fold
         for _ in range(2):
             await memory.append("one", operation_id="one")
         assert [message.text for message in (await memory.read()).messages] == ["one"]
+        async with Redis.from_url(redis_url) as raw:
+            assert 0 < await raw.pttl(f"dm:{{{client.project}/chat/key}}:ops") < DAY_AND_A_BIT_MS
 
 
 async def test_a_clock_that_is_a_day_behind_is_refused_and_never_applied_twice(redis_url: str, folder: Path) -> None:
