@@ -49,6 +49,7 @@ demo: $(STAMP) ## two agents share one memory: a support conversation, played fr
 	$(BIN)/python examples/support_desk/demo.py
 
 bench: $(STAMP) ## what it costs, as ratios measured in one run
+	@$(BIN)/python -m pip install --quiet --group bench || echo "without the rows that need the group bench" >&2
 	$(BIN)/python benchmarks/run.py
 
 clean: ## removes .venv and everything that was generated

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import secrets
 import time
 from collections.abc import Sequence
 
-from redis.asyncio import Redis
+from redis.asyncio import ConnectionPool, Redis
 
 from durable_memory import Memory, MemoryClient, Registry
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.port import Entry, Operation, ReadQuery, Store
+from durable_memory.memory.stores.redis.keys import key_set
+from durable_memory.memory.stores.redis.link import PooledLink
+from durable_memory.memory.stores.redis.scripts import Script
 
 TEXT = ("The parcel A-17 was sent on 3 March and has not arrived; the customer asks for a refund. " * 12)[:1000]
 """One kilobyte of ordinary words."""
@@ -24,6 +28,9 @@ redis.call('PEXPIRE', KEYS[1], ARGV[3])
 redis.call('PEXPIRE', KEYS[2], ARGV[3])
 return 1
 """
+
+_SHA = hashlib.sha1(_PUSH.encode(), usedforsecurity=False).hexdigest().encode()
+_PUSH_SCRIPT = Script("push", _PUSH.encode(), _SHA, b"$7\r\nEVALSHA\r\n$40\r\n" + _SHA + b"\r\n")
 
 
 def entry(number: int) -> Entry:
@@ -79,29 +86,50 @@ class StoredMemory:
 
 
 class Floor:
-    """The least that any store of messages in Redis has to do: push, count, expire; and a list's last 50."""
+    """The least that any store of messages in Redis has to do: push, count, expire; and a list's last 50.
 
-    def __init__(self, redis: Redis) -> None:
-        self._push = redis.register_script(_PUSH)
-        self._redis = redis
-        self._name = f"floor:{{{secrets.token_hex(8)}}}"
+    Once through the link that the product's store uses, and once through redis-py's commands, which cost more.
+    """
+
+    def __init__(self, url: str) -> None:
+        options = {"protocol": 2, "socket_timeout": None}  # as the store opens its own
+        self._link = PooledLink(ConnectionPool.from_url(url, **options), "the floor's Redis")
+        self._redis = Redis.from_url(url)
+        self._push = self._redis.register_script(_PUSH)
+        self._list, self._meta = (f"floor:{{{secrets.token_hex(8)}}}:{name}" for name in ("list", "meta"))
+        self._keys = key_set(self._list, self._meta)
 
     async def append(self, number: int) -> object:
-        """Pushes one message in a bare Lua script."""
+        """Pushes one message in a bare Lua script, through the store's link."""
+        payload = entry(number).payload.encode()
+        return await self._link.run(_PUSH_SCRIPT, self._keys, [payload, b"220", b"86400000"])
+
+    async def append_by_redis_py(self, number: int) -> object:
+        """The same, through redis-py."""
         payload = entry(number).payload
-        return await self._push(keys=[f"{self._name}:list", f"{self._name}:meta"], args=[payload, 220, 86_400_000])
+        return await self._push(keys=[self._list, self._meta], args=[payload, 220, 86_400_000])
 
     async def read(self, number: int) -> Sequence[object]:  # noqa: ARG002 - the signature of a call
-        """Reads the last 50 and decodes them."""
-        items = await self._redis.lrange(f"{self._name}:list", -50, -1)
+        """Reads the last 50 and decodes them, through the store's link."""
+        items = await self._link.command("LRANGE", self._list, "-50", "-1")
         return [json.loads(item) for item in items]
 
+    async def read_by_redis_py(self, number: int) -> Sequence[object]:  # noqa: ARG002 - the signature of a call
+        """The same, through redis-py."""
+        items = await self._redis.lrange(self._list, -50, -1)
+        return [json.loads(item) for item in items]
 
-async def open_memory(redis_url: str) -> tuple[MemoryClient, Memory]:
-    """A memory as users have it, large enough that nothing is due while it is measured."""
+    async def close(self) -> None:
+        """Closes both connections."""
+        await self._link.close()
+        await self._redis.aclose()
+
+
+async def open_memories(redis_url: str, number: int) -> tuple[MemoryClient, list[Memory]]:
+    """Memories as users have them, large enough that nothing is due while they are measured."""
     declared = {"resource": "memory", "id": "bench", "max_tokens": 100_000_000, "persistence": {"ttl": "1d"}}
     client = await MemoryClient.connect(redis_url, memories=Registry.from_resources([declared]))
-    return client, client.memory("bench", secrets.token_hex(8))
+    return client, [client.memory("bench", secrets.token_hex(8)) for _ in range(number)]
 
 
 def operation() -> Operation:
