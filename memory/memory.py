@@ -263,19 +263,19 @@ class Memory:
             # both.
             await self._register()
         if not result.already_applied:
-            await self._measure(result)
+            telemetry.record_view(self._id.resource, result.tokens, self._limits.max_tokens)
+            if result.evicted:
+                await self._measure_eviction(result.evicted)
         if result.flush_due:
             await self._services.waker.wake(self._id)
         return result
 
-    async def _measure(self, result: AppendResult) -> None:
-        telemetry.record_view(self._id.resource, result.tokens, self._limits.max_tokens)
-        if result.evicted:
-            reason = "overflow" if self._limits.summarize else "dropped"
-            telemetry.count_evictions(self._id.resource, self._limits.policy, reason, result.evicted)
-            if self._limits.summarize:
-                # One more question to the store, only where a flusher is woken as well.
-                await measure_overflow(self._services.store, self._resource, self._id)
+    async def _measure_eviction(self, messages: int) -> None:
+        reason = "overflow" if self._limits.summarize else "dropped"
+        telemetry.count_evictions(self._id.resource, self._limits.policy, reason, messages)
+        if self._limits.summarize:
+            # One more question to the store, only where a flusher is woken as well.
+            await measure_overflow(self._services.store, self._resource, self._id)
 
     async def _read(self, query: ReadQuery) -> View:
         stored = await self._services.store.read(self._id, query, self._limits)

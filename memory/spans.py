@@ -54,6 +54,9 @@ CAPTURE_CONTENT: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 HASH_KEY: Final = "DURABLE_MEMORY_TELEMETRY_KEY"
 """The variable with the secret behind the hashes; without it each process has its own, and hashes of two differ."""
 
+ASK_AGAIN_SECONDS: Final = 1.0
+"""An SDK that is installed after the first call is noticed this much later."""
+
 _tracer = trace.get_tracer("durable_memory")
 _key_of_process = secrets.token_bytes(32)
 
@@ -92,11 +95,33 @@ class CallSpan:
         self._span.end()
 
 
-def open_span(operation: str, memory: MemoryId) -> CallSpan | None:
-    """Begins the span of a call. None where the process has no SDK: nobody would see it, and it has its price."""
-    if isinstance(trace.get_tracer_provider(), ProxyTracerProvider):
-        return None
-    return CallSpan(operation, memory)
+class _Sdk:
+    """Whether this process has an SDK that takes spans.
+
+    The API looks at the environment for it, which costs more than all other measuring of a call: so a no is believed
+    for a while.
+    """
+
+    def __init__(self) -> None:
+        self._present = False
+        self._ask_at = 0.0
+
+    def is_present(self, now: float) -> bool:
+        if not self._present and now >= self._ask_at:
+            self._ask_at = now + ASK_AGAIN_SECONDS
+            self._present = not isinstance(trace.get_tracer_provider(), ProxyTracerProvider)
+        return self._present
+
+
+_sdk = _Sdk()
+
+
+def open_span(operation: str, memory: MemoryId, now: float) -> CallSpan | None:
+    """Begins the span of a call. None where the process has no SDK: nobody would see it, and it has its price.
+
+    now: of time.perf_counter.
+    """
+    return CallSpan(operation, memory) if _sdk.is_present(now) else None
 
 
 def memory_hash(memory: MemoryId) -> str:

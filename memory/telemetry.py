@@ -63,7 +63,7 @@ class measured:  # noqa: N801 - used like a function: `with measured("append", m
 
     def __enter__(self) -> Self:
         self._started = time.perf_counter()
-        self._span = open_span(self._operation, self._memory)
+        self._span = open_span(self._operation, self._memory, self._started)
         return self
 
     def records(self, messages: Sequence[Message]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
@@ -16,6 +17,7 @@ from temporalio.client import Client
 
 from durable_memory import Memory, MemoryClient
 from durable_memory.dev import Valkey, start_valkey
+from durable_memory.memory.spans import ASK_AGAIN_SECONDS
 from durable_memory.worker.metrics import WorkerMetrics, install_metrics
 from tests.integration.cli.programs import DECLARATIONS
 from tests.integration.telemetry.declared import REGISTRY
@@ -25,12 +27,13 @@ StartWorker = Callable[..., AbstractAsyncContextManager[WorkerProcess]]
 
 
 @pytest.fixture(scope="session")
-def exporter() -> InMemorySpanExporter:
+async def exporter() -> InMemorySpanExporter:
     """Holds the spans of this process; a provider can be set only once in it."""
     exporter = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     trace.set_tracer_provider(provider)
+    await asyncio.sleep(ASK_AGAIN_SECONDS)  # calls before this may have found none
     return exporter
 
 
