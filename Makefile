@@ -7,6 +7,7 @@ SHELL := /bin/sh
 BIN := .venv/bin
 STAMP := .venv/.installed
 PYTEST_WORKERS ?= auto
+BENCH ?= # --long: the history over 2,000 turns
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
@@ -50,7 +51,7 @@ demo: $(STAMP) ## two agents share one memory: a support conversation, played fr
 
 bench: $(STAMP) ## what it costs, as ratios measured in one run
 	@$(BIN)/python -m pip install --quiet --group bench || echo "without the rows that need the group bench" >&2
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/run.py $(BENCH)
 
 clean: ## removes .venv and everything that was generated
 	rm -rf .venv .durable-memory .coverage .coverage.* htmlcov build dist *.egg-info \
