@@ -14,7 +14,7 @@ from durable_memory.memory.codec import decode
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.door import Admitted
 from durable_memory.memory.errors import MemoryBackpressure, MemoryInvalid, MemoryUnavailable
-from durable_memory.memory.flushing.ended import measure_flush, measure_overflow
+from durable_memory.memory.flushing.ended import measure_flush
 from durable_memory.memory.health import judge
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.services import Services
@@ -265,17 +265,11 @@ class Memory:
         if not result.already_applied:
             telemetry.record_view(self._id.resource, result.tokens, self._limits.max_tokens)
             if result.evicted:
-                await self._measure_eviction(result.evicted)
+                reason = "overflow" if self._limits.summarize else "dropped"
+                telemetry.count_evictions(self._id.resource, self._limits.policy, reason, result.evicted)
         if result.flush_due:
             await self._services.waker.wake(self._id)
         return result
-
-    async def _measure_eviction(self, messages: int) -> None:
-        reason = "overflow" if self._limits.summarize else "dropped"
-        telemetry.count_evictions(self._id.resource, self._limits.policy, reason, messages)
-        if self._limits.summarize:
-            # One more question to the store, only where a flusher is woken as well.
-            await measure_overflow(self._services.store, self._resource, self._id)
 
     async def _read(self, query: ReadQuery) -> View:
         stored = await self._services.store.read(self._id, query, self._limits)

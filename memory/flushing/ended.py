@@ -23,10 +23,10 @@ async def measure_flush(
     telemetry.count_flush(resource.id, resource.flushing.type, result.outcome, seconds)
     if result.outcome in ("committed", "dropped"):
         telemetry.record_view(resource.id, result.tokens_after, resource.limits().max_tokens)
-        await measure_overflow(store, resource, memory)
+        await _measure_overflow(store, resource, memory)
 
 
-async def measure_overflow(store: Store, resource: MemoryResource, memory: MemoryId) -> None:
+async def _measure_overflow(store: Store, resource: MemoryResource, memory: MemoryId) -> None:
     """Records what waits for its summary. Never fails what has been done already."""
     try:
         stats = await store.stats(memory, resource.limits())
