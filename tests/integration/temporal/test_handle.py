@@ -5,6 +5,7 @@ from __future__ import annotations
 from durable_memory import MemoryRef
 from tests.integration.temporal.flows.conversations import (
     Append,
+    ReadHere,
     RecordTwice,
     Talk,
     TalkOnBehalf,
@@ -73,6 +74,18 @@ async def test_an_activity_reads_and_records_by_reference(rig: Rig) -> None:
         "And again.",
         "Attempt 1 knew 2 messages.",
     ]
+
+
+async def test_a_local_read_gives_the_view_without_an_activity_task(rig: Rig) -> None:
+    key = unique("user")
+    await rig.memory("chat", key).append(["one", "two"])
+    handle = await rig.start(ReadHere.run, key, 1000)
+    assert await handle.result() == ["one", "two"]
+    assert await activities_of(handle) == ["memory.cleanup"]
+
+
+async def test_a_local_read_that_can_never_succeed_fails_the_workflow_once(rig: Rig) -> None:
+    assert (await fault_of(rig.run(ReadHere.run, unique("user"), -1))).type == "MemoryInvalid"
 
 
 async def test_a_turn_by_reference_takes_few_events_and_bytes_of_history(rig: Rig) -> None:

@@ -90,6 +90,17 @@ class Talk:
 
 
 @workflow.defn
+class ReadHere:
+    """Reads the view in a local activity; returns its texts."""
+
+    @workflow.run
+    async def run(self, key: str, max_tokens: int) -> list[str]:
+        """See class."""
+        view = await AgentMemory("chat", key=key).read(max_tokens=max_tokens, local=True)
+        return [message.text for message in view.messages]
+
+
+@workflow.defn
 class TalkOnBehalf:
     """Was given a reference by its caller and makes no handle of its own."""
 
@@ -229,6 +240,7 @@ class AskWhatCannotBeCarried:
 CONVERSATIONS: tuple[type, ...] = (
     UseEveryMethod,
     RecordTwice,
+    ReadHere,
     Talk,
     TalkOnBehalf,
     Append,
