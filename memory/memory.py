@@ -68,9 +68,8 @@ class Memory:
     ) -> AppendResult:
         """Appends 1 to 1,000 messages, all or none.
 
-        Raises MemoryInvalid, MemoryOversize (it can never fit), MemoryOrphanResult, MemoryBackpressure (too much
-        waits for
-        its summary: try again), MemoryOperationConflict (same id, other content), MemoryOperationExpired,
+        Raises MemoryInvalid, MemoryOversize (it can never fit), MemoryOrphanResult, MemoryBackpressure (too much waits
+        for its summary: try again), MemoryOperationConflict (same id, other content), MemoryOperationExpired,
         MemoryDamaged.
         """
         with telemetry.measured("append", self._id) as call:
