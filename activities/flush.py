@@ -24,7 +24,7 @@ from durable_memory.memory.types.answers import to_json
 
 Json = dict[str, Any]
 
-_RETRY_AFTER_FAILURE_MS: Final = 60_000
+_RETRY_AFTER_LAST_ATTEMPT_MS: Final = 60_000
 """How long a flush whose attempts are used up keeps the next one away; a forced flush does not wait."""
 
 
@@ -78,7 +78,7 @@ async def fail(request: Any = None) -> Json:
     asked = parse(wire.FailRequest, request)
     resource, memory, flush = _target(asked.target)
     stopped = await flush.fail(
-        memory, _batch(asked.batch), error_type=asked.error_type, retry_after_ms=_RETRY_AFTER_FAILURE_MS
+        memory, _batch(asked.batch), error_type=asked.error_type, retry_after_ms=_RETRY_AFTER_LAST_ATTEMPT_MS
     )
     telemetry.count_flush(resource.id, resource.flushing.type, "failed", _seconds_since(asked.batch.begun_ms))
     return {"outcome": stopped or "failed"}

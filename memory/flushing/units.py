@@ -23,6 +23,7 @@ _END: Final = re.compile(
     r"[.!?\u2026\n\u3002\uff01\uff1f](?:(?<=[\n\u3002\uff01\uff1f])|[\"')\]\u201d\u2019\u00bb]*(?=\s))"
 )
 _ABBREVIATION: Final = re.compile(r"\b(?:[A-Z]|[A-Z][a-z]|Mrs|Prof|e\.g|i\.e|vs|ca)\.$")
+_LIST_NUMBER: Final = re.compile(r"\s*\d{1,2}\.")
 _LABELLED: Final = re.compile(r"(?P<speaker>[^:\n]{1,60}): (?P<text>.+)")
 
 
@@ -83,6 +84,8 @@ def _sentences(text: str) -> Iterator[str]:
         end = match.end()
         if text[end - 1] == "." and _ABBREVIATION.search(text, max(start, end - 6), end):
             continue  # "Dr. Okafor", "J. Doe"
+        if _LIST_NUMBER.fullmatch(text, start, end):
+            continue  # "1. First the invoice": a number alone says nothing
         yield from _lines(text[start:end])
         start = end
     yield from _lines(text[start:])

@@ -52,6 +52,8 @@ def messages_from_anthropic(data: Mapping[str, Any]) -> tuple[Message, ...]:
     An answer of the model is one message; thoughts and other blocks are kept as parts. A user's message with tool
     results is one message for each result, and one for the rest. Raises InvalidValue.
     """
+    if not isinstance(data, Mapping):
+        raise InvalidValue("message", f"must be one message, an object, not {type(data).__name__}")
     content = data.get("content")
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from durable_memory.memory.types.clean import Json
+from durable_memory.memory.types.clean import InvalidValue, Json
 from durable_memory.memory.types.message import ContentPart, Message
 
 _TEXTS: Final = frozenset({"text", "input_text", "output_text"})
@@ -27,6 +27,8 @@ def messages_from_openai(data: Mapping[str, Any]) -> tuple[Message, ...]:
 
     A refusal is kept as a part, of audio the transcript; annotations are left out. Raises InvalidValue.
     """
+    if not isinstance(data, Mapping):
+        raise InvalidValue("message", f"must be one message, an object, not {type(data).__name__}")
     content = data.get("content")
     if not content and data.get("refusal"):
         content = [{"type": "refusal", "refusal": data["refusal"]}]

@@ -245,3 +245,9 @@ def test_agents_of_two_providers_share_a_conversation() -> None:
         "content": [text("I look.")],
         "tool_calls": [answered[0].tool_calls[0].to_dict()],
     }
+
+
+def test_a_list_where_one_message_is_asked_for_is_refused() -> None:
+    several: Any = [{"role": "user", "content": "Hi"}]
+    with pytest.raises(InvalidValue, match="must be one message"):
+        messages_from_anthropic(several)

@@ -153,3 +153,9 @@ def test_what_is_no_message_is_refused_by_name(data: dict[str, Any], words: str)
     with pytest.raises(InvalidValue) as refused:
         messages_from_openai(data)
     assert words in str(refused.value)
+
+
+def test_a_list_where_one_message_is_asked_for_is_refused() -> None:
+    several: Any = [{"role": "user", "content": "Hi"}]
+    with pytest.raises(InvalidValue, match="must be one message"):
+        messages_from_openai(several)

@@ -15,6 +15,7 @@ from durable_memory.memory.errors import MemorySummaryRejected
 from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
 from durable_memory.memory.flushing.summarizer import SummaryRequest
 from durable_memory.memory.flushing.summary import summary_message
+from durable_memory.memory.flushing.units import units_of
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from durable_memory.memory.types import Message, ToolCall
 
@@ -226,3 +227,9 @@ async def test_every_summary_is_valid_text_within_its_room(texts: list[str], tok
     # No cut through a character: no line starts with what only continues one.
     for line in summary.splitlines():
         assert unicodedata.category(line[0]) not in ("Mn", "Me")
+
+
+def test_the_number_of_a_list_stays_with_what_it_numbers() -> None:
+    text = "Two things:\n1. The difference of 383.52 EUR is yours.\n2. The pickup is on 16 March."
+    said = [unit.text for unit in units_of([Message.user(text)])]
+    assert said == ["Two things:", "1. The difference of 383.52 EUR is yours.", "2. The pickup is on 16 March."]
