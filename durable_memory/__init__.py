@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from durable_memory.activities.current import current_memory_client
     from durable_memory.memory.client import MemoryClient
     from durable_memory.memory.declarations.registry import Registry
+    from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
+    from durable_memory.memory.flushing.summarizer import Summarizer, SummaryRequest
     from durable_memory.memory.memory import Memory
     from durable_memory.plugin import MemoryPlugin
 
@@ -39,6 +41,9 @@ _LAZY = {
     "MemoryClient": "durable_memory.memory.client",
     "MemoryPlugin": "durable_memory.plugin",
     "Registry": "durable_memory.memory.declarations.registry",
+    "RuleBasedSummarizer": "durable_memory.memory.flushing.rule_based",
+    "Summarizer": "durable_memory.memory.flushing.summarizer",
+    "SummaryRequest": "durable_memory.memory.flushing.summarizer",
     "current_memory_client": "durable_memory.activities.current",
 }
 
@@ -58,6 +63,9 @@ __all__ = [
     "Omitted",
     "Provenance",
     "Registry",
+    "RuleBasedSummarizer",
+    "Summarizer",
+    "SummaryRequest",
     "ToolCall",
     "Turn",
     "View",

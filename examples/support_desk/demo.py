@@ -30,6 +30,7 @@ HERE = Path(__file__).parent
 KILL_AT_FLUSH = 2
 LOOK_SECONDS = 0.05
 EXPECTED_FACTS = 4  # of 10, each said thousands of tokens before: an extract at a fifth of the length keeps no more
+PATIENCE_SECONDS = 240
 CASE_ID = "case-20873"
 
 
@@ -72,7 +73,10 @@ class Desk:
     async def _read(self, process: asyncio.subprocess.Process) -> None:
         assert process.stdout is not None
         async for line in process.stdout:
-            self.events.put_nowait(json.loads(line))
+            # Whatever else writes there (Temporal's core logs to standard output) is not ours to read.
+            if line.startswith(b"{"):
+                with suppress(ValueError):
+                    self.events.put_nowait(json.loads(line))
 
 
 class Play:
@@ -233,7 +237,12 @@ async def main(*, stay: bool) -> int:
     screen.heading("Durable Memory: a support case, two agents, one memory")
     with tempfile.TemporaryDirectory(prefix="durable-memory-demo-") as folder:
         async with dev_servers(Path(folder)) as servers:
-            kept = await play_case(servers, screen)
+            try:
+                async with asyncio.timeout(PATIENCE_SECONDS):
+                    kept = await play_case(servers, screen)
+            except TimeoutError:
+                screen.say(f" The case did not end within {PATIENCE_SECONDS} seconds; something above says why.")
+                return 1
             if stay:
                 screen.say(f" Temporal's pages stay at {servers.temporal_ui} until Ctrl+C.")
                 with suppress(asyncio.CancelledError):
@@ -244,4 +253,7 @@ async def main(*, stay: bool) -> int:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--stay", action="store_true", help="keep the servers and Temporal's pages until Ctrl+C")
-    leave(asyncio.run(main(stay=parser.parse_args().stay)))
+    try:
+        leave(asyncio.run(main(stay=parser.parse_args().stay)))
+    except KeyboardInterrupt:
+        leave(130)

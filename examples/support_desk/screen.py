@@ -70,7 +70,7 @@ class Screen:
 
     def results(self, rows: Sequence[tuple[str, str, bool]]) -> None:
         """Prints the checks of the end."""
-        table = Table(title="what is left to check", title_justify="left")
+        table = Table(title="What was promised, and what was found", title_justify="left")
         table.add_column("promise")
         table.add_column("found")
         table.add_column("")

@@ -69,8 +69,17 @@ async def test_the_script_prints_what_the_readme_says(tour: Path, redis_url: str
     assert printed == "True 2 Good morning!\n"
 
 
+async def test_the_summarizer_of_the_readme_summarises(tour: Path) -> None:
+    program = (
+        "import asyncio, summaries; from durable_memory import Message, SummaryRequest; "
+        "request = SummaryRequest((Message.user('The parcel is late.'),), 50, None); "
+        "print(asyncio.run(summaries.ModelSummarizer().summarize(request)))"
+    )
+    assert "user: The parcel is late." in await run(tour, sys.executable, "-c", program)
+
+
 def test_every_named_file_of_the_readme_is_part_of_a_test() -> None:
-    assert sorted(files()) == ["agents.py", "main.py", "memories/support.yaml", "model.py", "script.py"]
+    assert sorted(files()) == ["agents.py", "main.py", "memories/support.yaml", "model.py", "script.py", "summaries.py"]
 
 
 def test_the_readme_names_only_settings_that_exist() -> None:
