@@ -1,0 +1,34 @@
+"""Many flushes at once, each beating all the time: none starves, none is taken for dead."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tests.integration.temporal.background import texts
+from tests.integration.temporal.flows.conversations import Flush
+from tests.integration.temporal.observing import attempts_of, eventually
+from tests.integration.temporal.rig import running
+from tests.integration.temporal.summarizers import Gated
+
+FLUSHES = 50
+
+
+async def test_fifty_flushes_that_wait_for_their_model_keep_beating_and_end_at_their_first_attempt(
+    temporal_address: str, redis_url: str
+) -> None:
+    summarizer = Gated()
+    async with running(temporal_address, redis_url, summarizer=summarizer) as rig:
+        memories = [rig.memory("patient", f"key-{number}") for number in range(FLUSHES)]
+        await asyncio.gather(*(memory.append(texts(3)) for memory in memories))
+        handles = [await rig.start(Flush.run, "patient", memory.id.key) for memory in memories]
+
+        async def all_wait() -> bool:
+            return summarizer.calls == FLUSHES
+
+        await eventually(all_wait, seconds=60)
+        # Longer than the 15 s of their heartbeat timeout: an attempt that did not beat would be repeated.
+        await asyncio.sleep(17)
+        summarizer.gate.set()
+        assert {await handle.result() for handle in handles} == {"committed"}
+        assert {attempt for handle in handles for attempt in await attempts_of(handle, "memory.flush")} == {1}
+        assert summarizer.calls == FLUSHES
