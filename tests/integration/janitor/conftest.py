@@ -17,7 +17,7 @@ from tests.integration.temporal.rig import running
 WORKFLOWS = (*CONVERSATIONS, *ENDINGS, *CHAINS)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # no longer, or it would sweep while tests of other folders stop Redis
 async def busy(temporal_address: str, redis_url: str) -> AsyncIterator[Sweeper]:
     """Swept more than once a second while the tests run."""
     async with running(temporal_address, redis_url, workflows=WORKFLOWS) as rig, sweeper(rig, redis_url) as busy:
