@@ -9,9 +9,9 @@ from functools import lru_cache
 from typing import Any, Final
 
 from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged
-from durable_memory.memory.stores.port import Entry, StoredEntry
+from durable_memory.memory.stores.port import Entry, StoredEntry, StoredView
 from durable_memory.memory.tokens.counter import Count
-from durable_memory.memory.types import ROLES, Message, Provenance, Section, ToolCall
+from durable_memory.memory.types import ROLES, Message, Omitted, Provenance, Section, ToolCall, View
 
 SCHEMA_VERSION: Final = 1
 """Grows only with a change that older readers would misread; a new field is no such change."""
@@ -97,6 +97,17 @@ def decode(entry: StoredEntry) -> Message:
         raise MemoryDamaged(
             f"the record of message {entry.id} is no message: something changed it; delete it or clear the memory"
         ) from None
+
+
+def view_of(stored: StoredView) -> View:
+    """Reads a stored view; see decode."""
+    return View(
+        messages=tuple(decode(entry) for entry in stored.entries),
+        tokens=stored.tokens,
+        version=stored.version,
+        omitted=Omitted(stored.omitted_messages, stored.omitted_tokens),
+        flush_due=stored.flush_due,
+    )
 
 
 def _restore(entry: StoredEntry, data: Mapping[str, Any]) -> Message:

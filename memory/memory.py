@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 
 from durable_memory.memory import telemetry
-from durable_memory.memory.arguments import known_sections, message_ids, operation_name, wanted_version, whole_number
-from durable_memory.memory.caller import Attempt, Caller, given_attempt
-from durable_memory.memory.codec import decode
+from durable_memory.memory.arguments import known_sections, message_ids, wanted_version, whole_number
+from durable_memory.memory.caller import Caller
+from durable_memory.memory.codec import decode, view_of
 from durable_memory.memory.declarations.resource import MemoryResource
-from durable_memory.memory.door import Admitted
-from durable_memory.memory.errors import MemoryBackpressure, MemoryInvalid, MemoryUnavailable
-from durable_memory.memory.flushing.ended import measure_flush
+from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
+from durable_memory.memory.flushing.ended import measured_flush
 from durable_memory.memory.health import judge
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.services import Services
@@ -28,11 +26,11 @@ from durable_memory.memory.types import (
     MemoryRef,
     MemoryStats,
     MessageInput,
-    Omitted,
     Section,
     Turn,
     View,
 )
+from durable_memory.memory.writing import Writing
 
 
 class Memory:
@@ -50,8 +48,8 @@ class Memory:
         self._resource = resource
         self._limits = resource.limits()
         self._id = memory
-        self._caller = caller
         self._agent = agent
+        self._writing = Writing(services, memory, self._limits, caller, agent)
 
     @property
     def id(self) -> MemoryId:
@@ -73,11 +71,10 @@ class Memory:
         MemoryDamaged.
         """
         with telemetry.measured("append", self._id) as call:
-            # Before the first wait: calls made at the same time are numbered in the order in which they were made.
-            attempt = self._attempt(operation_id)
-            admitted = await self._admit(messages)
+            attempt = self._writing.attempt(operation_id)
+            admitted = await self._writing.admit(messages)
             call.records(admitted.messages)
-            return await self._append(admitted, admitted.digest, attempt)
+            return await self._writing.append(admitted, admitted.digest, attempt)
 
     async def record_turn(
         self, messages: MessageInput | Sequence[MessageInput], *, operation_id: str | None = None
@@ -90,10 +87,10 @@ class Memory:
         `append`.
         """
         with telemetry.measured("record_turn", self._id) as call:
-            attempt = self._attempt(operation_id)
-            admitted = await self._admit(messages)
+            attempt = self._writing.attempt(operation_id)
+            admitted = await self._writing.admit(messages)
             call.records(admitted.messages)
-            result = await self._append(admitted, "", attempt)
+            result = await self._writing.append(admitted, "", attempt)
             if result.already_applied:
                 first = await self._services.store.find(self._id, result.ids)
                 return Turn(tuple(map(decode, first)) or admitted.messages, result)
@@ -113,14 +110,14 @@ class Memory:
         one, which a background flush causes too; and what `append` raises.
         """
         with telemetry.measured("write", self._id) as call:
-            attempt = self._attempt(operation_id)
+            attempt = self._writing.attempt(operation_id)
             version = wanted_version(if_version)
-            admitted = await self._admit(messages)
+            admitted = await self._writing.admit(messages)
             call.records(admitted.messages)
             operation = Operation(attempt.operation_id, attempt.deadline_ms, admitted.digest)
-            await self._register_once()
+            await self._writing.register_once()
             result = await self._services.store.write(self._id, admitted.entries, operation, self._limits, version)
-            return await self._written(result)
+            return await self._writing.written(result)
 
     async def read(
         self,
@@ -144,7 +141,7 @@ class Memory:
                 sections=None if sections is None else known_sections(sections),
                 ids=None if ids is None else message_ids(ids),
             )
-            view = await self._read(query)
+            view = view_of(await self._services.store.read(self._id, query, self._limits))
             call.records(view.messages)
             return view
 
@@ -160,7 +157,7 @@ class Memory:
         """
         with telemetry.measured("delete", self._id):
             wanted = message_ids(ids)
-            operation = self._operation(operation_id, json.dumps(["delete", *wanted]))
+            operation = self._writing.operation(operation_id, json.dumps(["delete", *wanted]))
             return await self._services.store.delete(self._id, wanted, operation, self._limits)
 
     async def clear(self, *, confirm: bool, operation_id: str | None = None) -> ClearResult:
@@ -171,7 +168,7 @@ class Memory:
         with telemetry.measured("clear", self._id):
             if confirm is not True:
                 raise MemoryInvalid("confirm: clear removes every message of this memory; pass confirm=True to do it")
-            return await self._services.store.clear(self._id, self._operation(operation_id, "clear"))
+            return await self._services.store.clear(self._id, self._writing.operation(operation_id, "clear"))
 
     async def flush(self, *, force: bool = False, operation_id: str | None = None) -> FlushResult:
         """Runs one flush here and now, instead of waiting for the background.
@@ -180,7 +177,15 @@ class Memory:
         An outcome `busy` means that another flush runs. Raises MemorySummaryRejected.
         """
         with telemetry.measured("flush", self._id):
-            result = await self._flush(self._attempt(operation_id), force=force)
+            attempt = self._writing.attempt(operation_id)
+            run = self._services.flush.run(
+                self._id,
+                owner=attempt.operation_id,
+                limits=self._limits,
+                force=force,
+                deadline_ms=attempt.deadline_ms,
+            )
+            result = await measured_flush(run, self._services.store, self._resource, self._id)
             if result.flush_due:
                 await self._services.waker.wake(self._id)
             return result
@@ -203,79 +208,3 @@ class Memory:
             except MemoryUnavailable as error:
                 return MemoryHealth(healthy=False, problems=(error.message,), stats=None)
             return judge(stats, self._limits)
-
-    def _attempt(self, operation_id: str | None) -> Attempt:
-        if operation_id is None:
-            return self._caller.next_attempt(self._id)
-        return given_attempt(operation_name(operation_id), self._services.clock)
-
-    def _operation(self, operation_id: str | None, digest: str) -> Operation:
-        attempt = self._attempt(operation_id)
-        return Operation(attempt.operation_id, attempt.deadline_ms, digest)
-
-    async def _admit(self, messages: MessageInput | Sequence[MessageInput]) -> Admitted:
-        admitted = await self._services.door.admit(messages, provenance=self._caller.provenance, agent=self._agent)
-        if admitted.estimated:
-            telemetry.count_estimated(self._id.resource, admitted.estimated)
-        return admitted
-
-    async def _append(self, admitted: Admitted, digest: str, attempt: Attempt) -> AppendResult:
-        operation = Operation(attempt.operation_id, attempt.deadline_ms, digest)
-        await self._register_once()
-        try:
-            result = await self._services.store.append(self._id, admitted.entries, operation, self._limits)
-        except MemoryBackpressure:
-            # Whoever is held back wakes the flusher, or nobody might (R12 of docs/protocol.md).
-            await self._services.waker.wake(self._id)
-            raise
-        return await self._written(result)
-
-    async def _flush(self, attempt: Attempt, *, force: bool) -> FlushResult:
-        started = time.perf_counter()
-        try:
-            result = await self._services.flush.run(
-                self._id,
-                owner=attempt.operation_id,
-                limits=self._limits,
-                force=force,
-                deadline_ms=attempt.deadline_ms,
-            )
-        except Exception:
-            seconds = time.perf_counter() - started
-            telemetry.count_flush(self._id.resource, self._resource.flushing.type, "failed", seconds)
-            raise
-        await measure_flush(self._services.store, self._resource, self._id, result, time.perf_counter() - started)
-        return result
-
-    async def _register_once(self) -> None:
-        pair = (self._caller.owner, self._id)
-        if pair not in self._services.registered:
-            await self._register()
-
-    async def _register(self) -> None:
-        await self._services.index.register(self._id, self._caller.owner)
-        self._services.registered[self._caller.owner, self._id] = True
-
-    async def _written(self, result: AppendResult) -> AppendResult:
-        if result.created or result.already_applied:
-            # A memory born again may have been forgotten by the index; a repeated attempt may follow a crash between
-            # both.
-            await self._register()
-        if not result.already_applied:
-            telemetry.record_view(self._id.resource, result.tokens, self._limits.max_tokens)
-            if result.evicted:
-                reason = "overflow" if self._limits.summarize else "dropped"
-                telemetry.count_evictions(self._id.resource, self._limits.policy, reason, result.evicted)
-        if result.flush_due:
-            await self._services.waker.wake(self._id)
-        return result
-
-    async def _read(self, query: ReadQuery) -> View:
-        stored = await self._services.store.read(self._id, query, self._limits)
-        return View(
-            messages=tuple(decode(entry) for entry in stored.entries),
-            tokens=stored.tokens,
-            version=stored.version,
-            omitted=Omitted(stored.omitted_messages, stored.omitted_tokens),
-            flush_due=stored.flush_due,
-        )

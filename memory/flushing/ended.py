@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import time
+from collections.abc import Awaitable
 
 from durable_memory.memory import telemetry
 from durable_memory.memory.declarations.resource import MemoryResource
@@ -12,6 +14,20 @@ from durable_memory.memory.stores.port import Store
 from durable_memory.memory.types import FlushResult
 
 _log = logging.getLogger(__name__)
+
+
+async def measured_flush(
+    run: Awaitable[FlushResult], store: Store, resource: MemoryResource, memory: MemoryId
+) -> FlushResult:
+    """Waits for a flush that runs in this process, and measures it however it ends."""
+    started = time.perf_counter()
+    try:
+        result = await run
+    except Exception:
+        telemetry.count_flush(resource.id, resource.flushing.type, "failed", time.perf_counter() - started)
+        raise
+    await measure_flush(store, resource, memory, result, time.perf_counter() - started)
+    return result
 
 
 async def measure_flush(

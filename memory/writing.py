@@ -1,0 +1,87 @@
+"""What every writing operation of a memory does around its script: is named, admits, registers, wakes, measures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from durable_memory.memory import telemetry
+from durable_memory.memory.arguments import operation_name
+from durable_memory.memory.caller import Attempt, Caller, given_attempt
+from durable_memory.memory.door import Admitted
+from durable_memory.memory.errors import MemoryBackpressure
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.limits import Limits
+from durable_memory.memory.services import Services
+from durable_memory.memory.stores.port import Operation
+from durable_memory.memory.types import AppendResult, MessageInput
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """The writing side of one memory, as one caller sees it. agent: signs messages that name no author."""
+
+    services: Services
+    id: MemoryId
+    limits: Limits
+    caller: Caller
+    agent: str | None
+
+    def attempt(self, operation_id: str | None) -> Attempt:
+        """Names the next call.
+
+        To be asked before the first wait of an operation: calls made at the same time are numbered in the order in
+        which they were made.
+        """
+        if operation_id is None:
+            return self.caller.next_attempt(self.id)
+        return given_attempt(operation_name(operation_id), self.services.clock)
+
+    def operation(self, operation_id: str | None, digest: str) -> Operation:
+        """Names the next call for the store; `digest` tells it from another call with the same id."""
+        attempt = self.attempt(operation_id)
+        return Operation(attempt.operation_id, attempt.deadline_ms, digest)
+
+    async def admit(self, messages: MessageInput | Sequence[MessageInput]) -> Admitted:
+        """Takes messages through the door. Raises MemoryInvalid."""
+        admitted = await self.services.door.admit(messages, provenance=self.caller.provenance, agent=self.agent)
+        if admitted.estimated:
+            telemetry.count_estimated(self.id.resource, admitted.estimated)
+        return admitted
+
+    async def append(self, admitted: Admitted, digest: str, attempt: Attempt) -> AppendResult:
+        """Appends what was admitted, and does all that follows."""
+        operation = Operation(attempt.operation_id, attempt.deadline_ms, digest)
+        await self.register_once()
+        try:
+            result = await self.services.store.append(self.id, admitted.entries, operation, self.limits)
+        except MemoryBackpressure:
+            # Whoever is held back wakes the flusher, or nobody might (R12 of docs/protocol.md).
+            await self.services.waker.wake(self.id)
+            raise
+        return await self.written(result)
+
+    async def register_once(self) -> None:
+        """Tells the project's index of this memory and its owner, before the first write that this process makes."""
+        pair = (self.caller.owner, self.id)
+        if pair not in self.services.registered:
+            await self._register()
+
+    async def written(self, result: AppendResult) -> AppendResult:
+        """Does what follows every script that brings messages in, and returns its result."""
+        if result.created or result.already_applied:
+            # A memory born again may have been forgotten by the index; a repeated attempt may follow a crash between
+            # both.
+            await self._register()
+        if not result.already_applied:
+            telemetry.record_view(self.id.resource, result.tokens, self.limits.max_tokens)
+            if result.evicted:
+                reason = "overflow" if self.limits.summarize else "dropped"
+                telemetry.count_evictions(self.id.resource, self.limits.policy, reason, result.evicted)
+        if result.flush_due:
+            await self.services.waker.wake(self.id)
+        return result
+
+    async def _register(self) -> None:
+        await self.services.index.register(self.id, self.caller.owner)
+        self.services.registered[self.caller.owner, self.id] = True
