@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import deque
 from dataclasses import dataclass
 from typing import Final
 
 from durable_memory.memory.identity import MemoryId
-from durable_memory.memory.stores.in_memory.operations import OperationLog
+from durable_memory.memory.stores.in_memory.operations import KEPT_AFTER_DEADLINE_MS, OperationLog
 from durable_memory.memory.stores.in_memory.state import MemoryState
 
 _LOOKED_AT_PER_CALL: Final = 2
@@ -66,3 +67,13 @@ class Shelves:
         if expires_ms is not None and now_ms >= expires_ms:
             shelf.state = None
         return shelf
+
+
+def until_ms(shelf: Shelf, deadline_ms: int) -> int:
+    """How long calls of a group that goes now are remembered: until every operation open now has ended."""
+    return max(shelf.operations.last_end_ms, deadline_ms + KEPT_AFTER_DEADLINE_MS)
+
+
+def tag_of(nonce: str) -> str:
+    """Returns the tag of an operation id or a batch id."""
+    return hashlib.sha256(nonce.encode()).hexdigest()[:4]

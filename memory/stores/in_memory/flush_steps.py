@@ -1,0 +1,154 @@
+"""The flush side of the in-memory store, script by script; and what it stands on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from durable_memory.memory.clock import Clock, SystemClock
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.limits import Limits
+from durable_memory.memory.stores import refusals
+from durable_memory.memory.stores.in_memory.answers import flushed
+from durable_memory.memory.stores.in_memory.flushing import (
+    busy_for_ms,
+    note_batch,
+    replace_by_summary,
+    select,
+    stored_batch,
+)
+from durable_memory.memory.stores.in_memory.shelves import Shelves, tag_of, until_ms
+from durable_memory.memory.stores.in_memory.values import Lease
+from durable_memory.memory.stores.port import Batch, BatchPage, Begun, Entry, Operation, Stopped
+from durable_memory.memory.types import FlushResult
+
+_PAGE: Final = 200
+"""Messages on a page of a batch."""
+
+
+class InMemoryFlushing:
+    """The flush scripts of the Store port."""
+
+    def __init__(self, clock: Clock | None = None) -> None:
+        self._clock = clock or SystemClock()
+        self._shelves = Shelves()
+
+    async def begin(
+        self, memory: MemoryId, owner: str, *, batch_id: str, force: bool, attempt_ends_ms: int, limits: Limits
+    ) -> Begun:
+        """See Store."""
+        now = self._clock.now_ms()
+        if now > attempt_ends_ms:
+            raise refusals.operation_expired(memory.resource)
+        shelf = self._shelves.shelf(memory, now)
+        state = shelf.state
+        done = shelf.operations.done(owner, now)
+        if isinstance(done, FlushResult):
+            return replace(done, flush_due=state is not None and state.flush_due(limits))
+        if state is None:
+            return FlushResult("gone")
+        if state.batch is None or state.batch.batch.owner != owner:
+            busy_ms = busy_for_ms(state, owner, now, force=force)
+            if busy_ms:
+                return FlushResult("busy", retry_after_ms=busy_ms)
+            selection = select(state, limits, force=force, now_ms=now)
+            if not selection.groups:
+                return flushed("nothing", state.view, state, limits, reason=selection.blocked)
+            state.batch = note_batch(state, selection, owner=owner, batch_id=batch_id, limits=limits)
+        state.lease = Lease(owner, now + limits.lease_ms)
+        return state.batch.batch
+
+    async def content(self, memory: MemoryId, batch: Batch, cursor: int) -> BatchPage | Stopped:
+        """See Store."""
+        state = self._shelves.state(memory, self._clock.now_ms())
+        stored = stored_batch(state, batch)
+        if state is None or isinstance(stored, str):
+            return "gone" if state is None else "stale"
+        numbers = (*stored.summaries, *stored.numbers)
+        page = numbers[cursor : cursor + _PAGE]
+        end = cursor + _PAGE
+        entries = tuple(state.where[number].entries[number] for number in page)
+        return BatchPage(entries, end if end < len(numbers) else None)
+
+    async def draft(self, memory: MemoryId, batch: Batch, summary: Entry) -> Stopped | None:
+        """See Store."""
+        stored = stored_batch(self._shelves.state(memory, self._clock.now_ms()), batch)
+        if isinstance(stored, str):
+            return stored
+        stored.draft = summary
+        return None
+
+    async def renew(self, memory: MemoryId, batch: Batch, limits: Limits) -> bool:
+        """See Store."""
+        now = self._clock.now_ms()
+        state = self._shelves.state(memory, now)
+        if state is None or isinstance(stored_batch(state, batch), str):
+            return False
+        if state.lease_owner(now) not in {None, batch.owner}:
+            return False
+        state.lease = Lease(batch.owner, now + limits.lease_ms)
+        return True
+
+    async def commit(self, memory: MemoryId, batch: Batch, limits: Limits, deadline_ms: int) -> FlushResult:
+        """See Store."""
+        now = self._clock.now_ms()
+        shelf = self._shelves.shelf(memory, now)
+        state = shelf.state
+        operation = Operation(batch.owner, deadline_ms, "")
+        answer = shelf.operations.answered("flush", operation, now)
+        if isinstance(answer, FlushResult):
+            return replace(answer, flush_due=state is not None and state.flush_due(limits))
+        stored = stored_batch(state, batch)
+        if state is None or isinstance(stored, str):
+            return FlushResult("gone" if state is None else "stale")
+        draft = stored.draft
+        if draft is None or not draft.payload or draft.tokens <= 0:
+            raise refusals.summary_missing(memory.resource)
+        if draft.tokens > stored.batch.summary_max:
+            raise refusals.summary_too_large(memory.resource, draft.tokens, stored.batch.summary_max)
+        before = state.view
+        removed, summary_id = replace_by_summary(
+            state, stored, draft, tag=tag_of(stored.batch.id), until_ms=until_ms(shelf, deadline_ms)
+        )
+        state.changed(tag_of(stored.batch.id), now)
+        state.last_flush, state.flush_retry_ms = (now, "committed"), 0
+        result = flushed("committed", before, state, limits, removed_ids=removed, summary_id=summary_id)
+        shelf.operations.record("flush", operation, result)
+        return result
+
+    async def fail(self, memory: MemoryId, batch: Batch, error_type: str, retry_after_ms: int) -> Stopped | None:
+        """See Store."""
+        now = self._clock.now_ms()
+        state = self._shelves.state(memory, now)
+        stored = stored_batch(state, batch)
+        if state is None or isinstance(stored, str):
+            return "gone" if state is None else "stale"
+        state.end_batch()
+        state.flush_retry_ms = now + retry_after_ms
+        state.last_flush = (now, f"failed: {error_type}")
+        return None
+
+    async def drop(self, memory: MemoryId, operation: Operation, limits: Limits, *, force: bool) -> FlushResult:
+        """See Store."""
+        now = self._clock.now_ms()
+        shelf = self._shelves.shelf(memory, now)
+        state = shelf.state
+        answer = shelf.operations.answered("drop", operation, now)
+        if isinstance(answer, FlushResult):
+            return replace(answer, flush_due=state is not None and state.flush_due(limits))
+        shelf.operations.check_room()
+        result = FlushResult("gone")
+        if state is not None:
+            before = state.view
+            selection = select(state, limits, force=force, now_ms=now)
+            removed = tuple(state.id_at(number) for number in selection.numbers)
+            for group in selection.groups:
+                state.remove(group, until_ms(shelf, operation.deadline_ms))
+            if removed:
+                state.changed(tag_of(operation.id), now)
+                state.last_flush, state.flush_retry_ms = (now, "dropped"), 0
+                result = flushed("dropped", before, state, limits, removed_ids=removed)
+            else:
+                result = flushed("nothing", before, state, limits, reason=selection.blocked)
+        shelf.operations.record("drop", operation, result)
+        return result

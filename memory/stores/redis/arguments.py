@@ -1,0 +1,105 @@
+"""What scripts take, as bytes: limits, operations and entries in the form in which Lua reads them."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+import struct
+from base64 import b64encode
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+from urllib.parse import quote
+
+from durable_memory.memory.limits import Limits
+from durable_memory.memory.stores import refusals
+from durable_memory.memory.stores.port import Batch, Entry
+from durable_memory.memory.types import SECTIONS, Section
+
+LETTERS: Final[dict[Section, str]] = {"system": "s", "long_term": "l", "short_term": "c"}
+ALL_SECTIONS: Final = "".join(LETTERS[section] for section in SECTIONS).encode()
+NO_LIMIT: Final = b"inf"
+
+
+def _number(limit: int | None) -> float:
+    return math.inf if limit is None else limit
+
+
+@lru_cache(maxsize=1024)
+def packed(limits: Limits) -> bytes:
+    """The limits as part_state.lua unpacks them; what is not limited is infinite."""
+    return struct.pack(
+        ">18d",
+        _number(limits.max_tokens),
+        _number(limits.max_messages),
+        limits.summarize,
+        _number(limits.room_tokens),
+        _number(limits.room_messages),
+        limits.summary_tokens,
+        _number(limits.overflow_tokens),
+        _number(limits.overflow_messages),
+        _number(limits.due_tokens),
+        _number(limits.due_messages),
+        _number(limits.target_tokens),
+        _number(limits.target_messages),
+        limits.keep_first,
+        limits.keep_last,
+        limits.policy == "lru",
+        limits.open_group_ms,
+        _number(limits.ttl_ms),
+        limits.lease_ms,
+    )
+
+
+NO_LIMITS: Final = struct.pack(">18d", *([math.inf] * 18))
+"""For scripts that look at no limit: clear, content, draft, fail, find."""
+
+
+def mark_of(operation_id: str) -> tuple[bytes, str]:
+    """Returns what stands for an operation id in the record of operations, and its tag."""
+    digest = hashlib.sha256(operation_id.encode("utf-8", "surrogatepass")).digest()
+    return digest[:16], digest[:2].hex()
+
+
+def digest_of(text: str) -> bytes:
+    """Returns a digest of an operation's input, short enough for the record; empty for none."""
+    return b64encode(hashlib.sha256(text.encode()).digest()[:12]) if text else b""
+
+
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_.:-]+").fullmatch
+
+
+def _call_id(call_id: str) -> str:
+    """Writes an id of a tool call so that it holds no space, the separator of lists in Redis."""
+    return call_id if _PLAIN(call_id) else quote(call_id, safe="_.:-", errors="surrogatepass")
+
+
+def _head(entry: Entry) -> bytes:
+    head = f"{LETTERS[entry.section]}{'p' if entry.pinned else '-'}{entry.tokens}"
+    if entry.answers is not None:
+        head += f" a={_call_id(entry.answers)}"
+    elif entry.opens:
+        head += f" o={' '.join(map(_call_id, entry.opens))}"
+    return head.encode()
+
+
+def entry_args(resource: str, entries: Sequence[Entry]) -> list[bytes]:
+    """Returns head and payload of each message, in turn. Raises MemoryInvalid for one that only a commit may write."""
+    args = []
+    for position, entry in enumerate(entries):
+        if entry.section == "long_term":
+            raise refusals.section_not_writable(resource, position)
+        args.append(_head(entry))
+        args.append(entry.payload.encode())
+    return args
+
+
+def digits(number: int) -> bytes:
+    """Returns a whole number as text."""
+    return b"%d" % number
+
+
+def batch_args(batch: Batch) -> tuple[bytes, bytes, bytes, bytes]:
+    """Returns what names a batch in full: incarnation, fence, owner, id."""
+    return batch.incarnation.encode(), digits(batch.fence), batch.owner.encode(), batch.id.encode()

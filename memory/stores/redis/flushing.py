@@ -1,0 +1,85 @@
+"""The flush side of the Redis driver; and how a script is run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from redis.exceptions import ResponseError
+
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.limits import Limits
+from durable_memory.memory.stores.port import Batch, BatchPage, Begun, Entry, Operation, Stopped
+from durable_memory.memory.stores.redis import replies
+from durable_memory.memory.stores.redis.arguments import NO_LIMITS, batch_args, digest_of, digits, mark_of, packed
+from durable_memory.memory.stores.redis.keys import RedisKeys
+from durable_memory.memory.stores.redis.link import Link, Reply
+from durable_memory.memory.stores.redis.scripts import load_script
+from durable_memory.memory.types import FlushResult
+
+
+class RedisFlushing:
+    """The flush scripts of the Store port."""
+
+    def __init__(self, link: Link, keys: RedisKeys) -> None:
+        self._link = link
+        self._keys = keys
+
+    async def _run(self, name: str, memory: MemoryId, args: Sequence[bytes]) -> Reply:
+        try:
+            return await self._link.run(load_script(name), self._keys.memory(memory), args)
+        except ResponseError as error:
+            replies.script_failed(memory.resource, error)
+
+    async def begin(
+        self, memory: MemoryId, owner: str, *, batch_id: str, force: bool, attempt_ends_ms: int, limits: Limits
+    ) -> Begun:
+        """See Store."""
+        mark, _ = mark_of(owner)
+        args = [
+            packed(limits),
+            mark,
+            owner.encode(),
+            batch_id.encode(),
+            b"1" if force else b"0",
+            digits(attempt_ends_ms),
+        ]
+        return replies.begun(memory.resource, await self._run("begin", memory, args), owner)
+
+    async def content(self, memory: MemoryId, batch: Batch, cursor: int) -> BatchPage | Stopped:
+        """See Store."""
+        return replies.batch_page(await self._run("content", memory, [NO_LIMITS, *batch_args(batch), digits(cursor)]))
+
+    async def draft(self, memory: MemoryId, batch: Batch, summary: Entry) -> Stopped | None:
+        """See Store."""
+        args = [NO_LIMITS, *batch_args(batch), summary.payload.encode(), digits(summary.tokens)]
+        return replies.stopped(memory.resource, await self._run("draft", memory, args))
+
+    async def renew(self, memory: MemoryId, batch: Batch, limits: Limits) -> bool:
+        """See Store."""
+        reply = await self._run("renew", memory, [packed(limits), *batch_args(batch)])
+        return bool(reply == b"ok")
+
+    async def commit(self, memory: MemoryId, batch: Batch, limits: Limits, deadline_ms: int) -> FlushResult:
+        """See Store."""
+        mark, _ = mark_of(batch.owner)
+        _, tag = mark_of(batch.id)
+        args = [packed(limits), *batch_args(batch), mark, digits(deadline_ms), tag.encode()]
+        return replies.committed(memory.resource, await self._run("commit", memory, args))
+
+    async def fail(self, memory: MemoryId, batch: Batch, error_type: str, retry_after_ms: int) -> Stopped | None:
+        """See Store."""
+        args = [NO_LIMITS, *batch_args(batch), error_type.encode(), digits(retry_after_ms)]
+        return replies.stopped(memory.resource, await self._run("fail", memory, args))
+
+    async def drop(self, memory: MemoryId, operation: Operation, limits: Limits, *, force: bool) -> FlushResult:
+        """See Store."""
+        mark, tag = mark_of(operation.id)
+        args = [
+            packed(limits),
+            mark,
+            digest_of(operation.digest),
+            digits(operation.deadline_ms),
+            tag.encode(),
+            b"1" if force else b"0",
+        ]
+        return replies.dropped(memory.resource, await self._run("drop", memory, args))
