@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -20,8 +21,10 @@ from durable_memory.memory.flushing.steps import Flush
 from durable_memory.memory.flushing.summarizer import Summarizer
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.keys.resolution import resolve
+from durable_memory.memory.limits import BreakerLimits
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.services import Services
+from durable_memory.memory.stores.breaker import Breaker
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
@@ -74,6 +77,8 @@ class MemoryClient:
             )
             for persistence, backend in backends.items()
         }
+
+        self._guarded: dict[str, tuple[BreakerLimits, Services]] = {}
 
     @classmethod
     async def connect(
@@ -160,7 +165,18 @@ class MemoryClient:
 
     def services(self, resource: MemoryResource) -> Services:
         """Returns the parts that serve a resource's memories."""
-        return self._services[resource.persistence.type]
+        services = self._services[resource.persistence.type]
+        limits = resource.persistence.circuit_breaker.limits()
+        guard = self._backends[resource.persistence.type].guarded
+        if limits is None or guard is None:
+            return services
+        known = self._guarded.get(resource.id)
+        if known is None or known[0] != limits:
+            backend = guard(Breaker(resource.id, limits))
+            flush = services.flush.on(backend.store)
+            known = limits, replace(services, store=backend.store, index=backend.index, flush=flush)
+            self._guarded[resource.id] = known
+        return known[1]
 
     def calling_as(self, caller: Caller) -> MemoryClient:
         """Returns this client on behalf of another caller; both share everything else."""

@@ -55,3 +55,16 @@ class Limits:
     def room_messages(self) -> int | None:
         """What everything outside long_term may fill, in messages."""
         return None if self.max_messages is None else self.max_messages - (1 if self.summarize else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class BreakerLimits:
+    """The numbers of a circuit breaker.
+
+    timeout_seconds: what one call of the store may take. max_failures: in a row, until it opens. reset_seconds: how
+    long it stays open before a call tries again.
+    """
+
+    timeout_seconds: float
+    max_failures: int
+    reset_seconds: float

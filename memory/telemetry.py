@@ -49,6 +49,10 @@ _lease_waits = _meter.create_histogram(
 _lost_leases = _meter.create_counter("memory_lease_lost", description="Flushes whose lease or batch was lost")
 _estimated = _meter.create_counter("memory_tokens_estimated", description="Messages whose tokens were estimated")
 _janitor_actions = _meter.create_counter("memory_janitor_actions", description="What sweeps of the janitor did")
+_breaker_changes = _meter.create_counter("memory_breaker_changes", description="Changes of state of circuit breakers")
+_breaker_rejections = _meter.create_counter(
+    "memory_breaker_rejections", description="Calls that an open circuit breaker refused"
+)
 _failed_wakes = _meter.create_counter("memory_failed_wakes", description="Flushers that could not be told of due work")
 
 
@@ -128,6 +132,16 @@ def count_estimated(resource: str, messages: int) -> None:
 def count_failed_wake(resource: str) -> None:
     """Counts a flusher that could not be told; the janitor finds what is due."""
     _failed_wakes.add(1, {"resource": resource})
+
+
+def count_breaker_change(resource: str, state: str) -> None:
+    """Counts that a circuit breaker became `open`, `half_open` or `closed`."""
+    _breaker_changes.add(1, {"resource": resource, "state": state})
+
+
+def count_breaker_rejection(resource: str) -> None:
+    """Counts a call that an open circuit breaker refused."""
+    _breaker_rejections.add(1, {"resource": resource})
 
 
 def count_janitor(action: str, times: int) -> None:

@@ -24,7 +24,6 @@ FIELDS: Final[Mapping[Kind, Mapping[str, str]]] = {
         "flushing.summarize_oldest_percent": f"{NOT_YET}; write target_ratio",
         "flushing.summarizer": f"{NOT_YET}; summaries are rule based",
         "persistence.refresh_on_read": NOT_YET,
-        "persistence.circuit_breaker": NOT_YET,
         "privacy_policy": NOT_YET,
         "locking.append_ttl": _NO_LOCK,
         "locking.clear_ttl": _NO_LOCK,

@@ -16,6 +16,7 @@ from pydantic import AfterValidator, Field, PrivateAttr, WithJsonSchema, model_v
 from durable_memory.memory.declarations.budget import compute_limits, problems_between_fields
 from durable_memory.memory.declarations.declaration import Count, Declaration, Id, cross_field_error
 from durable_memory.memory.declarations.durations import Duration
+from durable_memory.memory.declarations.persistence import Persistence, persistence_problems
 from durable_memory.memory.keys.templates import MAX_TEMPLATE_LENGTH, KeyTemplate
 from durable_memory.memory.limits import Limits, PolicyName
 
@@ -113,16 +114,6 @@ class Overflow(Declaration):
     """In messages, for a memory without max_tokens; at least twice its max_messages. Default: four times."""
 
 
-class Persistence(Declaration):
-    """Where the memory is kept, and for how long."""
-
-    type: Literal["redis", "in_memory"] = "redis"
-    """`in_memory` lives in one process and ends with it: for tests."""
-
-    ttl: Duration | None = None
-    """Lifetime of the whole memory since the last write; null means for ever. Default: by scope."""
-
-
 class Locking(Declaration):
     """The lease of a flush."""
 
@@ -183,7 +174,7 @@ class MemoryResource(Declaration):
 
     @model_validator(mode="after")
     def _check_between_fields(self) -> Self:
-        problems = problems_between_fields(self)
+        problems = problems_between_fields(self) + persistence_problems(self.persistence)
         rule = SCOPES[self.scope]
         if self.on_workflow_end is not None and self.on_workflow_end not in rule.actions:
             allowed = " or ".join(rule.actions)

@@ -6,6 +6,7 @@ Between the steps only the batch travels: its plan and draft live in the store. 
 from __future__ import annotations
 
 import asyncio
+import copy
 import logging
 import secrets
 import time
@@ -45,6 +46,12 @@ class Flush:
         self._counter = counter
         self._clock = clock
         self._giving_back: set[asyncio.Task[None]] = set()
+
+    def on(self, store: Store) -> Flush:
+        """Returns the same on another face of its store."""
+        other = copy.copy(self)
+        other._store = store  # noqa: SLF001 - a copy of our own
+        return other
 
     async def begin(self, memory: MemoryId, owner: str, *, force: bool, limits: Limits, attempt_ends_ms: int) -> Begun:
         """Takes the lease and chooses what to summarise; see Store.begin. Only for memories that summarise."""

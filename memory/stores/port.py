@@ -7,12 +7,13 @@ incarnation and if_version, capacity; only then it writes. What was refused has 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
+from durable_memory.memory.stores.breaker import Breaker
 from durable_memory.memory.stores.index_port import ProjectIndex
 from durable_memory.memory.types import AppendResult, ClearResult, DeleteResult, FlushResult, MemoryStats, Section
 
@@ -238,8 +239,11 @@ class Store(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """A store and the index of its projects, opened together."""
+    """A store and the index of its projects, opened together.
+
+    guarded: makes the same behind a circuit breaker, on the same connections; None where nothing can be unavailable.
+    """
 
     store: Store
     index: ProjectIndex
-    description: str = field(default="")
+    guarded: Callable[[Breaker], Backend] | None = None

@@ -155,7 +155,7 @@ class InMemoryStore(InMemoryFlushing, Store):
 def open_in_memory(clock: Clock | None = None) -> Backend:
     """Returns a store and an index of this process. clock: the time of deadlines, leases and expiry."""
     clock = clock or SystemClock()
-    return Backend(InMemoryStore(clock), InMemoryProjectIndex(clock), "memory of this process")
+    return Backend(InMemoryStore(clock), InMemoryProjectIndex(clock))
 
 
 def _check_version(state: MemoryState | None, wanted: str | None, resource: str) -> None:

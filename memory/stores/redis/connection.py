@@ -13,6 +13,7 @@ from redis.exceptions import RedisError
 
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.redis.guarded import GuardedLink
 from durable_memory.memory.stores.redis.index import RedisProjectIndex
 from durable_memory.memory.stores.redis.keys import RedisKeys
 from durable_memory.memory.stores.redis.link import ClusterLink, Link, PooledLink
@@ -47,7 +48,15 @@ async def connect_redis(url: str, *, prefix: str = "dm:") -> Backend:
         if isinstance(error, RedisError):
             raise _not_opened(url, error) from error
         raise
-    return Backend(RedisStore(link, keys), RedisProjectIndex(link, keys), redact_url(url))
+    return _backend(link, keys)
+
+
+def _backend(link: Link, keys: RedisKeys) -> Backend:
+    return Backend(
+        RedisStore(link, keys),
+        RedisProjectIndex(link, keys),
+        guarded=lambda breaker: _backend(GuardedLink(link, breaker), keys),
+    )
 
 
 async def redis_warnings(url: str) -> tuple[str, ...]:

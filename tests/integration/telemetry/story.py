@@ -13,11 +13,13 @@ from temporalio.client import Client
 from durable_memory import MemoryClient
 from durable_memory.activities.runs import TemporalRuns
 from durable_memory.activities.waker import TemporalWaker
-from durable_memory.memory.errors import MemoryConflict
+from durable_memory.memory.errors import MemoryConflict, MemoryUnavailable
 from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
 from durable_memory.memory.flushing.summarizer import SummaryRequest
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.janitor.sweep import Janitor
+from durable_memory.memory.limits import BreakerLimits
+from durable_memory.memory.stores.breaker import Breaker
 from durable_memory.memory.tokens.encodings import Encodings
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from durable_memory.worker.metrics import WorkerMetrics
@@ -73,6 +75,17 @@ async def play(client: MemoryClient, redis_url: str, temporal: Client) -> None:
     await _estimate(client)
     await _wake_in_vain(client, temporal)
     await _sweep(client, temporal)
+    await _break()
+
+
+async def _break() -> None:
+    async def never() -> None:
+        raise MemoryUnavailable("nobody answers")
+
+    breaker = Breaker("small", BreakerLimits(timeout_seconds=1, max_failures=1, reset_seconds=60))
+    for _ in range(2):
+        with contextlib.suppress(MemoryUnavailable):
+            await breaker.call(never)
 
 
 async def _lose_a_lease(client: MemoryClient, redis_url: str) -> None:

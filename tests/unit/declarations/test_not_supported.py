@@ -29,7 +29,6 @@ def only_problem(*documents: dict[str, Any]) -> tuple[str, str]:
         ("flushing.summarize_oldest_percent", {"flushing": {"summarize_oldest_percent": 0.4}}),
         ("flushing.summarizer", {"flushing": {"summarizer": {"type": "rule_based"}}}),
         ("persistence.refresh_on_read", {"persistence": {"refresh_on_read": False}}),
-        ("persistence.circuit_breaker", {"persistence": {"circuit_breaker": {"enabled": True}}}),
         ("privacy_policy", {"privacy_policy": {"redact_entities": ["email"]}}),
         ("token_provider", {"token_provider": {"provider": "openai"}}),
         ("agents_only", {"agents_only": True}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -14,6 +15,7 @@ from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.errors import InvalidDeclarations
 
 BY_TOKENS: dict[str, Any] = {"resource": "memory", "id": "desk", "max_tokens": 1000}
+GUARDED: dict[str, Any] = {**BY_TOKENS, "persistence": {"circuit_breaker": {"enabled": True}}}
 BY_MESSAGES: dict[str, Any] = {
     "resource": "memory",
     "id": "desk",
@@ -24,7 +26,7 @@ BY_MESSAGES: dict[str, Any] = {
 
 def with_field(base: dict[str, Any], path: str, value: object) -> dict[str, Any]:
     *parents, name = path.split(".")
-    data = {key: dict(part) if isinstance(part, dict) else part for key, part in base.items()}
+    data = copy.deepcopy(base)
     level = data
     for parent in parents:
         level = level.setdefault(parent, {})
@@ -68,6 +70,10 @@ ACCEPTED: dict[str, list[object]] = {
     "overflow.max_messages": [200, 1_000_000],
     "persistence.type": ["redis", "in_memory"],
     "persistence.ttl": ["150ms", "72h", None],
+    "persistence.circuit_breaker.enabled": [True, False],
+    "persistence.circuit_breaker.timeout": ["10ms", "1m"],
+    "persistence.circuit_breaker.max_failures": [1, 1000],
+    "persistence.circuit_breaker.reset_timeout": ["100ms", "1h"],
     "locking.flush_ttl": ["1s", "1000ms", "1h"],
     "scope": ["temp", "session", "user", "app", "project"],
     "default_key_template": ["user:{{ input.user_id }}", "global"],
@@ -131,6 +137,10 @@ REFUSED: dict[str, list[tuple[object, str]]] = {
         (72, "number"),
         ("0h", "longer than zero"),
     ],
+    "persistence.circuit_breaker.enabled": [("on", "bool"), (1, "bool")],
+    "persistence.circuit_breaker.timeout": [("9ms", "from 10ms to 1m"), (150, "number without a unit")],
+    "persistence.circuit_breaker.max_failures": [(0, "at least 1"), (1001, "at most 1000"), (1.5, "whole number")],
+    "persistence.circuit_breaker.reset_timeout": [("99ms", "from 100ms to 1h"), ("2h", "from 100ms to 1h")],
     "locking.flush_ttl": [("999ms", "from 1s to 1h"), ("61m", "from 1s to 1h"), (30, "number without a unit")],
     "scope": [("usr", "did you mean 'user'"), ("global", "must be temp, session, user, app or project")],
     "default_key_template": [
@@ -144,6 +154,8 @@ REFUSED: dict[str, list[tuple[object, str]]] = {
 
 
 def base_of(path: str) -> dict[str, Any]:
+    if path.startswith("persistence.circuit_breaker."):
+        return GUARDED
     return BY_MESSAGES if path == "overflow.max_messages" else BY_TOKENS
 
 
@@ -178,6 +190,10 @@ def test_a_wrong_value_is_refused_by_the_name_of_its_field(path: str, value: obj
 
 
 NO_LIMIT = {
+    "persistence.circuit_breaker.enabled",
+    "persistence.circuit_breaker.timeout",
+    "persistence.circuit_breaker.max_failures",
+    "persistence.circuit_breaker.reset_timeout",
     "resource",
     "id",
     "description",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,15 @@ PAGE = (Path(__file__).parents[3] / "docs" / "yaml.md").read_text("utf-8")
 FENCE = re.compile(r"^```([a-z ]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 BLOCKS: list[tuple[str, str]] = FENCE.findall(PAGE)
 ROW = re.compile(r"^\| `([a-z_.]+)` \|", re.MULTILINE)
+
+
+def paths_of(model: type[BaseModel], above: str = "") -> Iterator[str]:
+    for name, field in model.model_fields.items():
+        part = field.annotation
+        if isinstance(part, type) and issubclass(part, BaseModel):
+            yield from paths_of(part, f"{above}{name}.")
+        else:
+            yield f"{above}{name}"
 
 
 def section(title: str) -> str:
@@ -43,13 +53,7 @@ def test_the_wrong_file_gives_the_faults_that_are_shown(tmp_path: Path) -> None:
 
 
 def test_the_tables_have_a_row_for_every_field_and_no_other() -> None:
-    parts = ("eviction_policy", "flushing", "overflow", "persistence", "locking")
-    fields = [name for name in MemoryResource.model_fields if name not in parts]
-    for part in parts:
-        model = MemoryResource.model_fields[part].annotation
-        assert isinstance(model, type)
-        assert issubclass(model, BaseModel)
-        fields += [f"{part}.{name}" for name in model.model_fields]
+    fields = list(paths_of(MemoryResource))
     assert sorted(ROW.findall(section("Fields of a memory"))) == sorted(fields)
     assert sorted(ROW.findall(section("Agents"))) == sorted(AgentResource.model_fields)
 

@@ -1,0 +1,118 @@
+"""The circuit breaker of a resource on a Valkey that stands still for a while, through declaration and client."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from durable_memory import MemoryClient, Registry
+from durable_memory.dev import Valkey, start_valkey
+from durable_memory.memory.errors import MemoryOversize, MemoryUnavailable
+
+BREAKER = {"enabled": True, "timeout": "150ms", "max_failures": 3, "reset_timeout": "300ms"}
+REGISTRY = Registry.from_resources(
+    [
+        {"resource": "memory", "id": "guarded", "max_tokens": 1000, "persistence": {"circuit_breaker": BREAKER}},
+        {"resource": "memory", "id": "plain", "max_tokens": 1000},
+    ]
+)
+
+
+@pytest.fixture(scope="module")
+async def valkey(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Valkey]:
+    started = await start_valkey(tmp_path_factory.mktemp("paused"))
+    yield started
+    started.server.kill()
+
+
+@pytest.fixture
+async def client(valkey: Valkey) -> AsyncIterator[MemoryClient]:
+    project = f"breaker-{uuid.uuid4().hex[:8]}"
+    async with await MemoryClient.connect(valkey.url, memories=REGISTRY, project=project) as opened:
+        yield opened
+
+
+@contextmanager
+def standing_still(valkey: Valkey) -> Iterator[None]:
+    """While this is open the server takes connections and answers nothing."""
+    os.kill(valkey.server.pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(valkey.server.pid, signal.SIGCONT)
+
+
+async def append_once_it_closes(client: MemoryClient, text: str, operation_id: str) -> None:
+    """What Temporal's retries do: the same call again, after the wait that it was told."""
+    for _ in range(50):
+        try:
+            await client.memory("guarded", "k").append(text, operation_id=operation_id)
+        except MemoryUnavailable as error:
+            await asyncio.sleep((error.retry_after_ms or 50) / 1000)
+        else:
+            return
+    pytest.fail("the breaker did not close")
+
+
+async def test_a_store_that_stands_still_costs_one_timeout_a_call_then_nothing_and_heals(
+    client: MemoryClient, valkey: Valkey
+) -> None:
+    memory = client.memory("guarded", "k")
+    await memory.append("before")
+    with standing_still(valkey):
+        for _ in range(3):
+            with pytest.raises(MemoryUnavailable, match="did not answer within 150 ms"):
+                await memory.append("timed out", operation_id="turn-2")
+        started = time.perf_counter()
+        for number in range(50):
+            with pytest.raises(MemoryUnavailable, match=r"guarded: the circuit breaker is open.*tries it again"):
+                await client.memory("guarded", f"other {number}").read()
+        assert time.perf_counter() - started < 0.25, "fifty calls must not wait for the store"
+        health = await memory.health()
+        assert not health.healthy
+        assert "circuit breaker is open" in health.problems[0]
+    await append_once_it_closes(client, "timed out", "turn-2")
+    assert [message.content for message in (await memory.read()).messages] == ["before", "timed out"]
+
+
+async def test_a_new_memorys_first_append_keeps_to_the_timeout_as_well(client: MemoryClient, valkey: Valkey) -> None:
+    with standing_still(valkey):
+        started = time.perf_counter()
+        with pytest.raises(MemoryUnavailable, match="within 150 ms"):
+            await client.memory("guarded", "new").append("hello")
+        assert time.perf_counter() - started < 1
+
+
+async def test_refusals_never_open_it(client: MemoryClient) -> None:
+    memory = client.memory("guarded", "refusing")
+    for _ in range(8):
+        with pytest.raises(MemoryOversize):
+            await memory.append("word " * 2000)
+    assert (await memory.append("fits")).messages == 1
+
+
+async def test_another_resource_on_the_same_store_has_its_own_fate(client: MemoryClient, valkey: Valkey) -> None:
+    with standing_still(valkey):
+        for _ in range(4):
+            with pytest.raises(MemoryUnavailable):
+                await client.memory("guarded", "k").read()
+        waiting = asyncio.create_task(client.memory("plain", "k").append("waits and is answered"))
+        await asyncio.sleep(0.2)
+        assert not waiting.done()
+    assert (await waiting).messages == 1
+
+
+async def test_a_restarted_client_knows_nothing_of_an_open_breaker(client: MemoryClient, valkey: Valkey) -> None:
+    with standing_still(valkey):
+        for _ in range(3):
+            with pytest.raises(MemoryUnavailable):
+                await client.memory("guarded", "k").read()
+    async with await MemoryClient.connect(valkey.url, memories=REGISTRY, project=client.project) as other:
+        assert (await other.memory("guarded", "k").read()).messages == ()
