@@ -66,6 +66,20 @@ async def touch(request: Any = None) -> Json:
     return _json(wire.TouchAnswer(await _memory(asked.memory).touch(asked.ids)))
 
 
+@activity.defn(name=wire.PIN)
+async def pin(request: Any = None) -> Json:
+    """Pins messages; see wire.PinRequest."""
+    asked = parse(wire.PinRequest, request)
+    return _json(wire.TouchAnswer(await _memory(asked.memory).pin(asked.ids, operation_id=asked.operation_id)))
+
+
+@activity.defn(name=wire.UNPIN)
+async def unpin(request: Any = None) -> Json:
+    """Unpins messages; see wire.PinRequest."""
+    asked = parse(wire.PinRequest, request)
+    return _json(wire.TouchAnswer(await _memory(asked.memory).unpin(asked.ids, operation_id=asked.operation_id)))
+
+
 @activity.defn(name=wire.DELETE)
 async def delete(request: Any = None) -> Json:
     """Removes messages; see wire.DeleteRequest."""
@@ -121,5 +135,5 @@ def _json(result: object) -> Json:
     return data
 
 
-ACTIVITIES = (append, record_turn, read, write, touch, delete, clear, flush, stats, health)
+ACTIVITIES = (append, record_turn, read, write, touch, pin, unpin, delete, clear, flush, stats, health)
 """What every worker with the plugin runs on its own queue."""

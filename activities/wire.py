@@ -26,6 +26,8 @@ RECORD_TURN: Final = "memory.record_turn"
 READ: Final = "memory.read"
 WRITE: Final = "memory.write"
 TOUCH: Final = "memory.touch"
+PIN: Final = "memory.pin"
+UNPIN: Final = "memory.unpin"
 DELETE: Final = "memory.delete"
 CLEAR: Final = "memory.clear"
 FLUSH: Final = "memory.flush"
@@ -40,7 +42,7 @@ SWEEP: Final = "memory.janitor.sweep"
 
 ACTIVITIES: Final = frozenset(
     {
-        *(APPEND, RECORD_TURN, READ, WRITE, TOUCH, DELETE, CLEAR, FLUSH, STATS, HEALTH, CLEANUP),
+        *(APPEND, RECORD_TURN, READ, WRITE, TOUCH, PIN, UNPIN, DELETE, CLEAR, FLUSH, STATS, HEALTH, CLEANUP),
         *(FLUSH_BEGIN, FLUSH_SUMMARIZE, FLUSH_COMMIT, FLUSH_FAIL, SWEEP),
     }
 )
@@ -130,9 +132,19 @@ class TouchRequest:
 
 @dataclass(frozen=True, slots=True)
 class TouchAnswer:
-    """Of memory.touch: the ids that are live, in the order in which they were asked for."""
+    """Of memory.touch, pin and unpin: the ids that are live, in the order in which they were asked for."""
 
     touched: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PinRequest:
+    """Of memory.pin and memory.unpin."""
+
+    memory: MemoryField
+    ids: list[str]
+    operation_id: str | None = None
+    contract: int = CONTRACT
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +191,7 @@ Request: TypeAlias = (
     | WriteRequest
     | ReadRequest
     | TouchRequest
+    | PinRequest
     | DeleteRequest
     | ClearRequest
     | FlushRequest

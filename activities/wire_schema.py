@@ -34,6 +34,8 @@ PUBLIC: Final[Mapping[str, tuple[type, type]]] = {
     wire.READ: (wire.ReadRequest, View),
     wire.WRITE: (wire.WriteRequest, AppendResult),
     wire.TOUCH: (wire.TouchRequest, wire.TouchAnswer),
+    wire.PIN: (wire.PinRequest, wire.TouchAnswer),
+    wire.UNPIN: (wire.PinRequest, wire.TouchAnswer),
     wire.DELETE: (wire.DeleteRequest, DeleteResult),
     wire.CLEAR: (wire.ClearRequest, ClearResult),
     wire.FLUSH: (wire.FlushRequest, FlushResult),

@@ -126,7 +126,7 @@ def _restore(entry: StoredEntry, data: Mapping[str, Any]) -> Message:
     fill(message, "name", data.get("name"))
     fill(message, "tool_calls", tuple(map(_call, calls)) if calls else ())
     fill(message, "tool_call_id", data.get("tool_call_id"))
-    fill(message, "pinned", bool(data.get("pinned")))
+    fill(message, "pinned", entry.pinned)
     fill(message, "agent", data.get("agent"))
     fill(message, "metadata", data.get("metadata") or {})
     fill(message, "id", entry.id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
 from durable_memory.memory import telemetry
 from durable_memory.memory.arguments import known_sections, message_ids, wanted_version, whole_number
@@ -149,6 +150,29 @@ class Memory:
         """Records an access to these messages, for lru. Returns the ids that are live."""
         with telemetry.measured("touch", self._id):
             return await self._services.store.touch(self._id, message_ids(ids), self._limits)
+
+    async def pin(self, ids: Sequence[str], *, operation_id: str | None = None) -> tuple[str, ...]:
+        """Pins these messages with their whole groups: never evicted, never flushed, until they are unpinned.
+
+        Returns the ids of live messages; a summary, and what has left the view, cannot be pinned. Raises MemoryOversize
+        if system and pinned messages would fill more than messages may; then nothing is pinned.
+        """
+        return await self._pin("pin", ids, operation_id)
+
+    async def unpin(self, ids: Sequence[str], *, operation_id: str | None = None) -> tuple[str, ...]:
+        """Lets these messages go like others again, with their whole groups; see `pin`.
+
+        It counts as an access to them, and drops nothing by itself.
+        """
+        return await self._pin("unpin", ids, operation_id)
+
+    async def _pin(
+        self, word: Literal["pin", "unpin"], ids: Sequence[str], operation_id: str | None
+    ) -> tuple[str, ...]:
+        with telemetry.measured(word, self._id):
+            wanted = message_ids(ids)
+            operation = self._writing.operation(operation_id, json.dumps([word, *wanted]))
+            return await self._services.store.pin(self._id, wanted, operation, self._limits, pinned=word == "pin")
 
     async def delete(self, ids: Sequence[str], *, operation_id: str | None = None) -> DeleteResult:
         """Removes messages, or summaries, with their whole groups, live or waiting.

@@ -26,6 +26,8 @@ OPERATION_NAMES: Final[Mapping[str, str]] = {
     "record_turn": "create_memory",
     "write": "update_memory",
     "touch": "update_memory",
+    "pin": "update_memory",
+    "unpin": "update_memory",
     "flush": "update_memory",
     "wake_flush": "update_memory",
     "delete": "delete_memory",

@@ -145,6 +145,16 @@ class AgentMemory:
         answer = await self._call(wire.TOUCH, wire.TouchRequest(self._memory(), _ids(ids)))
         return tuple(answer["touched"])
 
+    async def pin(self, ids: Sequence[str], *, operation_id: str | None = None) -> tuple[str, ...]:
+        """Keeps these messages with their groups in the view until they are unpinned; see Memory.pin."""
+        answer = await self._call(wire.PIN, wire.PinRequest(self._memory(), _ids(ids), operation_id))
+        return tuple(answer["touched"])
+
+    async def unpin(self, ids: Sequence[str], *, operation_id: str | None = None) -> tuple[str, ...]:
+        """Lets these messages go like others again; see Memory.unpin."""
+        answer = await self._call(wire.UNPIN, wire.PinRequest(self._memory(), _ids(ids), operation_id))
+        return tuple(answer["touched"])
+
     async def delete(self, ids: Sequence[str], *, operation_id: str | None = None) -> DeleteResult:
         """Removes messages with their whole groups; see Memory.delete."""
         request = wire.DeleteRequest(self._memory(), _ids(ids), operation_id)

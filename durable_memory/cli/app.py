@@ -10,7 +10,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from durable_memory.cli import declarations, janitor, memories, upkeep, worker
+from durable_memory.cli import declarations, janitor, keeping, memories, upkeep, worker
 from durable_memory.exit import leave
 
 app = typer.Typer(
@@ -29,6 +29,8 @@ app.command()(memories.read)
 app.command()(memories.append)
 app.command()(memories.stats)
 app.command()(memories.health)
+app.command()(keeping.pin)
+app.command()(keeping.unpin)
 app.command()(upkeep.flush)
 app.command()(upkeep.clear)
 app.command()(janitor.janitor)

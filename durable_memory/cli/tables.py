@@ -94,6 +94,12 @@ def clear_table(resource: str, key: str, result: ClearResult) -> Table:
     return facts(f"{resource}  {key}", [("removed", counted(result.cleared, "message"))])
 
 
+def pin_table(resource: str, key: str, word: str, live: Sequence[str], missing: Sequence[str]) -> Table:
+    """Which messages a pin or an unpin found. word: `pinned` or `unpinned`."""
+    rows = [(word, _ids(live) if live else "none"), ("not in the view", _ids(missing) if missing else "")]
+    return facts(f"{resource}  {key}", _filled(rows))
+
+
 def memories_table(resource: str, found: Sequence[tuple[MemoryId, MemoryStats]]) -> Table:
     """The memories of a resource."""
     now = datetime.now(UTC)

@@ -92,6 +92,14 @@ class Driven:
         """Records an access."""
         return await self.store.touch(self.memory, ids, self.limits)
 
+    async def pin(self, *ids: str, op: str | None = None) -> tuple[str, ...]:
+        """Pins groups."""
+        return await self.store.pin(self.memory, ids, self.operation(op, "pin", *ids), self.limits, pinned=True)
+
+    async def unpin(self, *ids: str, op: str | None = None) -> tuple[str, ...]:
+        """Unpins groups."""
+        return await self.store.pin(self.memory, ids, self.operation(op, "unpin", *ids), self.limits, pinned=False)
+
     async def delete(self, *ids: str, op: str | None = None) -> DeleteResult:
         """Deletes groups and summaries."""
         return await self.store.delete(self.memory, ids, self.operation(op, *ids), self.limits)

@@ -26,6 +26,7 @@ from durable_memory.testing.flush_selecting import FlushSelectionContract
 from durable_memory.testing.groups import GroupsContract
 from durable_memory.testing.index import IndexContract
 from durable_memory.testing.operations import OperationsContract
+from durable_memory.testing.pinning import PinningContract
 from durable_memory.testing.reading import ReadingContract
 from durable_memory.testing.writing import WritingContract
 
@@ -36,6 +37,7 @@ class StoreContract(
     GroupsContract,
     EvictionContract,
     WritingContract,
+    PinningContract,
     DeletingContract,
     ClearingContract,
     FlushSelectionContract,

@@ -52,12 +52,16 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class StoredEntry:
-    """A message as it stands in the store. id is opaque: `<incarnation>-<seq>-<tag>`."""
+    """A message as it stands in the store. id is opaque: `<incarnation>-<seq>-<tag>`.
+
+    pinned: whether its group is, whatever it was appended as.
+    """
 
     id: str
     payload: str
     section: Section
     tokens: int
+    pinned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +166,17 @@ class Store(Protocol):
         """Records an access to the groups of these messages.
 
         Returns the ids that are live. Nothing under fifo is changed by it.
+        """
+        ...
+
+    async def pin(
+        self, memory: MemoryId, ids: Sequence[str], operation: Operation, limits: Limits, *, pinned: bool
+    ) -> tuple[str, ...]:
+        """Pins the whole live groups of these messages, or unpins them; an unpinned one has just been accessed.
+
+        Returns the ids of live messages, each once: all but summaries and what waits in the overflow. Drops a flush in
+        progress that holds a group that is pinned now. Raises MemoryOversize if system and pinned messages would fill
+        more than messages may.
         """
         ...
 

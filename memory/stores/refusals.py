@@ -66,7 +66,7 @@ def pinned_too_large(resource: str, unit: str, actual: int, limit: int) -> Memor
     """System and pinned messages, which are never evicted, would fill more than there is."""
     return MemoryOversize(
         f"{resource}: system and pinned messages would have {actual} {unit}, but messages may fill at most {limit}; "
-        "they are never evicted, so delete some first"
+        "they are never evicted: delete or unpin some first"
     )
 
 

@@ -19,7 +19,7 @@ def column(heading: str) -> set[str]:
     """The names in one column of the table of operations, the first table of the page."""
     lines = PAGE.split("\n\n")[2].splitlines()
     headings, *rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
-    names = [row[headings.index(heading)].strip("`") for row in rows[1:]]
+    names = [name.strip("`") for row in rows[1:] for name in row[headings.index(heading)].split(", ")]
     return {name for name in names if name}
 
 

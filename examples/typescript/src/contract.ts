@@ -7,6 +7,8 @@ export interface MemoryActivities {
   'memory.read': (request: ReadRequest) => Promise<View>;
   'memory.write': (request: WriteRequest) => Promise<AppendResult>;
   'memory.touch': (request: TouchRequest) => Promise<TouchAnswer>;
+  'memory.pin': (request: PinRequest) => Promise<TouchAnswer>;
+  'memory.unpin': (request: PinRequest) => Promise<TouchAnswer>;
   'memory.delete': (request: DeleteRequest) => Promise<DeleteResult>;
   'memory.clear': (request: ClearRequest) => Promise<ClearResult>;
   'memory.flush': (request: FlushRequest) => Promise<FlushResult>;
@@ -168,6 +170,13 @@ export interface MessageInput {
 export interface Omitted {
   messages: number;
   tokens: number;
+}
+
+export interface PinRequest {
+  memory: MemoryField;
+  ids: string[];
+  operation_id?: string | null;
+  contract?: number;
 }
 
 export interface Provenance {

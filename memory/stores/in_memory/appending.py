@@ -213,7 +213,6 @@ def apply_append(
         score = state.next_moment(limits, number)
         message_id = state.id_of(state.last_number, tag)
         ids.append(message_id)
-        stored = StoredEntry(message_id, entry.payload, entry.section, entry.tokens)
         if entry.answers is not None:
             state.calls.answer(number, entry.answers)
         if late and not limits.summarize:
@@ -221,6 +220,8 @@ def apply_append(
         group = _group_for(state, entry, number, late=late)
         if not late:
             group.score, group.touched_ms = score, now_ms
+        pinned = entry.pinned if group.place == "system" else group.pinned
+        stored = StoredEntry(message_id, entry.payload, entry.section, entry.tokens, pinned)
         state.add(group, state.last_number, stored)
     for number in plan.evicted:
         group = state.where[number]

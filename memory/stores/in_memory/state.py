@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from durable_memory.memory.eviction.order import Excess, Rank, Standing
 from durable_memory.memory.eviction.policies import POLICIES
@@ -188,6 +189,22 @@ class MemoryState:
         self.where[number] = group
         self._count(group, entry.tokens, 1)
         self._rank(group)
+
+    def pin(self, group: Group, limits: Limits, *, pinned: bool) -> None:
+        """Pins a live group of the conversation, or unpins it. A flush in progress that holds it ends with its pin."""
+        self.obey(limits)
+        self._count(group, -group.tokens, -group.messages)
+        group.pinned = pinned
+        self._count(group, group.tokens, group.messages)
+        group.entries = {number: replace(entry, pinned=pinned) for number, entry in group.entries.items()}
+        if not pinned:
+            self._rank(group)
+            self.access(group, limits)
+            return
+        self.queue.remove(group.number)
+        self._waiting.pop(group.number, None)
+        if self.batch is not None and not self.batch.held.isdisjoint(group.entries):
+            self.end_batch()
 
     def evict(self, group: Group) -> None:
         """Moves a live group into the overflow."""

@@ -16,6 +16,8 @@ from durable_memory.memory.stores.in_memory.appending import apply_append, plan_
 from durable_memory.memory.stores.in_memory.deleting import remove_groups
 from durable_memory.memory.stores.in_memory.flush_steps import InMemoryFlushing
 from durable_memory.memory.stores.in_memory.index import InMemoryProjectIndex
+from durable_memory.memory.stores.in_memory.operations import Kind
+from durable_memory.memory.stores.in_memory.pinning import pin_groups
 from durable_memory.memory.stores.in_memory.shelves import Shelf, tag_of, until_ms
 from durable_memory.memory.stores.in_memory.state import MemoryState
 from durable_memory.memory.stores.in_memory.viewing import read_view
@@ -104,6 +106,26 @@ class InMemoryStore(InMemoryFlushing, Store):
         """See Store."""
         state = self._shelves.state(memory, self._clock.now_ms())
         return () if state is None else _access(state, ids, limits)
+
+    async def pin(
+        self, memory: MemoryId, ids: Sequence[str], operation: Operation, limits: Limits, *, pinned: bool
+    ) -> tuple[str, ...]:
+        """See Store."""
+        now = self._clock.now_ms()
+        shelf = self._shelves.shelf(memory, now)
+        kind: Kind = "pin" if pinned else "unpin"
+        answer = shelf.operations.answered(kind, operation, now)
+        if isinstance(answer, tuple):
+            return answer
+        shelf.operations.check_room()
+        live: tuple[str, ...] = ()
+        if shelf.state is not None:
+            live, changed = pin_groups(shelf.state, ids, limits, pinned=pinned, resource=memory.resource)
+            if changed:
+                shelf.state.changed(tag_of(operation.id), now)
+                shelf.state.written(now, limits)
+        shelf.operations.record(kind, operation, live)
+        return live
 
     async def delete(self, memory: MemoryId, ids: Sequence[str], operation: Operation, limits: Limits) -> DeleteResult:
         """See Store."""

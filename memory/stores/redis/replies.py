@@ -24,6 +24,7 @@ from durable_memory.memory.types import (
 
 MAX_OPERATIONS: Final = 100_000
 _SECTIONS: Final[dict[int, Section]] = {ord("s"): "system", ord("l"): "long_term", ord("c"): "short_term"}
+_PINNED: Final = ord("p")
 _STOPPED: Final = ("gone", "stale")
 
 
@@ -121,6 +122,7 @@ def _entries(incarnation: str, seqs: Sequence[str], lengths: bytes, texts: bytes
                 texts[payload:end].decode(),
                 _SECTIONS[texts[start]],
                 int(texts[start + 6 : tokens_end]),
+                texts[start + 1] == _PINNED,
             )
         )
         start = end
@@ -148,6 +150,14 @@ def view(resource: str, reply: bytes, max_tokens: int | None) -> StoredView:
         int(omitted_tokens),
         flush_due=due == "1",
     )
+
+
+def pinned(resource: str, reply: bytes, ids: Sequence[str]) -> tuple[str, ...]:
+    """Reads the answer to pin."""
+    words = reply.decode().split(" ")
+    if words[0] != "ok":
+        raise refuse(resource, words)
+    return tuple(ids[int(position)] for position in words[1:] if position)
 
 
 def deleted(resource: str, reply: bytes, ids: Sequence[str]) -> DeleteResult:

@@ -102,6 +102,23 @@ class RedisStore(RedisFlushing):
         reply = await self._run("touch", memory, [packed(limits), *(one.encode() for one in asked)])
         return tuple(asked[int(position)] for position in reply.split())
 
+    async def pin(
+        self, memory: MemoryId, ids: Sequence[str], operation: Operation, limits: Limits, *, pinned: bool
+    ) -> tuple[str, ...]:
+        """See Store."""
+        asked = tuple(dict.fromkeys(ids))
+        mark, tag = mark_of(operation.id)
+        args = [
+            packed(limits),
+            mark,
+            digest_of(operation.digest),
+            digits(operation.deadline_ms),
+            tag.encode(),
+            b"p" if pinned else b"-",
+            *(one.encode() for one in asked),
+        ]
+        return replies.pinned(memory.resource, await self._run("pin", memory, args), asked)
+
     async def delete(self, memory: MemoryId, ids: Sequence[str], operation: Operation, limits: Limits) -> DeleteResult:
         """See Store."""
         asked = tuple(dict.fromkeys(ids))

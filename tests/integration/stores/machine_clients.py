@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any, TypeAlias
@@ -10,7 +11,13 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
-from durable_memory.memory.errors import MemoryConflict, MemoryFault, MemoryOperationConflict, MemoryOperationExpired
+from durable_memory.memory.errors import (
+    MemoryConflict,
+    MemoryFault,
+    MemoryOperationConflict,
+    MemoryOperationExpired,
+    MemoryOversize,
+)
 from durable_memory.memory.stores.port import ABSENT, Entry, Operation
 from durable_memory.memory.types import AppendResult, ClearResult, DeleteResult, FlushResult
 from durable_memory.testing.builders import call, result, system, text_of, texts_of, user
@@ -138,6 +145,26 @@ class ClientSteps(MachineBase):
         assert sorted([*(set(ids) & set(answer.removed)), *answer.not_found, *answer.covered]) == sorted(ids)
         self.current = self.current if self.model.batch else None
         self.applied.append(Applied(operation, attempt, answer))
+
+    @precondition(lambda self: self.ids)
+    @rule(places=st.lists(position, min_size=1, max_size=3), pinned=st.booleans())
+    def pin(self, places: list[int], *, pinned: bool) -> None:
+        texts = [text for text in self.named(places) if text.startswith("m")]
+        ids = [self.ids[text] for text in texts]
+        operation = self.memory.operation(None, str(pinned), *ids)
+
+        def attempt(again: Operation) -> Coroutine[Any, Any, tuple[str, ...]]:
+            return self.memory.store.pin(self.memory.memory, ids, again, self.limits, pinned=pinned)
+
+        trial = copy.deepcopy(self.model)
+        live = tuple(self.ids[text] for text in texts if trial.pin(text, pinned=pinned))
+        if trial.fixed_exceeds():
+            self.must_refuse(attempt(operation), MemoryOversize)
+            return
+        self.model = trial
+        self.current = self.current if self.model.batch else None
+        assert self.run(attempt(operation)) == live
+        self.applied.append(Applied(operation, attempt, live))
 
     @precondition(lambda self: self.model.exists and self.steps > 10)
     @rule(cleared=st.booleans())

@@ -148,6 +148,29 @@ class ModelMemory:
                 return True
         return False
 
+    def pin(self, text: str, *, pinned: bool) -> bool:
+        """Pins or unpins the group of a live message; False if it is not live."""
+        for kept in self.live:
+            if kept.text == text:
+                if kept.group.section != "system" and kept.group.pinned != pinned:
+                    self._pin(kept.group, pinned=pinned)
+                return True
+        return False
+
+    def _pin(self, group: Group, *, pinned: bool) -> None:
+        group.pinned = pinned
+        if not pinned:
+            self._access(group)
+        elif self.batch and any(kept.group is group for kept in self.batch.messages):
+            self.batch = self.lease = None
+
+    def fixed_exceeds(self) -> bool:
+        """Whether what never goes fills more than messages may."""
+        fixed = [kept for kept in self.live if kept.group.section == "system" or kept.group.pinned]
+        return _exceeds(sum(kept.tokens for kept in fixed), self.limits.room_tokens) or _exceeds(
+            len(fixed), self.limits.room_messages
+        )
+
     def delete(self, text: str) -> list[str]:
         """Removes the group of a message, or a summary; returns the texts that are gone with it."""
         groups = [kept.group for kept in self.live + self.overflow if kept.text == text]
@@ -270,11 +293,9 @@ class ModelMemory:
             group.score = self.moment
 
     def _evict(self) -> list[Kept]:
-        fixed = [kept for kept in self.live if kept.group.section == "system" or kept.group.pinned]
-        if _exceeds(sum(kept.tokens for kept in fixed), self.limits.room_tokens) or _exceeds(
-            len(fixed), self.limits.room_messages
-        ):
+        if self.fixed_exceeds():
             raise Refused(MemoryOversize)
+        fixed = [kept for kept in self.live if kept.group.section == "system" or kept.group.pinned]
         evicted: list[Kept] = []
         for group in sorted({kept.group for kept in self.live if kept not in fixed}, key=Group.rank):
             tokens, messages = self.outside()

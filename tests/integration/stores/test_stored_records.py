@@ -40,7 +40,7 @@ def entry_of(record: dict[str, Any], message: Message) -> Entry:
 def test_a_record_of_each_kind_is_still_the_message_that_it_was(file: Path) -> None:
     record, message = load(file)
     entry = entry_of(record, message)
-    assert decode(StoredEntry(str(message.id), entry.payload, entry.section, entry.tokens)) == message
+    assert decode(StoredEntry(str(message.id), entry.payload, entry.section, entry.tokens, entry.pinned)) == message
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")

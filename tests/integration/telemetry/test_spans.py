@@ -27,6 +27,8 @@ CALLS: dict[str, Call] = {
     "record_turn": lambda memory: memory.record_turn(["Where is it?", Message.assistant("In Lyon.")]),
     "write": lambda memory: memory.write("A new start."),
     "touch": lambda memory: memory.touch(["0123456789abcdef-1-0000"]),
+    "pin": lambda memory: memory.pin(["0123456789abcdef-1-0000"]),
+    "unpin": lambda memory: memory.unpin(["0123456789abcdef-1-0000"]),
     "flush": lambda memory: memory.flush(force=True),
     "wake_flush": lambda memory: memory.wake_flush(),
     "delete": lambda memory: memory.delete(["0123456789abcdef-1-0000"]),

@@ -33,6 +33,7 @@ async def test_each_method_of_the_handle_answers_what_the_memory_did(rig: Rig) -
         ],
         "short": ["Be kind.", "Thank you.", "Bye."],
         "touched_the_live_one": True,
+        "pinned_and_unpinned_its_group": True,
         "deleted_it": True,
         "flushed": "committed",
         "messages_after_flush": {"system": 1, "long_term": 1, "short_term": 2},

@@ -38,6 +38,8 @@ READERS: dict[str, Callable[[dict[str, Any]], Any]] = {
     wire.READ: lambda data: View.from_dict(data).to_dict(),
     wire.WRITE: lambda data: to_json(from_json(AppendResult, data)),
     wire.TOUCH: lambda data: {"touched": list(data["touched"])},
+    wire.PIN: lambda data: {"touched": list(data["touched"])},
+    wire.UNPIN: lambda data: {"touched": list(data["touched"])},
     wire.DELETE: lambda data: to_json(from_json(DeleteResult, data)),
     wire.CLEAR: lambda data: to_json(from_json(ClearResult, data)),
     wire.FLUSH: lambda data: to_json(from_json(FlushResult, data)),

@@ -18,7 +18,8 @@ _NOW = datetime(2026, 3, 1, 12, 30, 15, 123000, tzinfo=UTC)
 
 
 def _stored(entry: Entry, payload: str | None = None) -> StoredEntry:
-    return StoredEntry("0a1b-7-c3d4", entry.payload if payload is None else payload, entry.section, entry.tokens)
+    text = entry.payload if payload is None else payload
+    return StoredEntry("0a1b-7-c3d4", text, entry.section, entry.tokens, entry.pinned)
 
 
 _JSON: st.SearchStrategy[Json] = st.recursive(

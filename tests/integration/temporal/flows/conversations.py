@@ -30,6 +30,8 @@ class UseEveryMethod:
         whole = await memory.read()
         short = await memory.read(max_tokens=30)
         touched = await memory.touch([*text.ids, "unknown"])
+        pinned = await memory.pin([*message.ids, "unknown"])
+        unpinned = await memory.unpin(mapping.ids)
         deleted = await memory.delete(text.ids)
         flushed = await memory.flush(force=True)
         stats = await memory.stats()
@@ -44,6 +46,7 @@ class UseEveryMethod:
             "short": [entry.text for entry in short.messages],
             "short_tokens": short.tokens,
             "touched_the_live_one": touched == text.ids,
+            "pinned_and_unpinned_its_group": (pinned, unpinned) == (message.ids, mapping.ids),
             "deleted_it": deleted.removed == text.ids,
             "flushed": flushed.outcome,
             "messages_after_flush": dict(stats.messages),

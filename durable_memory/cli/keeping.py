@@ -1,0 +1,74 @@
+"""Commands that keep messages: pin, unpin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from durable_memory.cli import tables
+from durable_memory.cli.options import Form, Key, Memories, OperationId, Project, RedisUrl, Resource
+from durable_memory.cli.output import Output, show
+from durable_memory.cli.session import with_memory
+
+Ids = Annotated[list[str], typer.Argument(help="Ids of messages, as `read -o json` shows them.", show_default=False)]
+
+
+def pin(
+    resource: Resource,
+    key: Key,
+    ids: Ids,
+    *,
+    operation_id: OperationId = None,
+    redis_url: RedisUrl = None,
+    project: Project = None,
+    memories: Memories = None,
+    output: Form = Output.TABLE,
+) -> None:
+    """Keep messages in the view, with their groups, until they are unpinned.
+
+    Exit code 1 if one of them is not in the view.
+    """
+    live = with_memory(
+        resource,
+        key,
+        lambda memory: memory.pin(ids, operation_id=operation_id),
+        redis_url=redis_url,
+        project=project,
+        memories=memories,
+    )
+    _show(output, resource, key, ids, live, word="pinned")
+
+
+def unpin(
+    resource: Resource,
+    key: Key,
+    ids: Ids,
+    *,
+    operation_id: OperationId = None,
+    redis_url: RedisUrl = None,
+    project: Project = None,
+    memories: Memories = None,
+    output: Form = Output.TABLE,
+) -> None:
+    """Let messages go like others again, with their groups.
+
+    Exit code 1 if one of them is not in the view.
+    """
+    live = with_memory(
+        resource,
+        key,
+        lambda memory: memory.unpin(ids, operation_id=operation_id),
+        redis_url=redis_url,
+        project=project,
+        memories=memories,
+    )
+    _show(output, resource, key, ids, live, word="unpinned")
+
+
+def _show(output: Output, resource: str, key: str, ids: Sequence[str], live: Sequence[str], *, word: str) -> None:
+    missing = [each for each in ids if each not in live]
+    show(output, {"touched": list(live)}, tables.pin_table(resource, key, word, live, missing))
+    if missing:
+        raise typer.Exit(1)

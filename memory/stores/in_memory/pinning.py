@@ -1,0 +1,41 @@
+"""Pinning: groups that stay in the view until they are unpinned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from durable_memory.memory.limits import Limits
+from durable_memory.memory.stores import refusals
+from durable_memory.memory.stores.in_memory.state import MemoryState
+from durable_memory.memory.stores.in_memory.values import Group, Tally
+
+
+def pin_groups(
+    state: MemoryState, ids: Sequence[str], limits: Limits, *, pinned: bool, resource: str
+) -> tuple[tuple[str, ...], bool]:
+    """Pins or unpins the groups of these messages; returns the ids that are live, and whether anything changed.
+
+    Raises MemoryOversize.
+    """
+    found = {message_id: group for message_id in ids if (group := state.find(message_id)) is not None}
+    live = {message_id: group for message_id, group in found.items() if group.place not in {"overflow", "long_term"}}
+    # System messages never go, pinned or not.
+    changing = {
+        group.number: group for group in live.values() if group.place != "system" and group.pinned is not pinned
+    }
+    if pinned and changing:
+        _check_room(state, list(changing.values()), limits, resource)
+    for group in changing.values():
+        state.pin(group, limits, pinned=pinned)
+    return tuple(live), bool(changing)
+
+
+def _check_room(state: MemoryState, groups: Sequence[Group], limits: Limits, resource: str) -> None:
+    added = Tally(sum(group.tokens for group in groups), sum(group.messages for group in groups))
+    fixed = (state.tallies["system"], state.pinned, added)
+    for unit, actual, limit in (
+        ("tokens", sum(tally.tokens for tally in fixed), limits.room_tokens),
+        ("messages", sum(tally.messages for tally in fixed), limits.room_messages),
+    ):
+        if limit is not None and actual > limit:
+            raise refusals.pinned_too_large(resource, unit, actual, limit)

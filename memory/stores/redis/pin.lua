@@ -1,0 +1,83 @@
+-- Pins the whole groups of messages, or unpins them.
+-- ARGV: limits, operation, digest, deadline, tag, `p` or `-`, ids.
+-- Returns `ok <position ...>` of those that are live messages.
+-- parts: state expiry operations groups order ids batch
+local op, digest, deadline, tag, pin = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
+local kind = pin == 'p' and 'n' or 'u'
+if now > deadline then
+  return 'expired'
+end
+local known = recall(kind, op, digest)
+if known then
+  return known == 'reused' and known or 'ok ' .. known
+end
+if operations_full() then
+  return 'operations'
+end
+local live, groups, seen = {}, {}, {}
+local seqs, tokens = {}, 0
+for i = 7, m and #ARGV or 0 do
+  local seq, text, section, group = find(ARGV[i])
+  if seq and section ~= 'l' and redis.call('ZSCORE', SECTION_KEY[section], seq) then
+    live[#live + 1] = i - 7
+    -- System messages never go, pinned or not; what they were appended as stays.
+    if section ~= 's' and not seen[group] and string.sub(text, 2, 2) ~= pin then
+      seen[group] = true
+      local one = {group = group, state = group_state(group), seqs = members(SECTION_KEY[section], group)}
+      one.texts = records(one.seqs)
+      for j, member in ipairs(one.seqs) do
+        seqs[#seqs + 1] = member
+        tokens = tokens + tokens_of(one.texts[j])
+      end
+      groups[#groups + 1] = one
+    end
+  end
+end
+if pin == 'p' and #groups > 0 then
+  local fixed_tokens = m.system_tokens + m.pinned_tokens + tokens
+  local fixed_messages = m.system_messages + m.pinned_messages + #seqs
+  if fixed_tokens > room_tokens then
+    return 'pinned tokens ' .. fixed_tokens .. ' ' .. room_tokens
+  elseif fixed_messages > room_messages then
+    return 'pinned messages ' .. fixed_messages .. ' ' .. room_messages
+  end
+end
+
+if #groups > 0 then
+  adopt_policy()
+  for _, one in ipairs(groups) do
+    for i, seq in ipairs(one.seqs) do
+      redis.call('HSET', key.msg, seq, string.sub(one.texts[i], 1, 1) .. pin .. string.sub(one.texts[i], 3))
+      if pin == 'p' then
+        redis.call('ZADD', key.pinned, one.group, seq)
+      else
+        redis.call('ZREM', key.pinned, seq)
+      end
+    end
+    if one.state then
+      one.state.pin = pin
+      redis.call('HSET', key.groups, 'm:' .. one.group, group_text(one.state))
+    end
+    if pin == 'p' then
+      redis.call('ZREM', key.evict, one.group)
+    elseif lru then
+      -- Whoever unpins a group has just looked at it.
+      access(one.group)
+    end
+  end
+  if pin == 'p' then
+    drop_batch_with(seqs) -- its commit would take what must stay
+  end
+  local sign = pin == 'p' and 1 or -1
+  m.pinned_tokens, m.pinned_messages = m.pinned_tokens + sign * tokens, m.pinned_messages + sign * #seqs
+  m.version, m.tag, m.updated_at = m.version + 1, tag, now
+end
+local answer = table.concat(live, ' ')
+remember(kind, op, digest, deadline, answer)
+if #groups > 0 then
+  prolong({key.pinned, key.evict, key.groups})
+end
+if m then
+  save()
+end
+return 'ok ' .. answer
