@@ -7,6 +7,7 @@ import json
 import secrets
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from redis.asyncio import ConnectionPool, Redis
 
@@ -41,24 +42,7 @@ def entry(number: int) -> Entry:
 
 def limits(max_messages: int) -> Limits:
     """A memory that drops, so that a full one evicts at every append; nothing is ever due."""
-    return Limits(
-        max_tokens=None,
-        max_messages=max_messages,
-        summarize=False,
-        summary_tokens=0,
-        overflow_tokens=None,
-        overflow_messages=None,
-        due_tokens=None,
-        due_messages=None,
-        target_tokens=None,
-        target_messages=None,
-        keep_first=0,
-        keep_last=0,
-        policy="fifo",
-        open_group_ms=3_600_000,
-        ttl_ms=86_400_000,
-        lease_ms=30_000,
-    )
+    return replace(Limits.unlimited(), max_messages=max_messages, ttl_ms=86_400_000)
 
 
 class StoredMemory:

@@ -46,6 +46,28 @@ class Limits:
     ttl_ms: int | None
     lease_ms: int
 
+    @classmethod
+    def unlimited(cls) -> Limits:
+        """Returns limits that limit nothing: nothing is evicted, nothing is ever due, nothing ends."""
+        return cls(
+            max_tokens=None,
+            max_messages=None,
+            summarize=False,
+            summary_tokens=0,
+            overflow_tokens=None,
+            overflow_messages=None,
+            due_tokens=None,
+            due_messages=None,
+            target_tokens=None,
+            target_messages=None,
+            keep_first=0,
+            keep_last=0,
+            policy="fifo",
+            open_group_ms=3_600_000,
+            ttl_ms=None,
+            lease_ms=30_000,
+        )
+
     @property
     def room_tokens(self) -> int | None:
         """What everything outside long_term may fill, in tokens (R9: the room of summaries is never lent)."""

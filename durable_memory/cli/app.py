@@ -10,7 +10,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from durable_memory.cli import declarations, janitor, keeping, memories, upkeep, worker
+from durable_memory.cli import declarations, inventory, janitor, keeping, memories, upkeep, worker
 from durable_memory.exit import leave
 
 app = typer.Typer(
@@ -24,7 +24,7 @@ app = typer.Typer(
 )
 app.command()(worker.worker)
 app.command()(declarations.validate)
-app.command("list")(declarations.list_)
+app.command("list")(inventory.list_)
 app.command()(memories.read)
 app.command()(memories.append)
 app.command()(memories.stats)
@@ -33,6 +33,7 @@ app.command()(keeping.pin)
 app.command()(keeping.unpin)
 app.command()(upkeep.flush)
 app.command()(upkeep.clear)
+app.command()(inventory.purge)
 app.command()(janitor.janitor)
 app.command()(declarations.schema)
 

@@ -14,14 +14,15 @@ from durable_memory.memory.declarations.durations import format_duration
 from durable_memory.memory.declarations.faults import Fault
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.resource import MemoryResource
-from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.types import (
     AppendResult,
     ClearResult,
     FlushResult,
+    ListedPage,
     MemoryHealth,
     MemoryStats,
     Message,
+    PurgeResult,
     View,
 )
 
@@ -100,29 +101,28 @@ def pin_table(resource: str, key: str, word: str, live: Sequence[str], missing: 
     return facts(f"{resource}  {key}", _filled(rows))
 
 
-def memories_table(resource: str, found: Sequence[tuple[MemoryId, MemoryStats]]) -> Table:
-    """The memories of a resource."""
+def memories_table(title: str, page: ListedPage) -> Table:
+    """Memories of a project."""
     now = datetime.now(UTC)
-    rows = (
-        (
-            memory.key,
-            f"{sum(stats.messages.values()):,}",
-            f"{sum(stats.tokens.values()):,}",
-            _share(stats),
-            f"{stats.omitted.messages:,}",
-            "due" if stats.flush_due else "",
-            _from_now(stats.updated_at, now),
-            _from_now(stats.expires_at, now) or "never",
-        )
-        for memory, stats in found
-    )
     numbers = ("messages", "tokens", "budget", "waiting")
-    return listing(
-        f"{resource}: {len(found):,} {'memory' if len(found) == 1 else 'memories'}",
-        ("key", *numbers, "flush", "written", "expires"),
-        rows,
+    found = page.memories
+    table = listing(
+        f"{title}: {len(found):,} {'memory' if len(found) == 1 else 'memories'}",
+        ("resource", "key", *numbers, "flush", "written", "expires"),
+        ((each.resource, each.key, *_listed(each.stats, now)) for each in found),
         numbers=numbers,
     )
+    if page.cursor is not None:
+        table.caption = f"more with --cursor {page.cursor}"
+        table.caption_justify = "left"
+    return table
+
+
+def purge_table(title: str, result: PurgeResult) -> Table:
+    """What a purge removed, or would remove."""
+    verb = "would be removed" if result.dry_run else "removed"
+    memories = f"{result.memories:,} {'memory' if result.memories == 1 else 'memories'}"
+    return facts(title, [(verb, f"{memories}, {counted(result.messages, 'message')}")])
 
 
 def resources_table(registry: Registry) -> Table:
@@ -190,6 +190,20 @@ def _stats_rows(stats: MemoryStats) -> list[tuple[str, str]]:
         ("expires", _time(stats.expires_at) or "never"),
         ("version", stats.version),
     ]
+
+
+def _listed(stats: MemoryStats | None, now: datetime) -> tuple[str, ...]:
+    if stats is None:
+        return "", "", "", "", "", "", "damaged: clear it"
+    return (
+        f"{sum(stats.messages.values()):,}",
+        f"{sum(stats.tokens.values()):,}",
+        _share(stats),
+        f"{stats.omitted.messages:,}",
+        "due" if stats.flush_due else "",
+        _from_now(stats.updated_at, now),
+        _from_now(stats.expires_at, now) or "never",
+    )
 
 
 def _fields(definition: Mapping[str, Any], definitions: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, ...]]:

@@ -58,6 +58,68 @@ class IndexContract:
         assert cursor is None
         assert (len(listed), set(listed)) == (25, expected)
 
+    async def test_pages_show_each_memory_once_while_others_come_and_come_again(
+        self, index: ProjectIndex, project: str
+    ) -> None:
+        expected = [MemoryId(project, "desk", f"user:{number:04}") for number in range(300)]
+        for memory in expected:
+            await index.register(memory, None)
+        listed: list[MemoryId] = []
+        cursor: str | None = None
+        while True:
+            page = await index.memories(project, "desk", cursor, 20)
+            listed += page.memories
+            cursor = page.cursor
+            if cursor is None:
+                break
+            await index.register(page.memories[0], None)
+            await index.register(MemoryId(project, "desk", f"{page.memories[-1].key}/new"), None)
+            await index.register(MemoryId(project, "desk", f"a{page.memories[-1].key}"), None)
+            assert await index.forget(page.memories[3], page.read_ms + 1)
+        assert len(set(listed)) == len(listed)
+        assert [memory for memory in listed if not memory.key.endswith("/new")] == expected
+
+    @pytest.mark.parametrize(
+        ("prefix", "found"),
+        [
+            ("user:al", ["user:al", "user:al/x", "user:al:1"]),
+            ("user:alice", ["user:alice"]),
+            ("user:a_ice", ["user:a_ice"]),
+            ("user:a%", ["user:a%"]),
+            ("user:al:", ["user:al:1"]),
+            ("user:", ["user:a%", "user:a_ice", "user:al", "user:al/x", "user:al:1", "user:alice", "user:alice2"]),
+            ("user", ["user:a%", "user:a_ice", "user:al", "user:al/x", "user:al:1", "user:alice", "user:alice2"]),
+            ("東京", ["東京", "東京/ü"]),
+            ("東", []),
+            ("*", []),
+        ],
+    )
+    async def test_a_prefix_is_whole_segments(
+        self, index: ProjectIndex, project: str, prefix: str, found: list[str]
+    ) -> None:
+        keys = ["user:a%", "user:a_ice", "user:al", "user:al/x", "user:al:1", "user:alice", "user:alice2"]
+        keys += ["users:al", "東京", "東京/ü", "東京都"]
+        for key in keys:
+            await index.register(MemoryId(project, "desk", key), None)
+        for count in (1, 2, 100):
+            listed: list[str] = []
+            cursor: str | None = None
+            while True:
+                page = await index.memories(project, "desk", cursor, count, prefix)
+                assert len(page.memories) <= count
+                listed += [memory.key for memory in page.memories]
+                cursor = page.cursor
+                if cursor is None:
+                    break
+            assert listed == found
+
+    async def test_the_empty_prefix_is_all(self, index: ProjectIndex, project: str) -> None:
+        keys = ["a", "user:1", "ü", "😀"]
+        for key in keys:
+            await index.register(MemoryId(project, "desk", key), None)
+        page = await index.memories(project, "desk", None, 10, "")
+        assert [memory.key for memory in page.memories] == keys
+
     async def test_the_only_owner_is_the_last_one(self, index: ProjectIndex, project: str) -> None:
         alone, shared = MemoryId(project, "desk", "alone"), MemoryId(project, "desk", "shared")
         await index.register(alone, Owner("ns", "one", "run"))

@@ -29,24 +29,7 @@ _log = logging.getLogger(__name__)
 _PAGE: Final = 50
 _AT_ONCE: Final = 8
 _STAGES: Final = ("owners", "memories")
-_UNDECLARED: Final = Limits(
-    max_tokens=None,
-    max_messages=None,
-    summarize=False,
-    summary_tokens=0,
-    overflow_tokens=None,
-    overflow_messages=None,
-    due_tokens=None,
-    due_messages=None,
-    target_tokens=None,
-    target_messages=None,
-    keep_first=0,
-    keep_last=0,
-    policy="fifo",
-    open_group_ms=0,
-    ttl_ms=None,
-    lease_ms=0,
-)
+_UNDECLARED: Final = Limits.unlimited()
 """To ask whether a memory of a resource that is no longer declared is still there."""
 
 ACTIONS: Final = ("released", "cleared", "flushed", "kept", "woken", "forgotten", "unknown", "failed")

@@ -83,10 +83,13 @@ class ProjectIndex(Protocol):
         """Returns what is bound to one owner."""
         ...
 
-    async def memories(self, project: str, resource: str, cursor: str | None, count: int) -> MemoryPage:
-        """Lists registered memories of a resource.
+    async def memories(
+        self, project: str, resource: str, cursor: str | None, count: int, prefix: str = ""
+    ) -> MemoryPage:
+        """Lists registered memories of a resource whose keys have a prefix, in the order of their keys' UTF-8 bytes.
 
-        A memory that has expired may still be listed; `forget` removes it.
+        Pages show each that is there all the time once, whatever is registered meanwhile. A memory that has expired may
+        still be listed; `forget` removes it. Raises MemoryInvalid for a cursor that no page gave.
         """
         ...
 

@@ -11,6 +11,7 @@ from durable_memory.memory.types.clean import (
     did_you_mean,
     field_path,
 )
+from durable_memory.memory.types.inventory import ListedMemory, ListedPage, PurgeResult
 from durable_memory.memory.types.message import (
     ROLES,
     SECTIONS,
@@ -46,6 +47,8 @@ __all__ = [
     "FlushResult",
     "InvalidValue",
     "Json",
+    "ListedMemory",
+    "ListedPage",
     "MemoryHealth",
     "MemoryRef",
     "MemoryStats",
@@ -53,6 +56,7 @@ __all__ = [
     "MessageInput",
     "Omitted",
     "Provenance",
+    "PurgeResult",
     "Role",
     "Section",
     "ToolCall",

@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 
 from durable_memory.memory.clock import Clock
 from durable_memory.memory.identity import MemoryId, Owner
+from durable_memory.memory.keys.prefix import has_prefix
 from durable_memory.memory.stores.index_port import Binding, MemoryPage, OwnerPage, ProjectIndex
 
 _Chain: TypeAlias = tuple[str, str]
@@ -95,12 +96,16 @@ class InMemoryProjectIndex(ProjectIndex):
         """See ProjectIndex."""
         return self._bindings(project, (namespace, workflow_id))
 
-    async def memories(self, project: str, resource: str, cursor: str | None, count: int) -> MemoryPage:
-        """See ProjectIndex. In the order of keys, so that what is registered meanwhile shifts no page."""
+    async def memories(
+        self, project: str, resource: str, cursor: str | None, count: int, prefix: str = ""
+    ) -> MemoryPage:
+        """See ProjectIndex. The order of code points is that of UTF-8 bytes."""
         found = sorted(
             memory
             for memory in self._registered
-            if (memory.project, memory.resource) == (project, resource) and (cursor is None or memory.key > cursor)
+            if (memory.project, memory.resource) == (project, resource)
+            and (cursor is None or memory.key > cursor)
+            and has_prefix(memory.key, prefix)
         )
         page = tuple(found[:count])
         return MemoryPage(page, page[-1].key if len(found) > count else None, self._clock.now_ms())

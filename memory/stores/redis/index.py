@@ -5,13 +5,14 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from urllib.parse import unquote
 
 from redis.exceptions import ResponseError
 
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.identity import MemoryId, Owner
+from durable_memory.memory.keys.prefix import prefix_ranges
 from durable_memory.memory.stores.index_port import Binding, MemoryPage, OwnerPage
 from durable_memory.memory.stores.redis import replies
 from durable_memory.memory.stores.redis.keys import KeySet, RedisKeys, encode_part
@@ -79,18 +80,23 @@ class RedisProjectIndex:
             raise replies.index_damaged() from error
         return tuple(_bindings(project, owner, owned or b"{}"))
 
-    async def memories(self, project: str, resource: str, cursor: str | None, count: int) -> MemoryPage:
+    async def memories(
+        self, project: str, resource: str, cursor: str | None, count: int, prefix: str = ""
+    ) -> MemoryPage:
         """See ProjectIndex."""
-        return await self._page(
-            self._keys.index(project, resource),
-            cursor,
-            count,
-            lambda member: MemoryId(project, resource, member.decode()),
-        )
+        bounds = _bounds(prefix, None if cursor is None else _read_key_cursor(cursor))
+        args = [str(count).encode(), *bounds]
+        more, now, *keys = await self._run("index_names", self._keys.index(project, resource), args)
+        following = base64.urlsafe_b64encode(keys[-1]).decode() if more == b"more" else None
+        return MemoryPage(tuple(MemoryId(project, resource, key.decode()) for key in keys), following, now)
 
     async def due_candidates(self, project: str, cursor: str | None, count: int) -> MemoryPage:
         """See ProjectIndex."""
-        return await self._page(self._keys.due(project), cursor, count, lambda member: _memory(project, member))
+        score, member = (b"", b"") if cursor is None else _read_cursor(cursor)
+        args = [score, member, str(count).encode()]
+        more, score, now, *members = await self._run("index_page", self._keys.due(project), args)
+        following = _cursor(score, members[-1]) if more == b"more" and members else None
+        return MemoryPage(tuple(_memory(project, member) for member in members), following, now)
 
     async def forget(self, memory: MemoryId, as_of_ms: int) -> bool:
         """See ProjectIndex."""
@@ -100,14 +106,6 @@ class RedisProjectIndex:
             [memory.key.encode(), _member(memory), str(as_of_ms).encode()],
         )
         return bool(removed)
-
-    async def _page(
-        self, keys: KeySet, cursor: str | None, count: int, memory: Callable[[bytes], MemoryId]
-    ) -> MemoryPage:
-        score, member = (b"", b"") if cursor is None else _read_cursor(cursor)
-        more, score, now, *members = await self._run("index_page", keys, [score, member, str(count).encode()])
-        following = _cursor(score, members[-1]) if more == b"more" and members else None
-        return MemoryPage(tuple(map(memory, members)), following, now)
 
 
 def _member(memory: MemoryId) -> bytes:
@@ -135,7 +133,27 @@ def _bindings(project: str, owner: bytes, owned: bytes) -> list[Binding]:
     ]
 
 
+def _bounds(prefix: str, after: bytes | None) -> list[bytes]:
+    """The ranges of keys with a prefix that lie behind `after`, each as two bounds of ZRANGE BYLEX."""
+    bounds: list[bytes] = []
+    for low, high in prefix_ranges(prefix):
+        if after is None or low > after:
+            bounds += [b"[" + low, b"+" if high is None else b"(" + high]
+        elif high is None or after < high:
+            bounds += [b"(" + after, b"+" if high is None else b"(" + high]
+    return bounds
+
+
 _WRONG_CURSOR = "cursor: is not one that this listing gave"
+
+
+def _read_key_cursor(cursor: str) -> bytes:
+    try:
+        key = base64.b64decode(cursor.encode(), altchars=b"-_", validate=True)
+        key.decode()
+    except ValueError:
+        raise MemoryInvalid(_WRONG_CURSOR) from None
+    return key
 
 
 def _cursor(score: bytes, key: bytes) -> str:

@@ -1,9 +1,10 @@
 -- Removes a memory that is gone, unless it was registered meanwhile. Its owners stay bound until they end: one that goes on
 -- writes to a memory that another one made anew without being registered again.
--- KEYS: index of the resource, due. ARGV: key of the memory, memory, as of when it is gone (ms). Returns 1 or 0.
+-- KEYS: index of the resource, due, owners, names. ARGV: key of the memory, memory, as of when it is gone (ms). Returns 1 or 0.
 local seen = tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1]) or 0)
 if seen >= tonumber(ARGV[3]) then
   return 0
 end
+redis.call('ZREM', KEYS[4], ARGV[1])
 local known = redis.call('ZREM', KEYS[1], ARGV[1]) + redis.call('ZREM', KEYS[2], ARGV[2])
 return known > 0 and 1 or 0

@@ -1,6 +1,5 @@
--- Lists a zset of memories by their times. A memory of the index that is seen again meanwhile moves to the end: it may come
--- twice, never not at all.
--- KEYS: index of a resource, or due. ARGV: score and member of the last one listed (empty at first), how many.
+-- Lists the memories of `due` by their times.
+-- KEYS: due. ARGV: score and member of the last one listed (empty at first), how many.
 -- Returns `more` or `last`, the score of the last one, the time, and the members.
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)

@@ -1,11 +1,12 @@
 -- Notes that a memory is written to, and by whom. Of an owner's runs the eight seen last stay bound: a straggler of an
 -- ended run must not hide the one that took the memory over.
--- KEYS: index of the resource, due, owners. ARGV: key of the memory, memory, owner (may be empty), run id.
+-- KEYS: index of the resource, due, owners, names. ARGV: key of the memory, memory, owner (may be empty), run id.
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local memory, owner, run = ARGV[2], ARGV[3], ARGV[4]
 redis.call('ZADD', KEYS[1], now, ARGV[1])
 redis.call('ZADD', KEYS[2], 'NX', now, memory)
+redis.call('ZADD', KEYS[4], 0, ARGV[1])
 if owner == '' then
   return 'ok'
 end

@@ -75,11 +75,12 @@ class RedisKeys:
         return key_set(*(f"{self._prefix}{{{tag}}}:{name}" for name in MEMORY_KEYS))
 
     def index(self, project: str, resource: str) -> KeySet:
-        """Returns index of the resource, due and owners: what changes when a memory is registered or forgotten."""
+        """Returns index of the resource, due, owners, names: what changes when a memory is registered or forgotten."""
         return key_set(
             self._project(project, f"index:{encode_part(resource)}"),
             self._project(project, "due"),
             self._project(project, "owners"),
+            self._project(project, f"names:{encode_part(resource)}"),
         )
 
     def owners(self, project: str) -> KeySet:

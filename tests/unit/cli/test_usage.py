@@ -10,7 +10,22 @@ import pytest
 
 from tests.integration.cli.programs import PROGRAM, run_command, run_program
 
-VERBS = ("worker", "validate", "list", "read", "append", "stats", "health", "flush", "clear", "janitor", "schema")
+VERBS = (
+    "worker",
+    "validate",
+    "list",
+    "read",
+    "append",
+    "stats",
+    "health",
+    "pin",
+    "unpin",
+    "flush",
+    "clear",
+    "purge",
+    "janitor",
+    "schema",
+)
 
 
 async def test_help_names_every_verb(tmp_path: Path) -> None:
@@ -34,6 +49,10 @@ async def test_version(tmp_path: Path) -> None:
         ["append", "thread", "k", "text", "--role", "robot"],
         ["list", "--unknown"],
         ["janitor"],
+        ["purge"],
+        ["purge", "--yes"],
+        ["list", "--scope", "galaxy"],
+        ["list", "thread", "--cursor", "x"],
         ["worker", "--http-port", "none"],
     ],
 )

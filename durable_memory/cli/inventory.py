@@ -1,0 +1,139 @@
+"""Commands on the memories of a project: list, purge."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from durable_memory.cli import tables
+from durable_memory.cli.options import Form, Memories, Project, RedisUrl, settings_from
+from durable_memory.cli.output import Output, say, show
+from durable_memory.cli.session import failing_in_words, refuse_in_memory, with_client
+from durable_memory.memory.client import MemoryClient
+from durable_memory.memory.declarations.registry import Registry
+from durable_memory.memory.declarations.resource import MemoryResource, Scope
+from durable_memory.memory.types import ListedMemory, ListedPage, PurgeResult
+from durable_memory.memory.types.answers import to_json
+
+InScope = Annotated[
+    Scope | None,
+    typer.Option("--scope", help="Only memories of resources of this scope.", show_default=False),
+]
+Prefix = Annotated[
+    str,
+    typer.Option(
+        "--prefix",
+        metavar="KEY",
+        help="Only keys that begin with these whole segments: user:al finds user:al:1, but not user:alice.",
+        show_default=False,
+    ),
+]
+
+
+def list_(  # noqa: PLR0913 - each argument is one of the command line
+    resource: Annotated[
+        str | None,
+        typer.Argument(help="Its memories. Default: what is declared.", show_default=False),
+    ] = None,
+    *,
+    scope: InScope = None,
+    prefix: Prefix = "",
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", min=1, max=1000, help="One page of so many, with the cursor of the next."),
+    ] = None,
+    cursor: Annotated[
+        str | None, typer.Option("--cursor", help="Where the page begins, from the page before.", show_default=False)
+    ] = None,
+    redis_url: RedisUrl = None,
+    project: Project = None,
+    memories: Memories = None,
+    output: Form = Output.TABLE,
+) -> None:
+    """List the declared resources, or memories: of one resource, of a scope, or with a prefix.
+
+    The resource may be one whose declaration is gone.
+    """
+    if resource is None and scope is None and not prefix:
+        with failing_in_words():
+            declared = Registry.load(settings_from(memories=memories).memories)
+        show(output, [_declaration(each) for each in declared.memories()], tables.resources_table(declared))
+        return
+    if cursor is not None and limit is None:
+        raise typer.BadParameter("--cursor goes on where a page ended; give --limit as well")
+
+    async def collect(client: MemoryClient) -> ListedPage:
+        refuse_unseen(client, resource)
+        at, listed = cursor, list[ListedMemory]()
+        while True:
+            page = await client.list_page(resource, scope=scope, prefix=prefix, cursor=at, limit=limit or 1000)
+            listed += page.memories
+            at = page.cursor
+            if at is None or (limit is not None and listed):
+                return ListedPage(tuple(listed), at)
+
+    found = with_client(collect, redis_url=redis_url, project=project, memories=memories)
+    rows = [
+        {"resource": each.resource, "key": each.key, **(to_json(each.stats) or {"damaged": True})}
+        for each in found.memories
+    ]
+    data = rows if limit is None else {"memories": rows, "cursor": found.cursor}
+    show(output, data, tables.memories_table(_title(resource, scope, prefix), found))
+
+
+def purge(
+    resource: Annotated[
+        str | None,
+        typer.Argument(help="Its memories; the declaration may be gone.", show_default=False),
+    ] = None,
+    *,
+    scope: InScope = None,
+    prefix: Prefix = "",
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Remove them. Without it, they are only counted.")] = False,
+    redis_url: RedisUrl = None,
+    project: Project = None,
+    memories: Memories = None,
+    output: Form = Output.TABLE,
+) -> None:
+    """Count the memories of a resource, of a scope, or with a prefix; with --yes, remove them for good.
+
+    What comes into being meanwhile stays.
+    """
+    if resource is None and scope is None and not prefix:
+        raise typer.BadParameter("name a RESOURCE, --scope or --prefix; there is no purge of a whole project")
+
+    async def run(client: MemoryClient) -> PurgeResult:
+        refuse_unseen(client, resource)
+        return await client.purge(resource, scope=scope, prefix=prefix, dry_run=not yes, confirm=yes)
+
+    result = with_client(run, redis_url=redis_url, project=project, memories=memories)
+    show(output, to_json(result), tables.purge_table(_title(resource, scope, prefix), result))
+    if result.dry_run and result.memories:
+        say("Nothing was removed; --yes removes them.")
+
+
+def refuse_unseen(client: MemoryClient, resource: str | None) -> None:
+    """Refuses resources whose memories live in another process."""
+    for declared in client.registry.memories():
+        if declared.id == resource:
+            refuse_in_memory(declared)
+
+
+def _title(resource: str | None, scope: Scope | None, prefix: str) -> str:
+    return "  ".join(part for part in (resource or "all resources", scope and f"scope {scope}", prefix) if part)
+
+
+def _declaration(resource: MemoryResource) -> dict[str, object]:
+    return {
+        "id": resource.id,
+        "version": resource.version,
+        "description": resource.description,
+        "max_tokens": resource.max_tokens,
+        "max_messages": resource.max_messages,
+        "eviction_policy": resource.eviction_policy.type,
+        "flushing": resource.flushing.type,
+        "persistence": resource.persistence.type,
+        "scope": resource.scope,
+        "ttl_seconds": None if resource.ttl is None else resource.ttl.total_seconds(),
+    }

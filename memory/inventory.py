@@ -1,0 +1,184 @@
+"""Which memories a project has: listed by resource, scope and key prefix, and purged; no message is ever loaded.
+
+Also of a resource that is no longer declared: its definition may be deleted, its data is still there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import secrets
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from durable_memory.memory import telemetry
+from durable_memory.memory.clock import Clock
+from durable_memory.memory.errors import MemoryConflict, MemoryDamaged, MemoryInvalid
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.limits import Limits
+from durable_memory.memory.stores.index_port import MemoryPage, ProjectIndex
+from durable_memory.memory.stores.port import Operation, Store
+from durable_memory.memory.types import ListedMemory, ListedPage, MemoryStats, PurgeResult
+
+MAX_PAGE: Final = 1_000
+_PAGE: Final = 200
+_AT_ONCE: Final = 16
+_ATTEMPTS: Final = 10
+_PATIENCE_MS: Final = 600_000
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the memories of one resource are."""
+
+    resource: str
+    store: Store
+    index: ProjectIndex
+    limits: Limits
+
+
+class Inventory:
+    """The memories of some resources whose keys have a prefix. places: in the order of their resources' ids."""
+
+    def __init__(self, project: str, places: Sequence[Place], prefix: str, clock: Clock) -> None:
+        self._project = project
+        self._places = places
+        self._prefix = prefix
+        self._clock = clock
+
+    async def page(self, cursor: str | None, limit: int) -> ListedPage:
+        """Returns the next memories that exist, at most so many; an empty page may have a next one."""
+        left, inner = self._from(cursor)
+        if not left:
+            return ListedPage((), None)
+        place = left[0]
+        page = await place.index.memories(self._project, place.resource, inner, limit, self._prefix)
+        memories = await _existing(place, page)
+        if page.cursor is not None:
+            return ListedPage(memories, _cursor(place.resource, page.cursor))
+        return ListedPage(memories, _cursor(left[1].resource, None) if len(left) > 1 else None)
+
+    async def all(self) -> AsyncIterator[ListedMemory]:
+        """Goes through all memories that exist."""
+        cursor: str | None = None
+        while True:
+            page = await self.page(cursor, _PAGE)
+            for listed in page.memories:
+                yield listed
+            if page.cursor is None:
+                return
+            cursor = page.cursor
+
+    async def purge(self, *, dry_run: bool) -> PurgeResult:
+        """Clears all memories that were there when it began, or counts them.
+
+        Each is cleared at the version that was looked at, so what is born in its place meanwhile stays.
+        """
+        memories = messages = 0
+        for place in self._places:
+            cursor: str | None = None
+            began_ms: int | None = None
+            while True:
+                page = await place.index.memories(self._project, place.resource, cursor, _PAGE, self._prefix)
+                began_ms = page.read_ms if began_ms is None else began_ms
+                purged = await self._purge_page(place, page, began_ms, dry_run=dry_run)
+                memories, messages = memories + len(purged), messages + sum(purged)
+                if page.cursor is None:
+                    break
+                cursor = page.cursor
+        return PurgeResult(memories=memories, messages=messages, dry_run=dry_run)
+
+    async def _purge_page(self, place: Place, page: MemoryPage, began_ms: int, *, dry_run: bool) -> list[int]:
+        """Returns of each memory of a page that is cleared how many messages it held."""
+        places = asyncio.Semaphore(_AT_ONCE)
+
+        async def one(memory: MemoryId) -> int | None:
+            async with places:
+                return await self._purge_one(place, memory, page.read_ms, began_ms, dry_run=dry_run)
+
+        purged = await asyncio.gather(*(one(memory) for memory in page.memories))
+        return [held for held in purged if held is not None]
+
+    async def _purge_one(
+        self, place: Place, memory: MemoryId, read_ms: int, began_ms: int, *, dry_run: bool
+    ) -> int | None:
+        for _ in range(_ATTEMPTS):
+            stats = await _look(place, memory)
+            if stats is not None and not stats.exists:
+                await place.index.forget(memory, read_ms)
+                return None
+            if stats is not None and stats.created_at is not None and _ms(stats.created_at) > began_ms:
+                return None
+            if dry_run:
+                return 0 if stats is None else _held(stats)
+            operation = Operation(f"purge/{secrets.token_hex(8)}", self._clock.now_ms() + _PATIENCE_MS, "")
+            try:
+                with telemetry.measured("clear", memory):
+                    cleared = await place.store.clear(memory, operation, None if stats is None else stats.version)
+            except MemoryConflict:
+                continue  # it was written to since
+            await place.index.forget(memory, read_ms)
+            return cleared.cleared
+        raise MemoryConflict(
+            f"purge: a memory of {memory.resource} is written to all the time; stop its writers, or purge again"
+        )
+
+    def _from(self, cursor: str | None) -> tuple[Sequence[Place], str | None]:
+        """Returns the places that are left, and where to go on in the first of them."""
+        if cursor is None:
+            return self._places, None
+        resource, inner = _read_cursor(cursor)
+        left = [place for place in self._places if place.resource >= resource]
+        return left, inner if left and left[0].resource == resource else None
+
+
+async def _existing(place: Place, page: MemoryPage) -> tuple[ListedMemory, ...]:
+    """Returns what is there of a page; what has expired is forgotten on the way."""
+    places = asyncio.Semaphore(_AT_ONCE)
+
+    async def look(memory: MemoryId) -> MemoryStats | None:
+        async with places:
+            stats = await _look(place, memory)
+            if stats is not None and not stats.exists:
+                await place.index.forget(memory, page.read_ms)
+            return stats
+
+    found = await asyncio.gather(*map(look, page.memories))
+    return tuple(
+        ListedMemory(memory.resource, memory.key, stats)
+        for memory, stats in zip(page.memories, found, strict=True)
+        if stats is None or stats.exists
+    )
+
+
+async def _look(place: Place, memory: MemoryId) -> MemoryStats | None:
+    """Returns the counters, or None for a damaged memory, which can only be cleared."""
+    try:
+        return await place.store.stats(memory, place.limits)
+    except MemoryDamaged:
+        return None
+
+
+def _held(stats: MemoryStats) -> int:
+    return sum(stats.messages.values()) + stats.omitted.messages
+
+
+def _ms(moment: datetime) -> int:
+    return round(moment.timestamp() * 1000)
+
+
+def _cursor(resource: str, inner: str | None) -> str:
+    return base64.urlsafe_b64encode(json.dumps([resource, inner or ""]).encode()).decode()
+
+
+def _read_cursor(cursor: str) -> tuple[str, str | None]:
+    try:
+        match json.loads(base64.urlsafe_b64decode(cursor.encode())):
+            case [str(resource), str(inner)]:
+                return resource, inner or None
+    except ValueError:
+        pass
+    raise MemoryInvalid("cursor: is not one that this listing gave")

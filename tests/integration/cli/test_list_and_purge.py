@@ -1,0 +1,45 @@
+"""`durable-memory list` and `purge`: what they find, and that nothing goes without a word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.integration.cli.conftest import Cli
+from tests.integration.cli.programs import DECLARATIONS
+
+
+async def test_list_finds_by_prefix_and_in_pages(cli: Cli) -> None:
+    for key in ("user:al", "user:al:1", "user:alice"):
+        await cli("append", "thread", key, "Hello")
+    found = (await cli("list", "thread", "--prefix", "user:al", "-o", "json")).json()
+    assert [memory["key"] for memory in found] == ["user:al", "user:al:1"]
+    first = (await cli("list", "--scope", "user", "--limit", "2", "-o", "json")).json()
+    second = (await cli("list", "--scope", "user", "--limit", "2", "--cursor", first["cursor"], "-o", "json")).json()
+    assert [memory["key"] for page in (first, second) for memory in page["memories"]] == [
+        "user:al",
+        "user:al:1",
+        "user:alice",
+    ]
+    assert second["cursor"] is None
+    assert f"--cursor {first['cursor']}" in (await cli("list", "--scope", "user", "--limit", "2")).out.replace("\n", "")
+
+
+async def test_purge_counts_until_yes_is_said(cli: Cli) -> None:
+    for key in ("user:al", "user:al:1", "user:alice"):
+        await cli("append", "thread", key, "Hello")
+    counted = await cli("purge", "thread", "--prefix", "user:al", "-o", "json")
+    assert (counted.code, counted.json()) == (0, {"memories": 2, "messages": 2, "dry_run": True})
+    assert "Nothing was removed; --yes removes them." in counted.err
+    assert "2 memories, 2 messages" in (await cli("purge", "thread", "--prefix", "user:al", "--yes")).out
+    left = (await cli("list", "thread", "-o", "json")).json()
+    assert [memory["key"] for memory in left] == ["user:alice"]
+
+
+async def test_what_was_declared_once_can_be_listed_and_purged(cli: Cli, folder: Path) -> None:
+    await cli("append", "notes", "k", "Hello")
+    (folder / "memories" / "declared.yaml").write_text(DECLARATIONS.replace("id: notes", "id: jottings"))
+    assert [memory["key"] for memory in (await cli("list", "notes", "-o", "json")).json()] == ["k"]
+    assert (await cli("purge", "notes", "--yes", "-o", "json")).json()["memories"] == 1
+    unknown = await cli("list", "notes")
+    assert (unknown.code, unknown.out) == (1, "")
+    assert "no memory resource 'notes' is declared" in unknown.err

@@ -1,0 +1,168 @@
+"""Listing and purging the memories of a project through the client: to the last one, and none that was not meant."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+
+import pytest
+from redis.asyncio import Redis
+
+from durable_memory import MemoryClient
+from durable_memory.memory.errors import MemoryInvalid, MemoryUnknownResource
+from durable_memory.memory.types import PurgeResult
+from tests.integration.inventory.conftest import declared
+
+
+async def fill(client: MemoryClient, resource: str, *keys: str) -> None:
+    await asyncio.gather(*(client.memory(resource, key).append(["one", "two"]) for key in keys))
+
+
+async def keys_of(client: MemoryClient, *arguments: str, **options: str) -> list[str]:
+    return [f"{memory.resource}/{memory.key}" async for memory in client.list_memories(*arguments, **options)]  # type: ignore[arg-type] # scopes as text
+
+
+async def test_listing_finds_by_resource_scope_and_prefix(client: MemoryClient) -> None:
+    await fill(client, "desk", "user:al", "user:alice", "user:al:1")
+    await fill(client, "thread", "user:al")
+    await fill(client, "temporary", "user:al")
+    assert await keys_of(client, "desk") == ["desk/user:al", "desk/user:al:1", "desk/user:alice"]
+    assert await keys_of(client, "desk", prefix="user:al") == ["desk/user:al", "desk/user:al:1"]
+    assert await keys_of(client, prefix="user:al:1") == ["desk/user:al:1"]
+    assert await keys_of(client, scope="session") == ["temporary/user:al"]
+    assert await keys_of(client, scope="session", prefix="user:alice") == []
+    assert len(await keys_of(client)) == 5
+
+
+async def test_pages_go_on_over_resources_and_show_counters(client: MemoryClient) -> None:
+    await fill(client, "desk", "a", "b", "c")
+    await fill(client, "thread", "a")
+    seen: list[tuple[str, str, int]] = []
+    cursor: str | None = None
+    while True:
+        page = await client.list_page(cursor=cursor, limit=2)
+        assert len(page.memories) <= 2
+        seen += [(one.resource, one.key, one.stats.messages["short_term"]) for one in page.memories if one.stats]
+        cursor = page.cursor
+        if cursor is None:
+            break
+    assert seen == [("desk", "a", 2), ("desk", "b", 2), ("desk", "c", 2), ("thread", "a", 2)]
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "WzFd", "e30=", "ä"])
+async def test_a_cursor_of_nowhere_is_refused(client: MemoryClient, cursor: str) -> None:
+    with pytest.raises(MemoryInvalid, match="cursor: is not one that this listing gave"):
+        await client.list_page("desk", cursor=cursor)
+
+
+async def test_a_cleared_memory_is_listed_no_more(client: MemoryClient) -> None:
+    await fill(client, "desk", "a", "b")
+    await client.memory("desk", "a").clear(confirm=True)
+    assert await keys_of(client, "desk") == ["desk/b"]
+
+
+async def test_a_dry_run_counts_and_removes_nothing(client: MemoryClient) -> None:
+    await fill(client, "desk", "a", "b", "c:1")
+    assert await client.purge("desk") == PurgeResult(memories=3, messages=6, dry_run=True)
+    assert await client.purge(prefix="c") == PurgeResult(memories=1, messages=2, dry_run=True)
+    assert len(await keys_of(client, "desk")) == 3
+
+
+async def test_a_purge_removes_what_was_meant_and_nothing_else(client: MemoryClient) -> None:
+    await fill(client, "desk", "user:al", "user:al:1", "user:alice")
+    await fill(client, "thread", "user:al")
+    await fill(client, "temporary", "user:al")
+    purged = await client.purge("desk", prefix="user:al", dry_run=False, confirm=True)
+    assert purged == PurgeResult(memories=2, messages=4, dry_run=False)
+    assert await keys_of(client) == ["desk/user:alice", "temporary/user:al", "thread/user:al"]
+    await client.purge(scope="session", dry_run=False, confirm=True)
+    assert await keys_of(client) == ["desk/user:alice", "thread/user:al"]
+    assert (await client.memory("desk", "user:al").read()).version == "absent"
+
+
+async def test_a_purge_without_a_word_of_confirmation_or_of_what_is_refused(client: MemoryClient) -> None:
+    await fill(client, "desk", "a")
+    with pytest.raises(MemoryInvalid, match="confirm: purge removes"):
+        await client.purge("desk", dry_run=False)
+    with pytest.raises(MemoryInvalid, match="name a resource, a scope or a key prefix"):
+        await client.purge(dry_run=False, confirm=True)
+    with pytest.raises(MemoryUnknownResource, match="did you mean 'desk'"):
+        await client.purge("desc", dry_run=False, confirm=True)
+    assert await keys_of(client, "desk") == ["desk/a"]
+
+
+async def test_a_purge_reaches_the_last_of_2500_while_others_are_born_and_those_stay(client: MemoryClient) -> None:
+    await fill(client, "desk", *(f"user:{number:04}" for number in range(2500)))
+    await asyncio.sleep(0.01)
+    born: list[str] = []
+    ended = asyncio.Event()
+
+    async def go_on_writing() -> None:
+        while not ended.is_set():
+            key = f"user:{len(born) * 37 % 2500:04}/new"
+            await fill(client, "desk", key)
+            born.append(key)
+            await asyncio.sleep(0)
+
+    purging = asyncio.create_task(client.purge("desk", dry_run=False, confirm=True))
+    await asyncio.sleep(0.005)
+    writing = asyncio.create_task(go_on_writing())
+    purged = await purging
+    ended.set()
+    await writing
+    assert (purged.memories, purged.messages) == (2500, 5000)
+    assert len(born) > 5
+    assert set(await keys_of(client, "desk")) == {f"desk/{key}" for key in born}
+
+
+async def test_a_memory_that_is_written_to_meanwhile_is_purged_whole(client: MemoryClient) -> None:
+    await fill(client, "desk", "busy")
+    await asyncio.sleep(0.01)
+    ended = asyncio.Event()
+
+    async def go_on_writing() -> None:
+        while not ended.is_set():
+            await client.memory("desk", "busy").append("more")
+            await asyncio.sleep(0.001)
+
+    writing = [asyncio.create_task(go_on_writing()) for _ in range(2)]
+    await asyncio.sleep(0.02)
+    before = await client.memory("desk", "busy").stats()
+    purged = await client.purge("desk", dry_run=False, confirm=True)
+    ended.set()
+    await asyncio.gather(*writing)
+    after = await client.memory("desk", "busy").stats()
+    assert purged.memories == 1
+    assert after.version.partition(":")[0] != before.version.partition(":")[0]
+
+
+async def test_data_of_a_resource_that_is_no_longer_declared_is_found_and_purged_by_its_id(
+    redis_url: str, project: str
+) -> None:
+    async with await MemoryClient.connect(
+        redis_url, memories=declared("desk", "gone", persistence="redis"), project=project
+    ) as client:
+        await fill(client, "gone", "user:1", "user:2")
+    async with await MemoryClient.connect(
+        redis_url, memories=declared("desk", persistence="redis"), project=project
+    ) as client:
+        assert await keys_of(client) == []
+        assert await keys_of(client, "gone") == ["gone/user:1", "gone/user:2"]
+        with pytest.raises(MemoryInvalid, match="no longer declared"):
+            await client.purge("gone", scope="user")
+        purged = await client.purge("gone", dry_run=False, confirm=True)
+        assert (purged.memories, purged.messages) == (2, 4)
+        with pytest.raises(MemoryUnknownResource):
+            await keys_of(client, "gone")
+
+
+async def test_an_index_written_before_names_were_kept_is_listed_whole(redis_url: str, project: str) -> None:
+    prefix = f"old-{uuid.uuid4().hex[:8]}:"
+    registry = declared("desk", persistence="redis")
+    async with (
+        await MemoryClient.connect(redis_url, memories=registry, project=project, prefix=prefix) as client,
+        Redis.from_url(redis_url) as raw,
+    ):
+        await fill(client, "desk", "a", "b")
+        assert await raw.delete(f"{prefix}{{{project}}}:names:desk") == 1
+        assert await keys_of(client, "desk") == ["desk/a", "desk/b"]
