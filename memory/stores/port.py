@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
@@ -50,8 +50,7 @@ class Entry:
     pinned: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class StoredEntry:
+class StoredEntry(NamedTuple):
     """A message as it stands in the store. id is opaque: `<incarnation>-<seq>-<tag>`.
 
     pinned: whether its group is, whatever it was appended as.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from durable_memory.memory.eviction.order import Excess, Rank, Standing
 from durable_memory.memory.eviction.policies import POLICIES
@@ -196,7 +195,7 @@ class MemoryState:
         self._count(group, -group.tokens, -group.messages)
         group.pinned = pinned
         self._count(group, group.tokens, group.messages)
-        group.entries = {number: replace(entry, pinned=pinned) for number, entry in group.entries.items()}
+        group.entries = {number: entry._replace(pinned=pinned) for number, entry in group.entries.items()}
         if not pinned:
             self._rank(group)
             self.access(group, limits)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, NoReturn, cast
 
@@ -23,8 +23,8 @@ from durable_memory.memory.types import (
 )
 
 MAX_OPERATIONS: Final = 100_000
-_SECTIONS: Final[dict[int, Section]] = {ord("s"): "system", ord("l"): "long_term", ord("c"): "short_term"}
-_PINNED: Final = ord("p")
+_SECTIONS: Final[dict[str, Section]] = {"s": "system", "l": "long_term", "c": "short_term"}
+_PINNED: Final = "p"
 _STOPPED: Final = ("gone", "stale")
 
 
@@ -109,23 +109,26 @@ def _new_ids(incarnation: str, first: int, count: int, tag: str) -> tuple[str, .
     return tuple([f"{incarnation}-{seq}-{tag}" for seq in range(first, first + count)])
 
 
+def _records(lengths: bytes, texts: bytes) -> Iterator[str]:
+    """Cuts what travelled as one text. Bytes of ASCII are decoded at once, others can only be cut as bytes."""
+    text = texts.decode() if texts.isascii() else None
+    start = 0
+    for length in map(int, lengths.split()):
+        end = start + length
+        yield texts[start:end].decode() if text is None else text[start:end]
+        start = end
+
+
 def _entries(incarnation: str, seqs: Sequence[str], lengths: bytes, texts: bytes) -> tuple[StoredEntry, ...]:
-    """Cuts the records that travelled as one text: `<section><pin><tag><tokens> <link> <payload>` each."""
-    entries, start = [], 0
-    for seq, length in zip(seqs, lengths.split(), strict=True):
-        end = start + int(length)
-        tokens_end = texts.index(b" ", start + 6)
-        payload = texts.index(b" ", tokens_end + 1) + 1
+    """Reads records: `<section><pin><tag><tokens> <link> <payload>` each."""
+    entries = []
+    for seq, record in zip(seqs, _records(lengths, texts), strict=True):
+        head, _, payload = record.split(" ", 2)
         entries.append(
             StoredEntry(
-                f"{incarnation}-{seq}-{texts[start + 2 : start + 6].decode()}",
-                texts[payload:end].decode(),
-                _SECTIONS[texts[start]],
-                int(texts[start + 6 : tokens_end]),
-                texts[start + 1] == _PINNED,
+                f"{incarnation}-{seq}-{head[2:6]}", payload, _SECTIONS[head[0]], int(head[6:]), head[1] == _PINNED
             )
         )
-        start = end
     return tuple(entries)
 
 
@@ -144,7 +147,7 @@ def view(resource: str, reply: bytes, max_tokens: int | None) -> StoredView:
         entries = entries[::-1]
     return StoredView(
         entries,
-        sum(one.tokens for one in entries),
+        sum([one.tokens for one in entries]),
         version,
         int(omitted_messages),
         int(omitted_tokens),
