@@ -27,6 +27,7 @@ class Limits:
     keep_first, keep_last: groups of the conversation that a flush leaves alone at either end.
     open_group_ms: a group that waits longer than this for a result counts as abandoned.
     ttl_ms: lifetime of the whole memory since the last write. lease_ms: lifetime of a flush's lease.
+    refresh_on_read: a read prolongs the lifetime as well.
     """
 
     max_tokens: int | None
@@ -45,6 +46,7 @@ class Limits:
     open_group_ms: int
     ttl_ms: int | None
     lease_ms: int
+    refresh_on_read: bool = False
 
     @classmethod
     def unlimited(cls) -> Limits:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from durable_memory.memory.errors import MemoryOversize
@@ -111,6 +113,23 @@ class ReadingContract(StoreCase):
         before = await memory.stats()
         await memory.read(limit=1, max_tokens=10)
         assert await memory.stats() == before
+
+    @pytest.mark.parametrize("ids", [False, True])
+    async def test_a_read_prolongs_the_lifetime_only_where_it_should(self, open_memory: OpenMemory, ids: bool) -> None:  # noqa: FBT001 - given by pytest
+        memory = open_memory(summarising(ttl_ms=2_000))
+        one = (await memory.append(user("a"))).ids
+        first = (await memory.stats()).expires_at
+        assert first is not None
+        await asyncio.sleep(0.15)
+        await memory.read(ids=one if ids else None)
+        assert (await memory.stats()).expires_at == first
+        await memory.under(summarising(ttl_ms=2_000, refresh_on_read=True)).read(ids=one if ids else None)
+        prolonged = (await memory.stats()).expires_at
+        assert prolonged is not None
+        assert 0.1 < (prolonged - first).total_seconds() < 1.9
+        for shorter in (500, None):
+            await memory.under(summarising(ttl_ms=shorter, refresh_on_read=True)).read()
+        assert (await memory.stats()).expires_at == prolonged
 
     async def test_a_lowered_budget_cuts_the_view_to_its_newest_groups(self, memory: Driven) -> None:
         await memory.append(user("a"), call("c", "1"), result("r", "1"), user("b"), user("z"))

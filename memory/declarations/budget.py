@@ -176,4 +176,5 @@ def compute_limits(resource: MemoryResource) -> Limits:
         open_group_ms=to_ms(resource.open_group_ttl),
         ttl_ms=None if resource.ttl is None else to_ms(resource.ttl),
         lease_ms=to_ms(resource.locking.flush_ttl),
+        refresh_on_read=resource.persistence.refresh_on_read,
     )

@@ -23,7 +23,6 @@ FIELDS: Final[Mapping[Kind, Mapping[str, str]]] = {
         "eviction_policy.priority_keywords": NOT_YET,
         "flushing.summarize_oldest_percent": f"{NOT_YET}; write target_ratio",
         "flushing.summarizer": f"{NOT_YET}; summaries are rule based",
-        "persistence.refresh_on_read": NOT_YET,
         "privacy_policy": NOT_YET,
         "locking.append_ttl": _NO_LOCK,
         "locking.clear_ttl": _NO_LOCK,

@@ -58,16 +58,23 @@ class Persistence(Declaration):
     ttl: Duration | None = None
     """Lifetime of the whole memory since the last write; null means for ever. Default: by scope."""
 
+    refresh_on_read: bool = False
+    """Whether a read of the view prolongs the lifetime as a write does, of all that belongs to the memory together."""
+
     circuit_breaker: CircuitBreaker = CircuitBreaker()
 
 
-def persistence_problems(persistence: Persistence) -> list[Problem]:
-    """Returns what is wrong between these fields, each with its path."""
+def persistence_problems(persistence: Persistence, ttl: timedelta | None) -> list[Problem]:
+    """Returns what is wrong between these fields, each with its path. ttl: the lifetime that follows from them."""
+    problems: list[Problem] = []
+    if persistence.refresh_on_read and ttl is None:
+        text = "has no effect on a memory that never ends; write persistence.ttl, or remove it"
+        problems.append(("persistence.refresh_on_read", text))
     breaker = persistence.circuit_breaker
-    if not breaker.model_fields_set:
-        return []
-    if persistence.type == "in_memory":
-        return [(_BREAKER, "has no effect where persistence.type is in_memory, which always answers; remove it")]
-    if "enabled" not in breaker.model_fields_set:
-        return [(f"{_BREAKER}.enabled", "is missing; write true to have the circuit breaker, false to keep it off")]
-    return []
+    if breaker.model_fields_set and persistence.type == "in_memory":
+        text = "has no effect where persistence.type is in_memory, which always answers; remove it"
+        problems.append((_BREAKER, text))
+    elif breaker.model_fields_set and "enabled" not in breaker.model_fields_set:
+        text = "is missing; write true to have the circuit breaker, false to keep it off"
+        problems.append((f"{_BREAKER}.enabled", text))
+    return problems

@@ -174,7 +174,7 @@ class MemoryResource(Declaration):
 
     @model_validator(mode="after")
     def _check_between_fields(self) -> Self:
-        problems = problems_between_fields(self) + persistence_problems(self.persistence)
+        problems = problems_between_fields(self) + persistence_problems(self.persistence, self.ttl)
         rule = SCOPES[self.scope]
         if self.on_workflow_end is not None and self.on_workflow_end not in rule.actions:
             allowed = " or ".join(rule.actions)

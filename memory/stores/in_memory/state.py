@@ -254,6 +254,11 @@ class MemoryState:
         """Renews the lifetime: only what clients write does."""
         self.expires_ms = None if limits.ttl_ms is None else now_ms + limits.ttl_ms
 
+    def was_read(self, now_ms: int, limits: Limits) -> None:
+        """Prolongs the lifetime, and never shortens it."""
+        if self.expires_ms is not None and limits.ttl_ms is not None:
+            self.expires_ms = max(self.expires_ms, now_ms + limits.ttl_ms)
+
     def _lift(self, group: Group) -> None:
         del self.groups[group.place][group.number]
         self._count(group, -group.tokens, -group.messages)

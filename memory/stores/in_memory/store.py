@@ -85,11 +85,14 @@ class InMemoryStore(InMemoryFlushing, Store):
 
     async def read(self, memory: MemoryId, query: ReadQuery, limits: Limits) -> StoredView:
         """See Store."""
-        state = self._shelves.state(memory, self._clock.now_ms())
+        now = self._clock.now_ms()
+        state = self._shelves.state(memory, now)
         if state is None:
             return StoredView((), 0, ABSENT, 0, 0, flush_due=False)
         view = read_view(state, query, limits, memory.resource)
         _access(state, query.ids or (), limits)
+        if limits.refresh_on_read:
+            state.was_read(now, limits)
         return view
 
     async def find(self, memory: MemoryId, ids: Sequence[str]) -> tuple[StoredEntry, ...]:

@@ -1,15 +1,18 @@
 -- Reads the view: whole groups, open ones left out, from the newest back where something limits it.
--- ARGV: limits, messages at most, tokens at most, sections (letters), `ids` or nothing, the ids.
+-- ARGV: limits, messages at most, tokens at most, sections (letters), what else (`i` by ids, `r` prolong), the ids.
 -- Returns the records behind a head `ok <incarnation> <version> <omitted messages> <omitted tokens> <due> <order>
 -- <seq ...>`; the order is `back` for newest first.
 -- parts: head counts
 if not incarnation then
   return 'absent'
 end
-local at_most, tokens_at_most, sections, by_ids = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5] == 'ids'
+local at_most, tokens_at_most, sections = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
+local by_ids = string.find(ARGV[5], 'i', 1, true)
+-- As for a write, a twentieth of the lifetime is not worth it; a read never shortens it.
+local prolongs = expires_at > 0 and ttl < INF and now + ttl - expires_at >= ttl / 20 and string.find(ARGV[5], 'r', 1, true)
 
 -- The usual read, all or the newest of a memory without tool calls: what is stored is what is shown.
-if not by_ids and tokens_at_most == INF and redis.call('EXISTS', key.groups) == 0
+if not by_ids and not prolongs and tokens_at_most == INF and redis.call('EXISTS', key.groups) == 0
   and system_tokens + long_tokens + short_tokens <= max_tokens
   and system_messages + long_messages + short_messages <= max_messages then
   local seqs, texts, lengths = {}, {}, {}
@@ -38,6 +41,10 @@ if not by_ids and tokens_at_most == INF and redis.call('EXISTS', key.groups) == 
 end
 
 -- parts: state expiry groups order ids
+if prolongs then
+  prolong({})
+  save()
+end
 local ORDER = {s = 1, l = 2, c = 3}
 
 -- A block is a group as it stands in the view; nil for a group that waits for a result.

@@ -86,7 +86,7 @@ class RedisStore(RedisFlushing):
             NO_LIMIT if query.limit is None else digits(query.limit),
             NO_LIMIT if query.max_tokens is None else digits(query.max_tokens),
             sections,
-            b"" if query.ids is None else b"ids",
+            (b"" if query.ids is None else b"i") + (b"r" if limits.refresh_on_read else b""),
             *(one.encode() for one in query.ids or ()),
         ]
         return replies.view(memory.resource, await self._run("read", memory, args), query.max_tokens)

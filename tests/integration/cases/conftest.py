@@ -50,6 +50,12 @@ scope: user
 persistence: {type: PERSISTENCE, ttl: 400ms}
 ---
 resource: memory
+id: visited
+max_tokens: 4000
+scope: user
+persistence: {type: PERSISTENCE, ttl: 400ms, refresh_on_read: true}
+---
+resource: memory
 id: archive
 max_tokens: 2000000
 scope: user

@@ -24,6 +24,18 @@ async def test_reads_do_not_keep_a_memory_alive_and_writes_do(open_memory: OpenM
     assert len((await written.read()).messages) == 7
 
 
+async def test_reads_keep_a_memory_alive_where_the_resource_says_so_and_looking_after_it_does_not(
+    open_memory: OpenMemory,
+) -> None:
+    read, left = open_memory("visited"), open_memory("visited")
+    await asyncio.gather(read.append("one"), left.append("one"))
+    for _ in range(6):
+        await asyncio.sleep(LIFE_SECONDS / 4)
+        await asyncio.gather(read.read(limit=0), left.stats(), left.health(), left.flush())
+    assert [message.text for message in (await read.read()).messages] == ["one"]
+    assert (await left.read()).version == "absent"
+
+
 async def test_listing_while_memories_end_lists_the_living_once(client: MemoryClient) -> None:
     prefix = unique("brief")
     memories = [client.memory("brief", f"{prefix}-{number}") for number in range(60)]

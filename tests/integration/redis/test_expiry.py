@@ -101,6 +101,27 @@ async def test_the_first_message_that_can_go_brings_a_key_that_ends_with_the_mem
     assert "evict:short_term" in await check_one_end(raw, prefix, driven)
 
 
+async def test_a_read_prolongs_every_key_of_the_memory_together(backend: Backend, raw: Redis, prefix: str) -> None:
+    limits = summarising(ttl_ms=2_000, policy="lru", keep_last=1, refresh_on_read=True)
+    driven = Driven(backend.store, limits)
+    first = await driven.append(
+        system("rule", 5), call("call", "a", "b"), result("answer", "a"), user("pin", pinned=True)
+    )
+    await driven.append(*(user(f"m{number}", 9) for number in range(8)))
+    await driven.batch(force=True)
+    for ids in (None, first.ids[:1]):
+        before = await expiries(raw, prefix, driven)
+        await asyncio.sleep(0.15)
+        await driven.read(ids=ids)
+        await check_one_end(raw, prefix, driven)
+        after = await expiries(raw, prefix, driven)
+        assert after.keys() == before.keys()
+        assert after["meta"] - before["meta"] > 100
+        assert {short: after[short] for short in OUTLIVE & after.keys()} == {
+            short: before[short] for short in OUTLIVE & before.keys()
+        }
+
+
 async def test_a_flush_does_not_keep_a_memory_alive(backend: Backend, raw: Redis, prefix: str) -> None:
     driven = Driven(backend.store, summarising(ttl_ms=400))
     for number in range(8):

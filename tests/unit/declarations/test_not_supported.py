@@ -28,7 +28,6 @@ def only_problem(*documents: dict[str, Any]) -> tuple[str, str]:
         ("eviction_policy.priority_keywords", {"eviction_policy": {"priority_keywords": ["visa"]}}),
         ("flushing.summarize_oldest_percent", {"flushing": {"summarize_oldest_percent": 0.4}}),
         ("flushing.summarizer", {"flushing": {"summarizer": {"type": "rule_based"}}}),
-        ("persistence.refresh_on_read", {"persistence": {"refresh_on_read": False}}),
         ("privacy_policy", {"privacy_policy": {"redact_entities": ["email"]}}),
         ("token_provider", {"token_provider": {"provider": "openai"}}),
         ("agents_only", {"agents_only": True}),

@@ -40,6 +40,11 @@ def test_numbers_of_a_circuit_breaker_that_nobody_switched_are_refused() -> None
     assert problem_of(circuit_breaker={"timeout": "1s"}).startswith("persistence.circuit_breaker.enabled: is missing")
 
 
+def test_a_memory_that_never_ends_is_not_refreshed() -> None:
+    assert problem_of(ttl=None, refresh_on_read=True).startswith("persistence.refresh_on_read: has no effect")
+    assert declared(ttl=None, refresh_on_read=False).limits().refresh_on_read is False
+
+
 def test_what_always_answers_has_no_circuit_breaker() -> None:
     problem = problem_of(type="in_memory", circuit_breaker={"enabled": True})
     assert problem.startswith("persistence.circuit_breaker: has no effect where persistence.type is in_memory")

@@ -70,6 +70,7 @@ ACCEPTED: dict[str, list[object]] = {
     "overflow.max_messages": [200, 1_000_000],
     "persistence.type": ["redis", "in_memory"],
     "persistence.ttl": ["150ms", "72h", None],
+    "persistence.refresh_on_read": [True, False],
     "persistence.circuit_breaker.enabled": [True, False],
     "persistence.circuit_breaker.timeout": ["10ms", "1m"],
     "persistence.circuit_breaker.max_failures": [1, 1000],
@@ -137,6 +138,7 @@ REFUSED: dict[str, list[tuple[object, str]]] = {
         (72, "number"),
         ("0h", "longer than zero"),
     ],
+    "persistence.refresh_on_read": [("yes", "bool")],
     "persistence.circuit_breaker.enabled": [("on", "bool"), (1, "bool")],
     "persistence.circuit_breaker.timeout": [("9ms", "from 10ms to 1m"), (150, "number without a unit")],
     "persistence.circuit_breaker.max_failures": [(0, "at least 1"), (1001, "at most 1000"), (1.5, "whole number")],
@@ -242,6 +244,7 @@ CHANGES: dict[str, tuple[dict[str, Any], object, dict[str, object]]] = {
     "overflow.max_tokens": (BY_TOKENS, 2000, {"overflow_tokens": 2000}),
     "overflow.max_messages": (BY_MESSAGES, 300, {"overflow_messages": 300}),
     "persistence.ttl": (BY_TOKENS, "7d", {"ttl_ms": 604_800_000}),
+    "persistence.refresh_on_read": (BY_TOKENS, True, {"refresh_on_read": True}),
     "locking.flush_ttl": (BY_TOKENS, "20s", {"lease_ms": 20_000}),
     "scope": (BY_TOKENS, "user", {"ttl_ms": None}),
 }
