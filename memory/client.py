@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from durable_memory.memory.access import Access
 from durable_memory.memory.arguments import whole_number
 from durable_memory.memory.caller import Caller, ProcessCaller
 from durable_memory.memory.clock import Clock, SystemClock
@@ -152,19 +153,22 @@ class MemoryClient:
         else:
             ref = MemoryRef(resource, key=key, input=None if input is None else dict(input), agent=agent)
         owner = self._caller.owner
-        declared, memory = resolve(
+        declared, memory, access = resolve(
             ref,
             self._registry,
             project=self._project,
             workflow_id=owner.workflow_id if owner else None,
             workflow_type=self._caller.workflow_type,
         )
-        return Memory(self.services(declared), declared, memory, self._caller, ref.agent)
+        return Memory(self.services(declared), declared, memory, self._caller, access)
 
     def at(self, memory: MemoryId) -> Memory:
-        """Returns a handle on a memory whose identity is known, e.g. from a listing. Raises MemoryUnknownResource."""
+        """Returns a handle for the operator on a memory whose identity is known, e.g. from a listing.
+
+        It is held to no mode, and to no agents_only. Raises MemoryUnknownResource.
+        """
         declared = self._registry.memory(memory.resource)
-        return Memory(self.services(declared), declared, memory, self._caller, None)
+        return Memory(self.services(declared), declared, memory, self._caller, Access())
 
     def services(self, resource: MemoryResource) -> Services:
         """Returns the parts that serve a resource's memories."""

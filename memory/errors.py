@@ -5,7 +5,7 @@
     │   └── InvalidDeclarations     the same `type`, with every fault of the YAML files at once
     ├── MemoryUnknownResource       no such memory resource or agent
     ├── MemoryKeyInvalid            a key, or what its template rendered, breaks the key rule
-    ├── MemoryAccessDenied          the agent has not declared this memory
+    ├── MemoryAccessDenied          the agent has not declared this memory, or not in a mode that allows the call
     ├── MemoryOversize              it can never fit: both numbers are in the text
     ├── MemoryOrphanResult          a tool result for a call that was never made, or has its result
     ├── MemoryConflict              if_version did not match
@@ -74,7 +74,7 @@ class MemoryKeyInvalid(MemoryFault):
 
 
 class MemoryAccessDenied(MemoryFault):
-    """The agent has not declared this memory."""
+    """The agent has not declared this memory, or in a mode that does not allow the call."""
 
 
 class MemoryOversize(MemoryFault):

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from durable_memory.memory.access import Mode
+
 PolicyName: TypeAlias = Literal["fifo", "lru"]
 
 
@@ -28,6 +30,7 @@ class Limits:
     open_group_ms: a group that waits longer than this for a result counts as abandoned.
     ttl_ms: lifetime of the whole memory since the last write. lease_ms: lifetime of a flush's lease.
     refresh_on_read: a read prolongs the lifetime as well.
+    mode: what the caller may do; stores refuse what it does not allow before they look at anything else.
     """
 
     max_tokens: int | None
@@ -47,6 +50,7 @@ class Limits:
     ttl_ms: int | None
     lease_ms: int
     refresh_on_read: bool = False
+    mode: Mode = "read-write"
 
     @classmethod
     def unlimited(cls) -> Limits:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Literal
 
 from durable_memory.memory import telemetry
+from durable_memory.memory.access import Access
 from durable_memory.memory.arguments import known_sections, message_ids, wanted_version, whole_number
 from durable_memory.memory.caller import Caller
 from durable_memory.memory.codec import decode, view_of
@@ -39,18 +40,21 @@ class Memory:
 
     Every method may raise MemoryUnavailable. Mutating methods take an `operation_id`: the same id is applied once and
     answers the same, for 24 hours. Without one, a call is an operation of its own; inside a Temporal activity it is
-    named after the activity, so that the activity's attempts are one operation.
+    named after the activity, so that the activity's attempts are one operation. A handle of a declared agent refuses
+    with MemoryAccessDenied what the mode of its declaration does not allow.
     """
 
     def __init__(
-        self, services: Services, resource: MemoryResource, memory: MemoryId, caller: Caller, agent: str | None
+        self, services: Services, resource: MemoryResource, memory: MemoryId, caller: Caller, access: Access
     ) -> None:
         self._services = services
         self._resource = resource
-        self._limits = resource.limits()
+        limits = resource.limits()
+        # Stores refuse what the mode does not allow, too: no way around this handle leads to more.
+        self._limits = limits if access.mode == limits.mode else replace(limits, mode=access.mode)
         self._id = memory
-        self._agent = agent
-        self._writing = Writing(services, memory, self._limits, caller, agent)
+        self._access = access
+        self._writing = Writing(services, memory, self._limits, caller, access.agent)
 
     @property
     def id(self) -> MemoryId:
@@ -60,7 +64,7 @@ class Memory:
     @property
     def ref(self) -> MemoryRef:
         """A serialisable reference to this memory."""
-        return MemoryRef(self._id.resource, key=self._id.key, agent=self._agent)
+        return MemoryRef(self._id.resource, key=self._id.key, agent=self._access.agent)
 
     async def append(
         self, messages: MessageInput | Sequence[MessageInput], *, operation_id: str | None = None
@@ -72,6 +76,7 @@ class Memory:
         MemoryDamaged.
         """
         with telemetry.measured("append", self._id) as call:
+            self._check("append")
             attempt = self._writing.attempt(operation_id)
             admitted = await self._writing.admit(messages)
             call.records(admitted.messages)
@@ -88,6 +93,7 @@ class Memory:
         `append`.
         """
         with telemetry.measured("record_turn", self._id) as call:
+            self._check("record_turn")
             attempt = self._writing.attempt(operation_id)
             admitted = await self._writing.admit(messages)
             call.records(admitted.messages)
@@ -111,6 +117,7 @@ class Memory:
         one, which a background flush causes too; and what `append` raises.
         """
         with telemetry.measured("write", self._id) as call:
+            self._check("write")
             attempt = self._writing.attempt(operation_id)
             version = wanted_version(if_version)
             admitted = await self._writing.admit(messages)
@@ -136,6 +143,7 @@ class Memory:
         Raises MemoryInvalid, and MemoryOversize if system and pinned messages alone exceed max_tokens.
         """
         with telemetry.measured("read", self._id) as call:
+            self._check("read")
             query = ReadQuery(
                 limit=whole_number("limit", limit),
                 max_tokens=whole_number("max_tokens", max_tokens),
@@ -149,6 +157,7 @@ class Memory:
     async def touch(self, ids: Sequence[str]) -> tuple[str, ...]:
         """Records an access to these messages, for lru. Returns the ids that are live."""
         with telemetry.measured("touch", self._id):
+            self._check("touch")
             return await self._services.store.touch(self._id, message_ids(ids), self._limits)
 
     async def pin(self, ids: Sequence[str], *, operation_id: str | None = None) -> tuple[str, ...]:
@@ -170,6 +179,7 @@ class Memory:
         self, word: Literal["pin", "unpin"], ids: Sequence[str], operation_id: str | None
     ) -> tuple[str, ...]:
         with telemetry.measured(word, self._id):
+            self._check(word)
             wanted = message_ids(ids)
             operation = self._writing.operation(operation_id, json.dumps([word, *wanted]))
             return await self._services.store.pin(self._id, wanted, operation, self._limits, pinned=word == "pin")
@@ -180,6 +190,7 @@ class Memory:
         A flush that holds one of them ends.
         """
         with telemetry.measured("delete", self._id):
+            self._check("delete")
             wanted = message_ids(ids)
             operation = self._writing.operation(operation_id, json.dumps(["delete", *wanted]))
             return await self._services.store.delete(self._id, wanted, operation, self._limits)
@@ -190,9 +201,11 @@ class Memory:
         Raises MemoryInvalid unless `confirm` is True.
         """
         with telemetry.measured("clear", self._id):
+            self._check("clear")
             if confirm is not True:
                 raise MemoryInvalid("confirm: clear removes every message of this memory; pass confirm=True to do it")
-            return await self._services.store.clear(self._id, self._writing.operation(operation_id, "clear"))
+            operation = self._writing.operation(operation_id, "clear")
+            return await self._services.store.clear(self._id, operation, mode=self._access.mode)
 
     async def flush(self, *, force: bool = False, operation_id: str | None = None) -> FlushResult:
         """Runs one flush here and now, instead of waiting for the background.
@@ -201,6 +214,7 @@ class Memory:
         An outcome `busy` means that another flush runs. Raises MemorySummaryRejected.
         """
         with telemetry.measured("flush", self._id):
+            self._check("flush")
             attempt = self._writing.attempt(operation_id)
             run = self._services.flush.run(
                 self._id,
@@ -217,18 +231,24 @@ class Memory:
     async def wake_flush(self, *, force: bool = False) -> None:
         """Asks the background for a flush and returns; see `flush` for `force`."""
         with telemetry.measured("wake_flush", self._id):
+            self._check("flush")
             await self._services.waker.wake(self._id, force=force)
 
     async def stats(self) -> MemoryStats:
         """Returns the counters; loads no message and writes nothing."""
         with telemetry.measured("stats", self._id):
+            self._check("stats")
             return await self._services.store.stats(self._id, self._limits)
 
     async def health(self) -> MemoryHealth:
         """Tells whether this memory can do its work, and what keeps it from it; writes nothing."""
         with telemetry.measured("health", self._id):
+            self._check("health")
             try:
                 stats = await self._services.store.stats(self._id, self._limits)
             except MemoryUnavailable as error:
                 return MemoryHealth(healthy=False, problems=(error.message,), stats=None)
             return judge(stats, self._limits)
+
+    def _check(self, operation: str) -> None:
+        self._access.check(operation, self._id.resource)

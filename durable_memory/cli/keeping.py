@@ -8,19 +8,20 @@ from typing import Annotated
 import typer
 
 from durable_memory.cli import tables
-from durable_memory.cli.options import Form, Key, Memories, OperationId, Project, RedisUrl, Resource
+from durable_memory.cli.options import AgentId, Form, Key, Memories, OperationId, Project, RedisUrl, Resource
 from durable_memory.cli.output import Output, show
 from durable_memory.cli.session import with_memory
 
 Ids = Annotated[list[str], typer.Argument(help="Ids of messages, as `read -o json` shows them.", show_default=False)]
 
 
-def pin(
+def pin(  # noqa: PLR0913 - each argument is one of the command line
     resource: Resource,
     key: Key,
     ids: Ids,
     *,
     operation_id: OperationId = None,
+    agent: AgentId = None,
     redis_url: RedisUrl = None,
     project: Project = None,
     memories: Memories = None,
@@ -34,6 +35,7 @@ def pin(
         resource,
         key,
         lambda memory: memory.pin(ids, operation_id=operation_id),
+        agent=agent,
         redis_url=redis_url,
         project=project,
         memories=memories,
@@ -41,12 +43,13 @@ def pin(
     _show(output, resource, key, ids, live, word="pinned")
 
 
-def unpin(
+def unpin(  # noqa: PLR0913 - each argument is one of the command line
     resource: Resource,
     key: Key,
     ids: Ids,
     *,
     operation_id: OperationId = None,
+    agent: AgentId = None,
     redis_url: RedisUrl = None,
     project: Project = None,
     memories: Memories = None,
@@ -60,6 +63,7 @@ def unpin(
         resource,
         key,
         lambda memory: memory.unpin(ids, operation_id=operation_id),
+        agent=agent,
         redis_url=redis_url,
         project=project,
         memories=memories,

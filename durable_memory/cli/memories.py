@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from durable_memory.cli import tables
-from durable_memory.cli.options import Form, Key, Memories, OperationId, Project, RedisUrl, Resource
+from durable_memory.cli.options import AgentId, Form, Key, Memories, OperationId, Project, RedisUrl, Resource
 from durable_memory.cli.output import Output, show
 from durable_memory.cli.session import failing_in_words, with_memory
 from durable_memory.memory.errors import MemoryInvalid
@@ -44,6 +44,7 @@ def append(  # noqa: PLR0913 - each argument is one of the command line
         ),
     ] = None,
     operation_id: OperationId = None,
+    agent: AgentId = None,
     redis_url: RedisUrl = None,
     project: Project = None,
     memories: Memories = None,
@@ -60,6 +61,7 @@ def append(  # noqa: PLR0913 - each argument is one of the command line
         resource,
         key,
         lambda memory: memory.append(messages, operation_id=operation_id),
+        agent=agent,
         redis_url=redis_url,
         project=project,
         memories=memories,
@@ -67,7 +69,7 @@ def append(  # noqa: PLR0913 - each argument is one of the command line
     show(output, to_json(result), tables.append_table(resource, key, result))
 
 
-def read(
+def read(  # noqa: PLR0913 - each argument is one of the command line
     resource: Resource,
     key: Key,
     *,
@@ -78,6 +80,7 @@ def read(
         int | None,
         typer.Option("--max-tokens", min=0, help="What a model call may spend on the view.", show_default=False),
     ] = None,
+    agent: AgentId = None,
     redis_url: RedisUrl = None,
     project: Project = None,
     memories: Memories = None,
@@ -88,6 +91,7 @@ def read(
         resource,
         key,
         lambda memory: memory.read(limit=limit, max_tokens=max_tokens),
+        agent=agent,
         redis_url=redis_url,
         project=project,
         memories=memories,
@@ -99,13 +103,16 @@ def stats(
     resource: Resource,
     key: Key,
     *,
+    agent: AgentId = None,
     redis_url: RedisUrl = None,
     project: Project = None,
     memories: Memories = None,
     output: Form = Output.TABLE,
 ) -> None:
     """Show the counters: budget, flushes, lifetime."""
-    counters = with_memory(resource, key, Memory.stats, redis_url=redis_url, project=project, memories=memories)
+    counters = with_memory(
+        resource, key, Memory.stats, agent=agent, redis_url=redis_url, project=project, memories=memories
+    )
     show(output, to_json(counters), tables.stats_table(resource, key, counters))
 
 
@@ -113,6 +120,7 @@ def health(
     resource: Resource,
     key: Key,
     *,
+    agent: AgentId = None,
     redis_url: RedisUrl = None,
     project: Project = None,
     memories: Memories = None,
@@ -122,7 +130,9 @@ def health(
 
     Exit code 1 if it cannot.
     """
-    verdict = with_memory(resource, key, Memory.health, redis_url=redis_url, project=project, memories=memories)
+    verdict = with_memory(
+        resource, key, Memory.health, agent=agent, redis_url=redis_url, project=project, memories=memories
+    )
     show(output, to_json(verdict), tables.health_table(resource, key, verdict))
     if not verdict.healthy:
         raise typer.Exit(1)

@@ -32,6 +32,15 @@ Memories = Annotated[
         show_default=False,
     ),
 ]
+AgentId = Annotated[
+    str | None,
+    typer.Option(
+        "--agent",
+        metavar="ID",
+        help="The declared agent that calls: its mode holds, and it signs messages.",
+        show_default=False,
+    ),
+]
 Form = Annotated[Output, typer.Option("--output", "-o", help="A table for people, JSON for programs.")]
 OperationId = Annotated[
     str | None,

@@ -71,15 +71,16 @@ def with_memory(
     key: str,
     work: Callable[[Memory], Awaitable[_Result]],
     *,
+    agent: str | None,
     redis_url: str | None,
     project: str | None,
     memories: Sequence[Path] | None,
 ) -> _Result:
-    """Does work on one memory; see `with_client`."""
+    """Does work on one memory, in the name of an agent if one is given; see `with_client`."""
 
     async def on_memory(client: MemoryClient) -> _Result:
         refuse_in_memory(client.registry.memory(resource))
-        return await work(client.memory(resource, key))
+        return await work(client.memory(resource, key, agent=agent))
 
     return with_client(on_memory, redis_url=redis_url, project=project, memories=memories)
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from durable_memory.cli import tables
-from durable_memory.cli.options import Form, Key, Memories, OperationId, Project, RedisUrl, Resource
+from durable_memory.cli.options import AgentId, Form, Key, Memories, OperationId, Project, RedisUrl, Resource
 from durable_memory.cli.output import Output, say, show
 from durable_memory.cli.session import with_memory
 from durable_memory.memory.memory import Memory
@@ -18,12 +18,13 @@ from durable_memory.memory.types.answers import to_json
 _UNDONE = ("busy", "stale")
 
 
-def flush(
+def flush(  # noqa: PLR0913 - each argument is one of the command line
     resource: Resource,
     key: Key,
     *,
     force: Annotated[bool, typer.Option("--force", help="Below the threshold too.")] = False,
     operation_id: OperationId = None,
+    agent: AgentId = None,
     redis_url: RedisUrl = None,
     project: Project = None,
     memories: Memories = None,
@@ -37,6 +38,7 @@ def flush(
         resource,
         key,
         lambda memory: memory.flush(force=force, operation_id=operation_id),
+        agent=agent,
         redis_url=redis_url,
         project=project,
         memories=memories,
@@ -46,12 +48,13 @@ def flush(
         raise typer.Exit(1)
 
 
-def clear(
+def clear(  # noqa: PLR0913 - each argument is one of the command line
     resource: Resource,
     key: Key,
     *,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     operation_id: OperationId = None,
+    agent: AgentId = None,
     redis_url: RedisUrl = None,
     project: Project = None,
     memories: Memories = None,
@@ -68,7 +71,9 @@ def clear(
             return None
         return await memory.clear(confirm=True, operation_id=operation_id)
 
-    result = with_memory(resource, key, clear_if_wanted, redis_url=redis_url, project=project, memories=memories)
+    result = with_memory(
+        resource, key, clear_if_wanted, agent=agent, redis_url=redis_url, project=project, memories=memories
+    )
     if result is None:
         say("Nothing was removed.")
         raise typer.Exit(1)

@@ -106,7 +106,7 @@ class Driven:
 
     async def clear(self, *, op: str | None = None, if_version: str | None = None) -> ClearResult:
         """Clears the memory."""
-        return await self.store.clear(self.memory, self.operation(op, "clear"), if_version)
+        return await self.store.clear(self.memory, self.operation(op, "clear"), if_version, mode=self.limits.mode)
 
     async def stats(self) -> MemoryStats:
         """Returns the counters."""

@@ -15,6 +15,7 @@ server may be shared. They take real time where a lifetime has to end, so the st
 
 from __future__ import annotations
 
+from durable_memory.testing.access import AccessContract
 from durable_memory.testing.appending import AppendingContract
 from durable_memory.testing.clearing import ClearingContract
 from durable_memory.testing.deleting import DeletingContract
@@ -46,5 +47,6 @@ class StoreContract(
     DroppingContract,
     OperationsContract,
     IndexContract,
+    AccessContract,
 ):
     """All parts of the suite in one class; a part can be run alone by its own name."""

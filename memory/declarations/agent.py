@@ -1,19 +1,63 @@
-"""The document `resource: agent`, first tier: an agent and the one memory that it may use."""
+"""The document `resource: agent`, in three tiers: an agent and the memories that it may use.
+
+Tier 1 names one memory, tier 2 several that share one key, tier 3 gives each memory a key and a mode.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Literal
+from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag, model_validator
 
-from durable_memory.memory.declarations.declaration import Declaration, Id
+from durable_memory.memory.access import Mode
+from durable_memory.memory.declarations.declaration import Declaration, Id, cross_field_error
 from durable_memory.memory.declarations.resource import Template
 from durable_memory.memory.keys.templates import KeyTemplate
 
 
+class DeclaredMemory(Declaration):
+    """A memory that an agent may use, with its own key and mode."""
+
+    id: Id
+    """The memory resource."""
+
+    key: Template | None = None
+    """Makes the key for calls that give none. Default: the memory's default_key_template."""
+
+    mode: Mode = "read-write"
+    """`read-write`: everything. `append-only`: append and read. `read-only`: read."""
+
+
+def _one_or_switch(value: object) -> str:
+    return "<switch>" if isinstance(value, bool) else "<id>"
+
+
+def _id_or_mapping(value: object) -> str:
+    return "<id>" if isinstance(value, str) else "<memory>"
+
+
+# A tag stands in the place of a fault; the brackets tell it from a field, see `validation`.
+MemoryOrSwitch: TypeAlias = Annotated[
+    Annotated[bool, Tag("<switch>")] | Annotated[Id, Tag("<id>")], Discriminator(_one_or_switch)
+]
+IdOrMemory: TypeAlias = Annotated[
+    Annotated[Id, Tag("<id>")] | Annotated[DeclaredMemory, Tag("<memory>")], Discriminator(_id_or_mapping)
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One memory of an agent, whatever the tier that declared it. key: its template, None for the memory's own."""
+
+    resource: str
+    key: KeyTemplate | None
+    mode: Mode
+
+
 class AgentResource(Declaration):
-    """An agent. Calls made in its name reach the memory that it declares, and no other."""
+    """An agent. Calls made in its name reach the memories that it declares, and no other."""
 
     resource: Literal["agent"] = "agent"
     """The kind of this document."""
@@ -24,13 +68,72 @@ class AgentResource(Declaration):
     description: Annotated[str, Field(max_length=1000)] = ""
     """What the agent does."""
 
-    memory: Id
-    """The memory resource that it may use."""
+    memory: MemoryOrSwitch | None = None
+    """The memory resource that it may use. `true`: those of `memories`, under `memory_key`. `false`: none."""
+
+    memories: Annotated[tuple[IdOrMemory, ...], Field(strict=False)] | None = None
+    """With `memory: true` a list of ids. Without `memory` a list of ids or mappings, each with its own key and mode."""
 
     memory_key: Template | None = None
     """Makes the key for calls in its name that give none. Default: the memory's default_key_template."""
 
+    @model_validator(mode="after")
+    def _check_tier(self) -> Self:
+        problems = _tier_problems(self)
+        if problems:
+            raise cross_field_error(problems)
+        return self
+
     @cached_property
-    def key_template(self) -> KeyTemplate | None:
-        """The template of memory_key, ready to be rendered."""
-        return None if self.memory_key is None else KeyTemplate.parse(self.memory_key)
+    def uses(self) -> tuple[Use, ...]:
+        """The memories that it may use, in the order in which they are declared; none for a stateless agent."""
+        shared = None if self.memory_key is None else KeyTemplate.parse(self.memory_key)
+        listed = (self.memory,) if isinstance(self.memory, str) else self.memories or ()
+        return tuple(Use(one, shared, "read-write") if isinstance(one, str) else _use(one) for one in listed)
+
+
+def _use(declared: DeclaredMemory) -> Use:
+    key = None if declared.key is None else KeyTemplate.parse(declared.key)
+    return Use(declared.id, key, declared.mode)
+
+
+_TIER_3_BESIDE_MEMORY: Final = (
+    "stands beside `memory`; memories with keys and modes of their own need no `memory`, remove it"
+)
+
+
+def _tier_problems(agent: AgentResource) -> list[tuple[str, str]]:
+    """What is wrong between the fields; each mixture of tiers has a sentence of its own."""
+    given = {name: getattr(agent, name) for name in ("memories", "memory_key") if getattr(agent, name) is not None}
+    if isinstance(agent.memory, str):
+        return [("memories", _TIER_3_BESIDE_MEMORY)] if "memories" in given else []
+    if agent.memory is True:
+        return _tier_2_problems(agent.memories, agent.memory_key)
+    if agent.memory is False:
+        return [(name, "stands beside memory: false, which declares an agent without memory") for name in given]
+    return _tier_3_problems(agent)
+
+
+def _tier_3_problems(agent: AgentResource) -> list[tuple[str, str]]:
+    if agent.memories is None:
+        return [("memory", "is missing; write the id of a memory, `memories`, or false for an agent without memory")]
+    if not agent.memories:
+        return [("memories", "names no memory; write memory: false for an agent without memory")]
+    if agent.memory_key is not None:
+        return [("memory_key", "is for one memory, or for memory: true; in `memories` each memory has its own key")]
+    return []
+
+
+def _tier_2_problems(memories: tuple[Any, ...] | None, key: str | None) -> list[tuple[str, str]]:
+    if memories is None and key is None:
+        return [("memory", "is true, but names no memory; write its id, or add `memories` and `memory_key`")]
+    problems = []
+    if memories is None:
+        problems.append(("memories", "is missing; memory: true takes the list of ids that share memory_key"))
+    elif not memories:
+        problems.append(("memories", "names no memory; list the ids that share memory_key"))
+    elif not all(isinstance(one, str) for one in memories):
+        problems.append(("memories", _TIER_3_BESIDE_MEMORY))
+    if key is None:
+        problems.append(("memory_key", "is missing; memory: true puts all its memories under this key"))
+    return problems

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from durable_memory.memory.declarations.declaration import is_id
+from durable_memory.memory.declarations.agent import AgentResource
 from durable_memory.memory.declarations.faults import Fault, Location
+from durable_memory.memory.declarations.references import repeated_memories, unknown_memories
+from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.declarations.scalars import read_values
 from durable_memory.memory.declarations.validation import DeclarationInvalid, Resource, declare
-from durable_memory.memory.declarations.yaml_source import MAX_BYTES, Fields, Node, read_documents
+from durable_memory.memory.declarations.yaml_source import MAX_BYTES, Fields, Items, Node, read_documents
 from durable_memory.memory.errors import InvalidDeclarations
-from durable_memory.memory.types import did_you_mean
 
 SUFFIXES: Final = (".yaml", ".yml")
 
@@ -34,16 +35,33 @@ class Place:
 class Source:
     """A document: what it declares, and where it and its fields stand.
 
-    kind, id, memory: as written, also when the rest of the document is faulty, so that one fault makes no others.
+    data: as written, also when the rest of the document is faulty, so that one fault makes no others. node: the tree
+    that knows the lines; None for declarations made in code.
     """
 
     place: Place
-    kind: object
-    id: object
-    memory: object
+    data: Mapping[str, Any]
     declaration: Resource | None
-    id_place: Place
-    memory_place: Place
+    node: Node | None = None
+
+    @property
+    def kind(self) -> object:
+        """What the document says that it declares."""
+        return self.data.get("resource")
+
+    @property
+    def id(self) -> object:
+        """The id as written."""
+        return self.data.get("id")
+
+    def place_of(self, location: Location) -> Place:
+        """Returns where a field stands."""
+        return self.place if self.node is None else Place(self.place.file, _line(self.node, location))
+
+    def fault(self, location: Location, problem: str) -> Fault:
+        """Returns the fault of a field."""
+        place = self.place_of(location)
+        return Fault(place.file, place.line, ".".join(location), problem)
 
 
 def load_folders(folders: Iterable[Path | str], environment: Mapping[str, str] | None = None) -> tuple[Resource, ...]:
@@ -84,16 +102,14 @@ def check_declared(resources: Iterable[Resource | Mapping[str, Any]]) -> tuple[R
         else:
             declaration = given
         data = given if isinstance(given, Mapping) else given.model_dump()
-        sources.append(
-            Source(place, data.get("resource"), data.get("id"), data.get("memory"), declaration, place, place)
-        )
+        sources.append(Source(place, data, declaration))
     return _checked(sources, faults)
 
 
 def _checked(sources: Sequence[Source], faults: list[Fault]) -> tuple[Resource, ...]:
     """Returns the declarations of `sources`, after the checks between documents."""
     faults += _duplicates(sources)
-    faults += _dangling(sources)
+    faults += _wrong_references(sources)
     if faults:
         raise InvalidDeclarations(sorted(set(faults)))
     return tuple(source.declaration for source in sources if source.declaration is not None)
@@ -140,8 +156,7 @@ def _documents(file: Path, faults: list[Fault]) -> list[Node]:
 def _source(document: Node, file: str, environment: Mapping[str, str], faults: list[Fault]) -> Source:
     if not isinstance(document, Fields):
         faults.append(Fault(file, document.line, "", "must be a mapping of fields, beginning with resource:"))
-        place = Place(file, document.line)
-        return Source(place, None, None, None, None, place, place)
+        return Source(Place(file, document.line), {}, None)
     reading = read_values(document, environment)
     data = reading.data
     problems = list(reading.problems)
@@ -154,25 +169,21 @@ def _source(document: Node, file: str, environment: Mapping[str, str], faults: l
         problems += [(location, problem) for location, problem in invalid.problems if location not in unreadable]
     for location, problem in problems:
         faults.append(Fault(file, _line(document, location), ".".join(location), problem))
-    return Source(
-        place=Place(file, document.line),
-        kind=data.get("resource"),
-        id=data.get("id"),
-        memory=data.get("memory"),
-        declaration=declaration,
-        id_place=Place(file, _line(document, ("id",))),
-        memory_place=Place(file, _line(document, ("memory",))),
-    )
+    return Source(Place(file, document.line), data, declaration, document)
 
 
 def _line(document: Node, location: Location) -> int:
-    """The line of the key at `location`, or of the nearest one above it that is written."""
+    """The line of the key or list item at `location`, or of the nearest one above it that is written."""
     node, line = document, document.line
     for name in location:
-        if not isinstance(node, Fields) or name not in node.entries:
+        if isinstance(node, Items) and name.isdecimal() and int(name) < len(node.values):
+            node = node.values[int(name)]
+            line = node.line
+        elif isinstance(node, Fields) and name in node.entries:
+            entry = node.entries[name]
+            node, line = entry.value, entry.line
+        else:
             break
-        entry = node.entries[name]
-        node, line = entry.value, entry.line
     return line
 
 
@@ -184,17 +195,18 @@ def _duplicates(sources: Sequence[Source]) -> list[Fault]:
             continue
         earlier = first.setdefault((source.kind, source.id), source)
         if earlier is not source:
-            problem = f"this {source.kind} is declared twice, first at {earlier.id_place}"
-            faults.append(Fault(source.id_place.file, source.id_place.line, "id", problem))
+            problem = f"this {source.kind} is declared twice, first at {earlier.place_of(('id',))}"
+            faults.append(source.fault(("id",), problem))
     return faults
 
 
-def _dangling(sources: Sequence[Source]) -> list[Fault]:
+def _wrong_references(sources: Sequence[Source]) -> list[Fault]:
     known = sorted(source.id for source in sources if source.kind == "memory" and isinstance(source.id, str))
+    declared = {one.declaration.id: one.declaration for one in sources if isinstance(one.declaration, MemoryResource)}
     faults: list[Fault] = []
     for source in sources:
-        # What is no id has its own fault, and may not be repeated: it may have been filled in from a secret.
-        if source.kind == "agent" and is_id(source.memory) and source.memory not in known:
-            problem = f"there is no memory resource {source.memory!r}{did_you_mean(source.memory, known)}"
-            faults.append(Fault(source.memory_place.file, source.memory_place.line, "memory", problem))
+        found = list(unknown_memories(source.data, known)) if source.kind == "agent" else []
+        if isinstance(source.declaration, AgentResource):
+            found += repeated_memories(source.declaration, declared)
+        faults += [source.fault(location, problem) for location, problem in found]
     return faults

@@ -14,7 +14,6 @@ Kind: TypeAlias = str
 NOT_YET: Final = "is not supported in this version"
 _DROP: Final = f"{NOT_YET}; write flushing.type: drop and name the policy in eviction_policy.type"
 _NO_LOCK: Final = "does not exist: append and clear need no lock, each is one atomic step; remove it"
-_ONE_MEMORY: Final = f"{NOT_YET}; an agent declares one memory by its id: `memory: <id>`"
 
 FIELDS: Final[Mapping[Kind, Mapping[str, str]]] = {
     "memory": {
@@ -27,9 +26,7 @@ FIELDS: Final[Mapping[Kind, Mapping[str, str]]] = {
         "locking.append_ttl": _NO_LOCK,
         "locking.clear_ttl": _NO_LOCK,
         "token_provider": NOT_YET,
-        "agents_only": NOT_YET,
     },
-    "agent": {"memories": _ONE_MEMORY},
 }
 """Refused fields, each with the problem that is reported."""
 
@@ -39,7 +36,6 @@ VALUES: Final[Mapping[Kind, Mapping[str, Mapping[object, str]]]] = {
         "flushing.type": dict.fromkeys(("simple_fifo", "lru", "lfu", "priority", "token_aware_lru"), _DROP),
         "oversize": {"truncate": f"{NOT_YET}; write reject"},
     },
-    "agent": {"memory": {True: _ONE_MEMORY, False: _ONE_MEMORY}},
 }
 """Refused values, each with the problem that is reported."""
 

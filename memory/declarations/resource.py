@@ -164,6 +164,9 @@ class MemoryResource(Declaration):
     scope: Scope = "session"
     """How long the memory lives; decides the defaults of persistence.ttl and on_workflow_end."""
 
+    agents_only: bool = False
+    """`true`: only declared agents use it; calls that name no agent are refused."""
+
     default_key_template: Template | None = None
     """Makes the key for callers that send `input` and no key, unless their agent has a memory_key."""
 

@@ -60,7 +60,8 @@ def _problems(kind: Kind, model: type[BaseModel], item: Any) -> Iterator[tuple[L
         for path, problem in item["ctx"]["problems"]:
             yield tuple(path.split(".")), problem
         return
-    location = tuple(str(part) for part in item["loc"])
+    # Where a value may have one of several forms, pydantic names the form in brackets.
+    location = tuple(str(part) for part in item["loc"] if not str(part).startswith("<"))
     path = ".".join(location)
     if item["type"] == "extra_forbidden":
         yield location, refused_field(kind, path) or _unknown(model, location)
@@ -71,7 +72,7 @@ def _problems(kind: Kind, model: type[BaseModel], item: Any) -> Iterator[tuple[L
 def _unknown(model: type[BaseModel], location: Location) -> str:
     level = model
     for name in location[:-1]:
-        level = _parts_of(level)[name]
+        level = _parts_of(level).get(name, level)
     name = location[-1]
     near = did_you_mean(name, tuple(level.model_fields))
     return f"is not a field here{_elsewhere(model, location) or near}"
@@ -86,13 +87,17 @@ def _elsewhere(model: type[BaseModel], location: Location) -> str:
 
 
 def _parts_of(model: type[BaseModel]) -> dict[str, type[BaseModel]]:
-    """The fields that are models themselves."""
+    """The fields that are models themselves, or lists of models."""
     hints = typing.get_type_hints(model)
-    return {
-        name: hints[name]
-        for name in model.model_fields
-        if isinstance(hints[name], type) and issubclass(hints[name], BaseModel)
-    }
+    parts = {name: _model_in(hints[name]) for name in model.model_fields}
+    return {name: part for name, part in parts.items() if part is not None}
+
+
+def _model_in(hint: Any) -> type[BaseModel] | None:
+    """Returns the model that a type hint is, or that stands somewhere in it."""
+    if isinstance(hint, type) and issubclass(hint, BaseModel):
+        return hint
+    return next((found for inner in typing.get_args(hint) if (found := _model_in(inner)) is not None), None)
 
 
 def problem_text(item: Any) -> str:
@@ -113,6 +118,7 @@ def problem_text(item: Any) -> str:
 
 _PHRASES: Final = {
     "missing": "is missing",
+    "bool_type": "must be true or false",
     "extra_forbidden": "is not known",
     "int_type": "must be a whole number",
     "int_parsing": "must be a whole number",
@@ -121,6 +127,7 @@ _PHRASES: Final = {
     "string_too_short": "must have at least {min_length} characters",
     "string_too_long": "must have at most {max_length} characters",
     "model_type": "must be a mapping of fields",
+    "tuple_type": "must be a list",
     "greater_than": "must be more than {gt}",
     "greater_than_equal": "must be at least {ge}",
     "less_than": "must be less than {lt}",

@@ -1,15 +1,27 @@
-"""From a reference to one memory: which resource, which key, and whether the agent may use it."""
+"""From a reference to one memory: which resource, which key, and what the caller may do with it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
+from durable_memory.memory.access import Access, narrowest
+from durable_memory.memory.declarations.agent import AgentResource, Use
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.errors import MemoryAccessDenied, MemoryKeyInvalid
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.keys.rule import checked_key
+from durable_memory.memory.keys.templates import KeyTemplate
 from durable_memory.memory.types import MemoryRef
+
+
+class Resolved(NamedTuple):
+    """What a reference means: the declaration, the identity, and what the caller may do."""
+
+    resource: MemoryResource
+    memory: MemoryId
+    access: Access
 
 
 def resolve(
@@ -19,11 +31,13 @@ def resolve(
     project: str,
     workflow_id: str | None = None,
     workflow_type: str | None = None,
-) -> tuple[MemoryResource, MemoryId]:
-    """Returns the resource and the identity of the memory that `ref` means.
+) -> Resolved:
+    """Returns the memory that `ref` means, and what its caller may do with it.
 
-    The key is the one given; else the agent's memory_key, else the resource's default_key_template, rendered with the
-    input. A template that fails is an error, never a fallback: another key would be someone else's memory.
+    The key is the one given; else the agent's key for this memory, else the resource's default_key_template, rendered
+    with the input. A template that fails is an error, never a fallback: another key would be someone else's memory.
+    Where an agent declares one memory under several keys, a call has to give its key; it is then held to the modes of
+    those declarations whose template could have made that key, or to all of them if none could.
 
     Args:
         ref: what the caller sent.
@@ -34,20 +48,21 @@ def resolve(
 
     Raises:
         MemoryUnknownResource: the resource or the agent is not declared.
-        MemoryAccessDenied: the agent declares another memory.
+        MemoryAccessDenied: the agent has not declared this memory, or the memory is for agents only.
         MemoryKeyInvalid: there is no key, no template for one, or it breaks the key rule.
     """
     resource = registry.memory(ref.resource)
-    agent = None if ref.agent is None else registry.agent(ref.agent)
-    if agent is not None and agent.memory != resource.id:
-        raise MemoryAccessDenied(
-            f"agent {agent.id!r} has not declared memory {resource.id!r}; it may use {agent.memory!r}"
-        )
+    uses = _uses(resource, None if ref.agent is None else registry.agent(ref.agent))
     if ref.key is not None:
         if ref.input is not None:
             raise MemoryKeyInvalid(f"memory {resource.id!r}: give a key or an input to make one, not both")
-        return resource, MemoryId(project, resource.id, checked_key(ref.key, resource.id))
-    template = (agent.key_template if agent else None) or resource.key_template
+        memory = MemoryId(project, resource.id, checked_key(ref.key, resource.id))
+        return Resolved(resource, memory, _access(ref.agent, _meant(uses, resource, memory.key)))
+    if len(uses) > 1:
+        raise MemoryKeyInvalid(
+            f"memory {resource.id!r}: agent {ref.agent!r} declares it under {len(uses)} keys; give the key"
+        )
+    template = (uses[0].key if uses else None) or resource.key_template
     if template is None:
         raise MemoryKeyInvalid(
             f"memory {resource.id!r}: no key is given, and it has no default_key_template; give a key"
@@ -58,7 +73,36 @@ def resolve(
         "agent": _given(id=ref.agent),
         "input": ref.input or {},
     }
-    return resource, MemoryId(project, resource.id, template.render(values, resource.id))
+    memory = MemoryId(project, resource.id, template.render(values, resource.id))
+    return Resolved(resource, memory, _access(ref.agent, uses))
+
+
+def _uses(resource: MemoryResource, agent: AgentResource | None) -> tuple[Use, ...]:
+    """How the agent declares this memory; nothing for a program that calls for itself."""
+    if agent is None:
+        if resource.agents_only:
+            raise MemoryAccessDenied(
+                f"memory {resource.id!r} is for agents only (agents_only: true); name the declared agent that calls"
+            )
+        return ()
+    uses = tuple(use for use in agent.uses if use.resource == resource.id)
+    if not uses:
+        may_use = ", ".join(dict.fromkeys(repr(use.resource) for use in agent.uses)) or "none"
+        raise MemoryAccessDenied(f"agent {agent.id!r} has not declared memory {resource.id!r}; it may use {may_use}")
+    return uses
+
+
+def _meant(uses: tuple[Use, ...], resource: MemoryResource, key: str) -> tuple[Use, ...]:
+    """Which of an agent's declarations of this memory a literal key belongs to."""
+    return tuple(use for use in uses if _could_be(use.key or resource.key_template, key)) or uses
+
+
+def _could_be(template: KeyTemplate | None, key: str) -> bool:
+    return template is not None and template.could_render(key)
+
+
+def _access(agent: str | None, uses: tuple[Use, ...]) -> Access:
+    return Access(agent, narrowest({use.mode for use in uses})) if uses else Access()
 
 
 def _given(**values: str | None) -> dict[str, object]:

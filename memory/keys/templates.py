@@ -104,6 +104,23 @@ class KeyTemplate:
             rendered.append(value)
         return checked_key("".join(rendered), resource)
 
+    def could_render(self, key: str) -> bool:
+        """Tells whether some values could give this key: what the fixed texts of the template do not rule out."""
+        position, is_open = 0, False  # what is matched so far; whether a variable, of one character at least, follows
+        for part in self.parts:
+            if isinstance(part, Variable):
+                is_open = True
+                continue
+            text = unicodedata.normalize("NFC", part)
+            found = key.find(text, position + is_open)
+            if found < 0 or (not is_open and found != position):
+                return False
+            position, is_open = found + len(text), False
+        ends_open = isinstance(self.parts[-1], Variable)
+        last = "" if ends_open else unicodedata.normalize("NFC", str(self.parts[-1]))
+        has_variable = any(isinstance(part, Variable) for part in self.parts)
+        return len(key) > position if ends_open else key.endswith(last) and (has_variable or key == last)
+
 
 def _parts(source: str) -> list[str | Variable]:
     try:

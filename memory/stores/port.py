@@ -1,8 +1,12 @@
 """The store port: what a driver must do, script by script. The protocol behind it is described in docs/protocol.md.
 
 Each method is one atomic step. Methods raise the typed errors of `durable_memory.memory.errors`; outcomes that a
-flush must expect (gone, stale, busy, nothing) are values. A driver checks in this order: deadline, operation id,
+flush must expect (gone, stale, busy, nothing) are values. A driver checks in this order: mode, deadline, operation id,
 incarnation and if_version, capacity; only then it writes. What was refused has changed nothing.
+
+`limits.mode`, or `mode` where a call takes no limits, is what the caller may do. append refuses read-only; write, pin,
+delete, clear, begin, commit and drop refuse all but read-write, with MemoryAccessDenied. Who holds a batch got it
+from a begin, so content, draft, renew and fail ask no more; reads and touches are for every mode.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
+from durable_memory.memory.access import Mode
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.breaker import Breaker
@@ -186,7 +191,9 @@ class Store(Protocol):
         """
         ...
 
-    async def clear(self, memory: MemoryId, operation: Operation, if_version: str | None = None) -> ClearResult:
+    async def clear(
+        self, memory: MemoryId, operation: Operation, if_version: str | None = None, *, mode: Mode = "read-write"
+    ) -> ClearResult:
         """Removes everything but the record of operations. What is written next is a new incarnation.
 
         Raises MemoryConflict if `if_version` is given and is not its version.

@@ -5,7 +5,9 @@ Texts name the resource, the limit and the actual number, never a key or content
 
 from __future__ import annotations
 
+from durable_memory.memory.access import Mode, allows
 from durable_memory.memory.errors import (
+    MemoryAccessDenied,
     MemoryBackpressure,
     MemoryConflict,
     MemoryInvalid,
@@ -18,6 +20,17 @@ from durable_memory.memory.errors import (
 
 BACKPRESSURE_RETRY_MS = 2000
 """How long a writer waits for the flusher to make room."""
+
+
+def access_denied(resource: str) -> MemoryAccessDenied:
+    """The caller's mode does not allow this, whatever route it took to the store."""
+    return MemoryAccessDenied(f"{resource}: the caller has declared a mode that does not allow this operation")
+
+
+def check_mode(mode: Mode, operation: str, resource: str) -> None:
+    """Refuses what the mode of the caller does not allow."""
+    if not allows(mode, operation):
+        raise access_denied(resource)
 
 
 def operation_expired(resource: str) -> MemoryOperationExpired:

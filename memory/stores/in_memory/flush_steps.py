@@ -37,6 +37,7 @@ class InMemoryFlushing:
         self, memory: MemoryId, owner: str, *, batch_id: str, force: bool, attempt_ends_ms: int, limits: Limits
     ) -> Begun:
         """See Store."""
+        refusals.check_mode(limits.mode, "flush", memory.resource)
         now = self._clock.now_ms()
         if now > attempt_ends_ms:
             raise refusals.operation_expired(memory.resource)
@@ -91,6 +92,7 @@ class InMemoryFlushing:
 
     async def commit(self, memory: MemoryId, batch: Batch, limits: Limits, deadline_ms: int) -> FlushResult:
         """See Store."""
+        refusals.check_mode(limits.mode, "flush", memory.resource)
         now = self._clock.now_ms()
         shelf = self._shelves.shelf(memory, now)
         state = shelf.state
@@ -130,6 +132,7 @@ class InMemoryFlushing:
 
     async def drop(self, memory: MemoryId, operation: Operation, limits: Limits, *, force: bool) -> FlushResult:
         """See Store."""
+        refusals.check_mode(limits.mode, "flush", memory.resource)
         now = self._clock.now_ms()
         shelf = self._shelves.shelf(memory, now)
         state = shelf.state

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from durable_memory.memory.access import Mode
 from durable_memory.memory.clock import Clock, SystemClock
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
@@ -56,6 +57,7 @@ class InMemoryStore(InMemoryFlushing, Store):
         self, memory: MemoryId, entries: Sequence[Entry], operation: Operation, limits: Limits
     ) -> AppendResult:
         """See Store."""
+        refusals.check_mode(limits.mode, "append", memory.resource)
         now = self._clock.now_ms()
         shelf = self._shelves.shelf(memory, now)
         ids = shelf.operations.answered("append", operation, now)
@@ -70,6 +72,7 @@ class InMemoryStore(InMemoryFlushing, Store):
         self, memory: MemoryId, entries: Sequence[Entry], operation: Operation, limits: Limits, if_version: str | None
     ) -> AppendResult:
         """See Store."""
+        refusals.check_mode(limits.mode, "write", memory.resource)
         now = self._clock.now_ms()
         shelf = self._shelves.shelf(memory, now)
         ids = shelf.operations.answered("write", operation, now)
@@ -114,6 +117,7 @@ class InMemoryStore(InMemoryFlushing, Store):
         self, memory: MemoryId, ids: Sequence[str], operation: Operation, limits: Limits, *, pinned: bool
     ) -> tuple[str, ...]:
         """See Store."""
+        refusals.check_mode(limits.mode, "pin", memory.resource)
         now = self._clock.now_ms()
         shelf = self._shelves.shelf(memory, now)
         kind: Kind = "pin" if pinned else "unpin"
@@ -132,6 +136,7 @@ class InMemoryStore(InMemoryFlushing, Store):
 
     async def delete(self, memory: MemoryId, ids: Sequence[str], operation: Operation, limits: Limits) -> DeleteResult:
         """See Store."""
+        refusals.check_mode(limits.mode, "delete", memory.resource)
         now = self._clock.now_ms()
         shelf = self._shelves.shelf(memory, now)
         answer = shelf.operations.answered("delete", operation, now)
@@ -149,8 +154,11 @@ class InMemoryStore(InMemoryFlushing, Store):
         shelf.operations.record("delete", operation, result)
         return replace(result, covered=dict(result.covered))
 
-    async def clear(self, memory: MemoryId, operation: Operation, if_version: str | None = None) -> ClearResult:
+    async def clear(
+        self, memory: MemoryId, operation: Operation, if_version: str | None = None, *, mode: Mode = "read-write"
+    ) -> ClearResult:
         """See Store."""
+        refusals.check_mode(mode, "clear", memory.resource)
         now = self._clock.now_ms()
         shelf = self._shelves.shelf(memory, now)
         answer = shelf.operations.answered("clear", operation, now)

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Final
 from urllib.parse import quote
 
+from durable_memory.memory.access import MODES, Mode
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.port import Batch, Entry
@@ -30,7 +31,7 @@ def _number(limit: int | None) -> float:
 def packed(limits: Limits) -> bytes:
     """The limits as part_state.lua unpacks them; what is not limited is infinite."""
     return struct.pack(
-        ">18d",
+        ">19d",
         _number(limits.max_tokens),
         _number(limits.max_messages),
         limits.summarize,
@@ -49,11 +50,17 @@ def packed(limits: Limits) -> bytes:
         limits.open_group_ms,
         _number(limits.ttl_ms),
         limits.lease_ms,
+        MODES.index(limits.mode),
     )
 
 
-NO_LIMITS: Final = struct.pack(">18d", *([math.inf] * 18))
-"""For scripts that look at no limit: clear, content, draft, fail, find."""
+def no_limits(mode: Mode) -> bytes:
+    """Limits for a script that looks at none of them but the mode."""
+    return struct.pack(">19d", *([math.inf] * 18), MODES.index(mode))
+
+
+NO_LIMITS: Final = no_limits("read-write")
+"""For scripts that look at no limit: content, draft, fail, find."""
 
 
 def mark_of(operation_id: str) -> tuple[bytes, str]:

@@ -1,6 +1,6 @@
 -- Removes everything but the record of operations.
 -- ARGV: limits, operation, digest, deadline, if_version (empty: any).
--- parts: state expiry operations
+-- parts: may_change state expiry operations
 local op, digest, deadline, if_version = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
 if now > deadline then
   return 'expired'

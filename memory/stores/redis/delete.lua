@@ -1,7 +1,7 @@
 -- Removes the whole groups of messages, or summaries, live or waiting.
 -- ARGV: limits, operation, digest, deadline, tag, ids.
 -- Returns `ok <incarnation> | <seq-tag ...> | <position ...> | <position=seq-tag ...>`: removed, not found, covered.
--- parts: state expiry operations groups ids batch
+-- parts: may_change state expiry operations groups ids batch
 local op, digest, deadline, tag = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
 if now > deadline then
   return 'expired'

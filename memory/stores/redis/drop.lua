@@ -1,6 +1,6 @@
 -- The flush of a memory that drops: selects and removes in one step.
 -- ARGV: limits, operation, digest, deadline, tag, force.
--- parts: state expiry operations groups order batch select
+-- parts: may_change state expiry operations groups order batch select
 local op, digest, deadline, tag, force = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6] == '1'
 if now > deadline then
   return 'expired'

@@ -13,10 +13,11 @@ local INF = math.huge
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 
--- ARGV[1] is made by the driver of the limits of the memory; a limit that is not set is infinite.
+-- ARGV[1] is made by the driver of the limits of the memory; a limit that is not set is infinite. `mode` is what the
+-- caller may do: 0 everything, 1 append and read, 2 read.
 local max_tokens, max_messages, summarize, room_tokens, room_messages, summary_tokens, overflow_tokens,
   overflow_messages, due_tokens, due_messages, target_tokens, target_messages, keep_first, keep_last, lru,
-  open_group_ms, ttl, lease_ms = struct.unpack('>dddddddddddddddddd', ARGV[1])
+  open_group_ms, ttl, lease_ms, mode = struct.unpack('>ddddddddddddddddddd', ARGV[1])
 summarize, lru = summarize == 1, lru == 1
 
 -- Incarnation, tag of the last mutation and policy of the scores stand in one field, the counters in another: to read

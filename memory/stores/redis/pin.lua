@@ -1,7 +1,7 @@
 -- Pins the whole groups of messages, or unpins them.
 -- ARGV: limits, operation, digest, deadline, tag, `p` or `-`, ids.
 -- Returns `ok <position ...>` of those that are live messages.
--- parts: state expiry operations groups order ids batch
+-- parts: may_change state expiry operations groups order ids batch
 local op, digest, deadline, tag, pin = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
 local kind = pin == 'p' and 'n' or 'u'
 if now > deadline then

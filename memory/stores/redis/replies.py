@@ -33,6 +33,8 @@ def refuse(  # noqa: C901, PLR0911, PLR0912 - a table
 ) -> MemoryFault:
     """Returns the error that a script's refusal stands for."""
     match words:
+        case ["denied"]:
+            return refusals.access_denied(resource)
         case ["expired"]:
             return refusals.operation_expired(resource)
         case ["reused"]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 
+from durable_memory.memory.access import Mode
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
@@ -26,6 +27,7 @@ from durable_memory.memory.stores.redis.arguments import (
     digits,
     entry_args,
     mark_of,
+    no_limits,
     packed,
 )
 from durable_memory.memory.stores.redis.flushing import RedisFlushing
@@ -133,11 +135,13 @@ class RedisStore(RedisFlushing):
         ]
         return replies.deleted(memory.resource, await self._run("delete", memory, args), asked)
 
-    async def clear(self, memory: MemoryId, operation: Operation, if_version: str | None = None) -> ClearResult:
+    async def clear(
+        self, memory: MemoryId, operation: Operation, if_version: str | None = None, *, mode: Mode = "read-write"
+    ) -> ClearResult:
         """See Store."""
         mark, _ = mark_of(operation.id)
         version = (if_version or "").encode()
-        args = [NO_LIMITS, mark, digest_of(operation.digest), digits(operation.deadline_ms), version]
+        args = [no_limits(mode), mark, digest_of(operation.digest), digits(operation.deadline_ms), version]
         reply = await self._run("clear", memory, args)
         words = reply.decode().split(" ")
         if words[0] == "conflict":

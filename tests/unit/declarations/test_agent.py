@@ -1,25 +1,110 @@
-"""An agent declares the one memory that it may use."""
+"""An agent declares the memories that it may use, in one of three tiers."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from durable_memory.memory.declarations.loader import load_folders
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import InvalidDeclarations
 
 MEMORY: dict[str, Any] = {"resource": "memory", "id": "desk", "max_tokens": 1000}
+PROFILE: dict[str, Any] = {**MEMORY, "id": "profile", "default_key_template": "user:{{ input.user }}"}
 AGENT: dict[str, Any] = {"resource": "agent", "id": "booking", "memory": "desk"}
+BARE: dict[str, Any] = {"resource": "agent", "id": "booking"}
 
 
-def test_an_agent_needs_an_id_and_a_memory_and_may_have_a_key() -> None:
-    documents = [MEMORY, {**AGENT, "description": "Books trips", "memory_key": "trip:{{ input.trip }}"}]
-    agent = Registry.from_resources(documents).agent("booking")
-    assert (agent.id, agent.memory, agent.description) == ("booking", "desk", "Books trips")
-    assert agent.key_template is not None
-    assert agent.key_template.render({"input": {"trip": 7}}, "desk") == "trip:7"
-    assert Registry.from_resources([MEMORY, AGENT]).agent("booking").key_template is None
+def declared(**fields: Any) -> list[tuple[str, str | None, str]]:
+    """How an agent with these fields uses its memories."""
+    agent = Registry.from_resources([MEMORY, PROFILE, {**BARE, **fields}]).agent("booking")
+    return [(use.resource, use.key.source if use.key else None, use.mode) for use in agent.uses]
+
+
+def faults(**fields: Any) -> list[tuple[str, str]]:
+    """What is wrong with an agent of these fields."""
+    with pytest.raises(InvalidDeclarations) as caught:
+        Registry.from_resources([MEMORY, PROFILE, {**BARE, **fields}])
+    return [(fault.path, fault.problem) for fault in caught.value.faults]
+
+
+def test_the_first_tier_is_one_memory_which_may_have_a_key() -> None:
+    assert declared(memory="desk") == [("desk", None, "read-write")]
+    key = "trip:{{ input.trip }}"
+    assert declared(memory="desk", memory_key=key) == [("desk", key, "read-write")]
+
+
+def test_the_second_tier_is_several_memories_under_one_key() -> None:
+    assert declared(memory=True, memories=["desk", "profile"], memory_key="user:{{ input.user }}") == [
+        ("desk", "user:{{ input.user }}", "read-write"),
+        ("profile", "user:{{ input.user }}", "read-write"),
+    ]
+
+
+def test_the_third_tier_gives_each_memory_a_key_and_a_mode() -> None:
+    memories = [
+        {"id": "desk", "key": "trip:{{ input.trip }}"},
+        {"id": "profile", "mode": "read-only"},
+        {"id": "profile", "key": "everyone", "mode": "append-only"},
+        "desk",
+    ]
+    assert declared(memories=memories) == [
+        ("desk", "trip:{{ input.trip }}", "read-write"),
+        ("profile", None, "read-only"),
+        ("profile", "everyone", "append-only"),
+        ("desk", None, "read-write"),
+    ]
+
+
+def test_an_agent_may_be_stateless() -> None:
+    assert declared(memory=False) == []
+
+
+THREE: list[dict[str, Any]] = [{"id": "desk"}]
+
+
+@pytest.mark.parametrize(
+    ("fields", "path", "problem"),
+    [
+        ({"memory": "desk", "memories": THREE}, "memories", "stands beside `memory`"),
+        ({"memory": "desk", "memories": ["profile"]}, "memories", "stands beside `memory`"),
+        ({"memory": True, "memories": THREE, "memory_key": "x"}, "memories", "stands beside `memory`"),
+        ({"memory": True, "memory_key": "x"}, "memories", "is missing; memory: true takes the list of ids"),
+        ({"memory": True, "memories": ["desk"]}, "memory_key", "is missing; memory: true puts all"),
+        ({"memory": True}, "memory", "is true, but names no memory"),
+        ({"memory": False, "memories": ["desk"]}, "memories", "stands beside memory: false"),
+        ({"memory": False, "memory_key": "x"}, "memory_key", "stands beside memory: false"),
+        ({"memories": THREE, "memory_key": "x"}, "memory_key", "in `memories` each memory has its own key"),
+        ({}, "memory", "is missing; write the id of a memory"),
+        ({"memories": []}, "memories", "names no memory; write memory: false"),
+        ({"memories": "desk"}, "memories", "must be a list"),
+        ({"memories": [7]}, "memories.0", "must be a mapping of fields"),
+        ({"memories": ["Desk"]}, "memories.0", "lower-case"),
+        ({"memories": ["dask"]}, "memories.0", "there is no memory resource 'dask'; did you mean 'desk'?"),
+        ({"memories": [{"id": "profil"}]}, "memories.0.id", "did you mean 'profile'?"),
+        ({"memories": [{"id": "desk", "mode": "readonly"}]}, "memories.0.mode", "did you mean 'read-only'?"),
+        ({"memories": [{"id": "desk", "mod": "x"}]}, "memories.0.mod", "did you mean 'mode'?"),
+        ({"memories": [{"id": "desk", "key": "{{ x }}"}]}, "memories.0.key", "a name without a dot"),
+        ({"memories": [{"key": "x"}]}, "memories.0.id", "is missing"),
+        ({"memories": ["desk", "desk"]}, "memories.1", "names memory 'desk' under the key of memories.0"),
+        (
+            {"memories": ["profile", {"id": "profile", "key": "user:{{input.user}}"}]},
+            "memories.1",
+            "names memory 'profile' under the key of memories.0",
+        ),
+        (
+            {"memory": True, "memories": ["desk", "desk"], "memory_key": "x"},
+            "memories.1",
+            "names memory 'desk' under the key of memories.0",
+        ),
+    ],
+)
+def test_each_mixture_and_slip_has_its_own_message(fields: dict[str, Any], path: str, problem: str) -> None:
+    ((found, text),) = faults(**fields)
+    assert found == path
+    assert problem in text
 
 
 @pytest.mark.parametrize(
@@ -28,24 +113,32 @@ def test_an_agent_needs_an_id_and_a_memory_and_may_have_a_key() -> None:
         ({"id": "Booking"}, "id", "lower-case"),
         ({"memory": "desc"}, "memory", "there is no memory resource 'desc'; did you mean 'desk'?"),
         ({"memory": "Desk"}, "memory", "lower-case"),
+        ({"memory": 7}, "memory", "must be text"),
         ({"memory_key": "{{ x }}"}, "memory_key", "a name without a dot is not allowed"),
         ({"memory_key": 7}, "memory_key", "must be text"),
         ({"memory_kee": "x"}, "memory_kee", "did you mean 'memory_key'?"),
-        ({"mode": "read-only"}, "mode", "is not a field here"),
+        ({"mode": "read-only"}, "mode", "is not a field here; it belongs under memories"),
         ({"description": 1}, "description", "must be text"),
     ],
 )
 def test_a_wrong_agent_is_refused_by_the_name_of_its_field(change: dict[str, Any], path: str, problem: str) -> None:
+    ((found, text),) = faults(**{**AGENT, **change})
+    assert found == path
+    assert problem in text
+
+
+def test_a_fault_in_a_list_stands_at_its_own_line(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(
+        "resource: memory\nid: desk\nmax_tokens: 900\n---\nresource: agent\nid: booking\nmemories:\n"
+        "  - id: desk\n    mode: readwrite\n  - id: dusk\n  - desk\n  - {id: desk, key: x, mod: y}\n"
+    )
     with pytest.raises(InvalidDeclarations) as caught:
-        Registry.from_resources([MEMORY, {**AGENT, **change}])
-    (fault,) = caught.value.faults
-    assert fault.path == path
-    assert problem in fault.problem
-
-
-def test_an_agent_without_a_memory_is_refused() -> None:
-    with pytest.raises(InvalidDeclarations, match="resource 1: memory: is missing"):
-        Registry.from_resources([{"resource": "agent", "id": "booking"}])
+        load_folders([tmp_path], {})
+    assert [(fault.line, fault.path) for fault in caught.value.faults] == [
+        (9, "memories.0.mode"),
+        (10, "memories.1.id"),
+        (12, "memories.3.mod"),
+    ]
 
 
 def test_an_agent_may_have_the_id_of_a_memory() -> None:

@@ -10,7 +10,6 @@ from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import InvalidDeclarations
 
 MEMORY: dict[str, Any] = {"resource": "memory", "id": "desk", "max_tokens": 1000}
-AGENT: dict[str, Any] = {"resource": "agent", "id": "booking", "memory": "desk"}
 
 
 def only_problem(*documents: dict[str, Any]) -> tuple[str, str]:
@@ -30,7 +29,6 @@ def only_problem(*documents: dict[str, Any]) -> tuple[str, str]:
         ("flushing.summarizer", {"flushing": {"summarizer": {"type": "rule_based"}}}),
         ("privacy_policy", {"privacy_policy": {"redact_entities": ["email"]}}),
         ("token_provider", {"token_provider": {"provider": "openai"}}),
-        ("agents_only", {"agents_only": True}),
     ],
 )
 def test_a_field_of_a_later_version_is_refused_as_such(path: str, part: dict[str, Any]) -> None:
@@ -64,13 +62,3 @@ def test_locks_that_append_and_clear_do_not_need_are_refused_with_that_explanati
     found, problem = only_problem({**MEMORY, "locking": {name: "10s"}})
     assert found == f"locking.{name}"
     assert "append and clear need no lock" in problem
-
-
-@pytest.mark.parametrize("value", [True, False])
-def test_the_other_tiers_of_agents_are_refused_as_such(value: object) -> None:
-    found, problem = only_problem(MEMORY, {**AGENT, "memory": value})
-    assert found == "memory"
-    assert "is not supported in this version; an agent declares one memory by its id" in problem
-    found, problem = only_problem(MEMORY, {**AGENT, "memories": ["desk"]})
-    assert found == "memories"
-    assert "is not supported in this version" in problem

@@ -39,12 +39,12 @@ REGISTRY = Registry.from_resources(
 
 
 def key_of(resource: str, **fields: Any) -> str:
-    _, memory = resolve(MemoryRef(resource, **fields), REGISTRY, project="shop")
+    _, memory, _ = resolve(MemoryRef(resource, **fields), REGISTRY, project="shop")
     return memory.key
 
 
 def test_the_identity_has_project_resource_and_key() -> None:
-    resource, memory = resolve(MemoryRef("desk", key="user:42"), REGISTRY, project="shop")
+    resource, memory, _ = resolve(MemoryRef("desk", key="user:42"), REGISTRY, project="shop")
     assert resource is REGISTRY.memory("desk")
     assert memory == MemoryId("shop", "desk", "user:42")
 
@@ -85,7 +85,7 @@ def test_a_key_and_an_input_are_one_too_many() -> None:
 
 
 def test_the_workflow_is_known_only_inside_one() -> None:
-    _, memory = resolve(MemoryRef("run"), REGISTRY, project="shop", workflow_id="order-7", workflow_type="Order")
+    _, memory, _ = resolve(MemoryRef("run"), REGISTRY, project="shop", workflow_id="order-7", workflow_type="Order")
     assert memory.key == "order-7"
     with pytest.raises(MemoryKeyInvalid, match=r"workflow\.id, which is not given"):
         key_of("run")
@@ -93,7 +93,7 @@ def test_the_workflow_is_known_only_inside_one() -> None:
 
 def test_project_type_and_agent_are_variables() -> None:
     ref = MemoryRef("all", agent="auditor")
-    _, memory = resolve(ref, REGISTRY, project="shop", workflow_id="w", workflow_type="Order")
+    _, memory, _ = resolve(ref, REGISTRY, project="shop", workflow_id="w", workflow_type="Order")
     assert memory.key == "shop/Order/auditor"
 
 

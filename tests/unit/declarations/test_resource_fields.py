@@ -77,10 +77,12 @@ ACCEPTED: dict[str, list[object]] = {
     "persistence.circuit_breaker.reset_timeout": ["100ms", "1h"],
     "locking.flush_ttl": ["1s", "1000ms", "1h"],
     "scope": ["temp", "session", "user", "app", "project"],
+    "agents_only": [True, False],
     "default_key_template": ["user:{{ input.user_id }}", "global"],
     "on_workflow_end": ["keep", "flush", "clear"],
 }
 REFUSED: dict[str, list[tuple[object, str]]] = {
+    "agents_only": [("yes", "must be true or false"), (1, "must be true or false")],
     "resource": [("memori", "did you mean 'memory'"), ("tool", "must be memory or agent"), (1, "must be memory")],
     "id": [
         ("", "1 to 100 lower-case"),
@@ -138,8 +140,8 @@ REFUSED: dict[str, list[tuple[object, str]]] = {
         (72, "number"),
         ("0h", "longer than zero"),
     ],
-    "persistence.refresh_on_read": [("yes", "bool")],
-    "persistence.circuit_breaker.enabled": [("on", "bool"), (1, "bool")],
+    "persistence.refresh_on_read": [("yes", "must be true or false")],
+    "persistence.circuit_breaker.enabled": [("on", "must be true or false"), (1, "must be true or false")],
     "persistence.circuit_breaker.timeout": [("9ms", "from 10ms to 1m"), (150, "number without a unit")],
     "persistence.circuit_breaker.max_failures": [(0, "at least 1"), (1001, "at most 1000"), (1.5, "whole number")],
     "persistence.circuit_breaker.reset_timeout": [("99ms", "from 100ms to 1h"), ("2h", "from 100ms to 1h")],
@@ -202,6 +204,7 @@ NO_LIMIT = {
     "version",
     "oversize",
     "persistence.type",
+    "agents_only",
     "default_key_template",
     "on_workflow_end",
 }

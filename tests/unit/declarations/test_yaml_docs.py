@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from durable_memory.memory.declarations.agent import AgentResource
+from durable_memory.memory.declarations.agent import AgentResource, DeclaredMemory
 from durable_memory.memory.declarations.loader import load_folders
 from durable_memory.memory.declarations.resource import SCOPES, MemoryResource, OnWorkflowEnd, Scope
 from durable_memory.memory.errors import InvalidDeclarations
@@ -17,7 +17,7 @@ from durable_memory.memory.errors import InvalidDeclarations
 PAGE = (Path(__file__).parents[3] / "docs" / "yaml.md").read_text("utf-8")
 FENCE = re.compile(r"^```([a-z ]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 BLOCKS: list[tuple[str, str]] = FENCE.findall(PAGE)
-ROW = re.compile(r"^\| `([a-z_.]+)` \|", re.MULTILINE)
+ROW = re.compile(r"^\| `([a-z_.\[\]]+)` \|", re.MULTILINE)
 
 
 def paths_of(model: type[BaseModel], above: str = "") -> Iterator[str]:
@@ -55,15 +55,24 @@ def test_the_wrong_file_gives_the_faults_that_are_shown(tmp_path: Path) -> None:
 def test_the_tables_have_a_row_for_every_field_and_no_other() -> None:
     fields = list(paths_of(MemoryResource))
     assert sorted(ROW.findall(section("Fields of a memory"))) == sorted(fields)
-    assert sorted(ROW.findall(section("Agents"))) == sorted(AgentResource.model_fields)
+    listed = [f"memories[].{name}" for name in DeclaredMemory.model_fields]
+    assert sorted(ROW.findall(section("Agents"))) == sorted([*AgentResource.model_fields, *listed])
 
 
 def test_the_block_with_all_fields_has_all_fields(tmp_path: Path) -> None:
     (text,) = [text for kind, text in BLOCKS if kind == "yaml" and "summary_tokens" in text]
     (tmp_path / "page.yaml").write_text(text, "utf-8")
-    resource, agent = load_folders([tmp_path], {})
+    (resource,) = load_folders([tmp_path], {})
     assert resource.model_fields_set == set(MemoryResource.model_fields)
-    assert agent.model_fields_set == set(AgentResource.model_fields)
+
+
+def test_the_blocks_with_agents_have_all_fields(tmp_path: Path) -> None:
+    used: set[str] = set()
+    for index, text in enumerate(text for kind, text in BLOCKS if kind == "yaml" and "resource: agent" in text):
+        (tmp_path / f"{index}.yaml").write_text(text, "utf-8")
+        for agent in load_folders([tmp_path / f"{index}.yaml"], {}):
+            used |= agent.model_fields_set if isinstance(agent, AgentResource) else set()
+    assert used == set(AgentResource.model_fields)
 
 
 @pytest.mark.parametrize("scope", SCOPES)

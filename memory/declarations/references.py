@@ -1,0 +1,57 @@
+"""What agents refer to: every memory must be declared, and none twice under one key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from durable_memory.memory.declarations.agent import AgentResource
+from durable_memory.memory.declarations.declaration import is_id
+from durable_memory.memory.declarations.faults import Location
+from durable_memory.memory.declarations.resource import MemoryResource
+from durable_memory.memory.types import did_you_mean
+
+Found: TypeAlias = tuple[Location, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """The id of a memory in a document, and where it stands."""
+
+    memory: object
+    location: Location
+
+
+def references(data: Mapping[str, Any]) -> Iterator[Reference]:
+    """Yields what an agent's document refers to, as it is written, also where the rest of the document is faulty."""
+    if isinstance(data.get("memory"), str):
+        yield Reference(data["memory"], ("memory",))
+    listed = data.get("memories")
+    for index, item in enumerate(listed if isinstance(listed, (list, tuple)) else ()):
+        if isinstance(item, Mapping):
+            yield Reference(item.get("id"), ("memories", str(index), "id"))
+        else:
+            yield Reference(item, ("memories", str(index)))
+
+
+def unknown_memories(data: Mapping[str, Any], known: Sequence[str]) -> Iterator[Found]:
+    """Yields a problem for each memory that is declared nowhere."""
+    for reference in references(data):
+        # What is no id has its own fault, and may not be repeated: it may have been filled in from a secret.
+        if is_id(reference.memory) and reference.memory not in known:
+            problem = f"there is no memory resource {reference.memory!r}{did_you_mean(reference.memory, known)}"
+            yield reference.location, problem
+
+
+def repeated_memories(agent: AgentResource, memories: Mapping[str, MemoryResource]) -> Iterator[Found]:
+    """Yields a problem for each memory that an agent names again under the same key."""
+    seen: dict[tuple[str, str | None], int] = {}
+    for index, use in enumerate(agent.uses):
+        declared = memories.get(use.resource)
+        own = None if declared is None else declared.default_key_template
+        key = own if use.key is None else use.key.source
+        first = seen.setdefault((use.resource, None if key is None else "".join(key.split())), index)
+        if first != index:
+            problem = f"names memory {use.resource!r} under the key of memories.{first}; give it a key of its own"
+            yield ("memories", str(index)), problem

@@ -1,0 +1,70 @@
+"""A client for each kind of persistence, and a worker with the plugin."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from temporalio.client import Client
+from temporalio.worker import Worker
+
+from durable_memory import MemoryClient, MemoryPlugin, Registry
+from tests.integration.agents.declared import declarations
+from tests.integration.agents.flows import UseAs
+
+
+def unique(word: str) -> str:
+    """Returns a name that no other test has."""
+    return f"{word}-{uuid.uuid4().hex[:12]}"
+
+
+PROJECT = unique("agents")
+
+
+@pytest.fixture(scope="session")
+async def in_redis(redis_url: str) -> AsyncIterator[MemoryClient]:
+    """A client of memories in Redis."""
+    registry = Registry.from_resources(declarations())
+    async with await MemoryClient.connect(redis_url, memories=registry, project=PROJECT) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+async def in_process() -> AsyncIterator[MemoryClient]:
+    """A client of memories in this process."""
+    registry = Registry.from_resources(declarations("in_memory"))
+    async with await MemoryClient.connect(memories=registry, project=PROJECT) as client:
+        yield client
+
+
+@pytest.fixture(params=["redis", "in_memory"])
+def client(in_redis: MemoryClient, in_process: MemoryClient, request: pytest.FixtureRequest) -> MemoryClient:
+    """Each kind of persistence."""
+    return {"redis": in_redis, "in_memory": in_process}[request.param]
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A worker with the plugin, and its memories seen from outside."""
+
+    temporal: Client
+    memories: MemoryClient
+    queue: str
+
+    async def run(self, workflow: Any, *args: Any) -> Any:
+        """Runs a workflow on the worker to its end."""
+        return await self.temporal.execute_workflow(workflow, args=args, id=unique("run"), task_queue=self.queue)
+
+
+@pytest.fixture(scope="session")
+async def desk(temporal_address: str, redis_url: str, in_redis: MemoryClient) -> AsyncIterator[Desk]:
+    """What the tests of workflows share."""
+    registry = Registry.from_resources(declarations())
+    plugin = MemoryPlugin(redis_url=redis_url, memories=registry, project=PROJECT, task_queue=unique("flushes"))
+    temporal = await Client.connect(temporal_address, plugins=[plugin])
+    queue = unique("queue")
+    async with Worker(temporal, task_queue=queue, workflows=[UseAs]):
+        yield Desk(temporal, in_redis, queue)

@@ -1,0 +1,29 @@
+"""Agents in every mode, and the memories that they share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_DESK = {"max_tokens": 2000, "scope": "user", "flushing": {"keep_last": 0}}
+
+
+def declarations(persistence: str = "redis") -> list[dict[str, Any]]:
+    """The declarations of these tests, with their memories in Redis or in the process."""
+    kept = {"type": persistence}
+    return [
+        {"resource": "memory", "id": "desk", **_DESK, "persistence": kept},
+        {"resource": "memory", "id": "other", **_DESK, "persistence": kept},
+        {
+            "resource": "memory",
+            "id": "vault",
+            **_DESK,
+            "persistence": kept,
+            "agents_only": True,
+            "default_key_template": "user:{{ input.user }}",
+        },
+        *(
+            {"resource": "agent", "id": mode, "memories": [{"id": name, "mode": mode} for name in ("desk", "vault")]}
+            for mode in ("read-write", "append-only", "read-only")
+        ),
+        {"resource": "agent", "id": "stranger", "memory": "other"},
+    ]
