@@ -11,7 +11,7 @@ from typing import Any, Final
 from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged
 from durable_memory.memory.stores.port import Entry, StoredEntry, StoredView
 from durable_memory.memory.tokens.counter import Count
-from durable_memory.memory.types import ROLES, Message, Omitted, Provenance, Section, ToolCall, View
+from durable_memory.memory.types import PRIORITIES, ROLES, Message, Omitted, Provenance, Section, ToolCall, View
 
 SCHEMA_VERSION: Final = 1
 """Grows only with a change that older readers would misread; a new field is no such change."""
@@ -59,6 +59,7 @@ def encode(
         opens=tuple(call.id for call in message.tool_calls),
         answers=message.tool_call_id,
         pinned=message.pinned,
+        band=PRIORITIES.index(message.priority),
     )
 
 
@@ -111,7 +112,7 @@ def view_of(stored: StoredView) -> View:
 
 
 def _restore(entry: StoredEntry, data: Mapping[str, Any]) -> Message:
-    role, content = data["role"], data["content"]
+    role, content, priority = data["role"], data["content"], data.get("priority", "normal")
     if content.__class__ is list:
         content = tuple(content)
     if role not in ROLES or not isinstance(content, (str, tuple, type(None))):
@@ -135,6 +136,7 @@ def _restore(entry: StoredEntry, data: Mapping[str, Any]) -> Message:
     fill(message, "tokens_estimated", bool(data.get("tokens_estimated")))
     fill(message, "created_at", datetime.fromisoformat(created_at) if created_at else None)
     fill(message, "provenance", _provenance(provenance) if provenance else None)
+    fill(message, "priority", priority if priority in PRIORITIES else "normal")
     return message
 
 

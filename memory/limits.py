@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from durable_memory.memory.access import Mode
 
-PolicyName: TypeAlias = Literal["fifo", "lru"]
+PolicyName: TypeAlias = Literal["fifo", "lru", "lfu", "priority", "token_aware_lru"]
 
 
 @dataclass(frozen=True, slots=True)

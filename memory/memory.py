@@ -54,7 +54,7 @@ class Memory:
         self._limits = limits if access.mode == limits.mode else replace(limits, mode=access.mode)
         self._id = memory
         self._access = access
-        self._writing = Writing(services, memory, self._limits, caller, access.agent)
+        self._writing = Writing(services, memory, self._limits, caller, access.agent, resource.keywords)
 
     @property
     def id(self) -> MemoryId:
@@ -155,7 +155,7 @@ class Memory:
             return view
 
     async def touch(self, ids: Sequence[str]) -> tuple[str, ...]:
-        """Records an access to these messages, for lru. Returns the ids that are live."""
+        """Records an access to these messages, for lru, lfu and token_aware_lru. Returns the ids that are live."""
         with telemetry.measured("touch", self._id):
             self._check("touch")
             return await self._services.store.touch(self._id, message_ids(ids), self._limits)

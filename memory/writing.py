@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from durable_memory.memory import telemetry
 from durable_memory.memory.arguments import operation_name
 from durable_memory.memory.caller import Attempt, Caller, given_attempt
 from durable_memory.memory.door import Admitted
 from durable_memory.memory.errors import MemoryBackpressure
+from durable_memory.memory.eviction.keywords import Keywords
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.services import Services
@@ -19,13 +20,17 @@ from durable_memory.memory.types import AppendResult, MessageInput
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """The writing side of one memory, as one caller sees it. agent: signs messages that name no author."""
+    """The writing side of one memory, as one caller sees it.
+
+    agent: signs messages that name no author. keywords: raise the priority of messages.
+    """
 
     services: Services
     id: MemoryId
     limits: Limits
     caller: Caller
     agent: str | None
+    keywords: Keywords | None
 
     def attempt(self, operation_id: str | None) -> Attempt:
         """Names the next call.
@@ -47,6 +52,8 @@ class Writing:
         admitted = await self.services.door.admit(messages, provenance=self.caller.provenance, agent=self.agent)
         if admitted.estimated:
             telemetry.count_estimated(self.id.resource, admitted.estimated)
+        if self.keywords is not None:
+            admitted = replace(admitted, entries=self.keywords.raise_bands(admitted.messages, admitted.entries))
         return admitted
 
     async def append(self, admitted: Admitted, digest: str, attempt: Attempt) -> AppendResult:

@@ -141,7 +141,7 @@ class AgentMemory:
         return from_json(AppendResult, await self._call(wire.WRITE, request))
 
     async def touch(self, ids: Sequence[str]) -> tuple[str, ...]:
-        """Records an access to these messages, for lru; returns the ids that are live."""
+        """Records an access to these messages, for lru, lfu and token_aware_lru; returns the ids that are live."""
         answer = await self._call(wire.TOUCH, wire.TouchRequest(self._memory(), _ids(ids)))
         return tuple(answer["touched"])
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from durable_memory.memory.limits import Limits
-from durable_memory.memory.stores.port import Entry, StoredEntry, StoredView
+from durable_memory.memory.stores.port import NORMAL, Entry, StoredEntry, StoredView
 from durable_memory.memory.types import Section
 
 HOUR_MS: Final = 3_600_000
@@ -59,9 +59,9 @@ def tiny(**changes: Any) -> Limits:
     )
 
 
-def user(text: str, tokens: int = 10, *, pinned: bool = False) -> Entry:
+def user(text: str, tokens: int = 10, *, pinned: bool = False, band: int = NORMAL) -> Entry:
     """A message of the conversation."""
-    return Entry(_payload("user", text), "short_term", tokens, pinned=pinned)
+    return Entry(_payload("user", text), "short_term", tokens, pinned=pinned, band=band)
 
 
 def system(text: str, tokens: int = 10) -> Entry:
@@ -69,9 +69,9 @@ def system(text: str, tokens: int = 10) -> Entry:
     return Entry(_payload("system", text), "system", tokens)
 
 
-def call(text: str, *call_ids: str, tokens: int = 10, pinned: bool = False) -> Entry:
+def call(text: str, *call_ids: str, tokens: int = 10, pinned: bool = False, band: int = NORMAL) -> Entry:
     """An assistant's message that makes tool calls: it opens a group."""
-    return Entry(_payload("assistant", text), "short_term", tokens, opens=call_ids, pinned=pinned)
+    return Entry(_payload("assistant", text), "short_term", tokens, opens=call_ids, pinned=pinned, band=band)
 
 
 def result(text: str, call_id: str, tokens: int = 10) -> Entry:

@@ -8,6 +8,7 @@ from durable_memory.memory.errors import MemoryOperationConflict, MemoryOversize
 from durable_memory.testing.builders import call, dropping, result, summarising, system, texts_of, user
 from durable_memory.testing.case import OpenMemory, StoreCase
 from durable_memory.testing.driven import Driven
+from durable_memory.testing.policies import POLICIES
 
 
 class PinningContract(StoreCase):
@@ -46,7 +47,7 @@ class PinningContract(StoreCase):
         assert await memory.texts() == list("klmnopqr")
         await memory.check_counters()
 
-    @pytest.mark.parametrize("policy", ["fifo", "lru"])
+    @pytest.mark.parametrize("policy", POLICIES)
     async def test_an_unpinned_message_goes_like_others_again(self, open_memory: OpenMemory, policy: str) -> None:
         memory = open_memory(summarising(policy=policy))
         [first] = await memory.append_each(user("a", 10))
@@ -54,7 +55,7 @@ class PinningContract(StoreCase):
         await memory.append_each(*(user(text) for text in "bcdefgh"))
         await memory.unpin(first)
         await memory.append_each(user("i"))
-        assert ("a" in await memory.texts()) == (policy == "lru")
+        assert ("a" in await memory.texts()) == (policy in {"lru", "token_aware_lru"})
         await memory.append_each(*(user(text) for text in "jklmnopq"))
         assert "a" not in await memory.texts()
         await memory.check_counters()

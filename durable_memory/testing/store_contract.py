@@ -28,6 +28,7 @@ from durable_memory.testing.groups import GroupsContract
 from durable_memory.testing.index import IndexContract
 from durable_memory.testing.operations import OperationsContract
 from durable_memory.testing.pinning import PinningContract
+from durable_memory.testing.policies import EveryPolicyContract, PoliciesContract
 from durable_memory.testing.reading import ReadingContract
 from durable_memory.testing.writing import WritingContract
 
@@ -37,6 +38,8 @@ class StoreContract(
     ReadingContract,
     GroupsContract,
     EvictionContract,
+    EveryPolicyContract,
+    PoliciesContract,
     WritingContract,
     PinningContract,
     DeletingContract,

@@ -27,7 +27,7 @@ def problems_between_fields(resource: MemoryResource) -> list[Problem]:
     """Returns every (path, problem) that no field has alone."""
     if not _has_its_budget(resource):
         return [_missing_budget(resource)]
-    problems = _summary_problems(resource) + _overflow_problems(resource)
+    problems = _summary_problems(resource) + _overflow_problems(resource) + _policy_problems(resource)
     flushing = resource.flushing
     target, threshold = flushing.target_ratio, flushing.summarize_threshold
     if target >= threshold:
@@ -72,6 +72,14 @@ def _summary_problems(resource: MemoryResource) -> list[Problem]:
         text = "must be at least 2 where flushing.type is hybrid_summary: one is the summary"
         problems.append(("max_messages", text))
     return problems
+
+
+def _policy_problems(resource: MemoryResource) -> list[Problem]:
+    policy = resource.eviction_policy
+    if not policy.priority_keywords or policy.type == "priority":
+        return []
+    text = f"has no effect where eviction_policy.type is {policy.type}; write type: priority, or remove it"
+    return [("eviction_policy.priority_keywords", text)]
 
 
 def _path_of_room(resource: MemoryResource) -> str:

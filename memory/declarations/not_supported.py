@@ -19,7 +19,6 @@ FIELDS: Final[Mapping[Kind, Mapping[str, str]]] = {
     "memory": {
         "max_context_ratio": f"{NOT_YET}; write max_tokens",
         "token_allocation": f"{NOT_YET}; all sections share one budget",
-        "eviction_policy.priority_keywords": NOT_YET,
         "flushing.summarize_oldest_percent": f"{NOT_YET}; write target_ratio",
         "flushing.summarizer": f"{NOT_YET}; summaries are rule based",
         "privacy_policy": NOT_YET,
@@ -32,7 +31,6 @@ FIELDS: Final[Mapping[Kind, Mapping[str, str]]] = {
 
 VALUES: Final[Mapping[Kind, Mapping[str, Mapping[object, str]]]] = {
     "memory": {
-        "eviction_policy.type": dict.fromkeys(("lfu", "priority", "token_aware_lru"), f"{NOT_YET}; write fifo or lru"),
         "flushing.type": dict.fromkeys(("simple_fifo", "lru", "lfu", "priority", "token_aware_lru"), _DROP),
         "oversize": {"truncate": f"{NOT_YET}; write reject"},
     },

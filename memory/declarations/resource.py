@@ -16,9 +16,11 @@ from pydantic import AfterValidator, Field, PrivateAttr, WithJsonSchema, model_v
 from durable_memory.memory.declarations.budget import compute_limits, problems_between_fields
 from durable_memory.memory.declarations.declaration import Count, Declaration, Id, cross_field_error
 from durable_memory.memory.declarations.durations import Duration
+from durable_memory.memory.declarations.eviction import EvictionPolicy
 from durable_memory.memory.declarations.persistence import Persistence, persistence_problems
+from durable_memory.memory.eviction.keywords import Keywords
 from durable_memory.memory.keys.templates import MAX_TEMPLATE_LENGTH, KeyTemplate
-from durable_memory.memory.limits import Limits, PolicyName
+from durable_memory.memory.limits import Limits
 
 MemoryType: TypeAlias = Literal["token_based", "message_count_based", "buffer"]
 FlushingType: TypeAlias = Literal["hybrid_summary", "drop"]
@@ -73,13 +75,6 @@ Template = Annotated[
     WithJsonSchema({"type": "string", "minLength": 1, "maxLength": MAX_TEMPLATE_LENGTH}),
 ]
 """A field that holds a key template."""
-
-
-class EvictionPolicy(Declaration):
-    """Which group goes next, at an append that would break the budget and at a flush."""
-
-    type: PolicyName = "fifo"
-    """`fifo`: the oldest. `lru`: the one that was least recently appended to or touched."""
 
 
 class Flushing(Declaration):
@@ -202,6 +197,12 @@ class MemoryResource(Declaration):
     def workflow_end_action(self) -> OnWorkflowEnd:
         """What happens at the last owner's end: as declared, else the scope's default."""
         return self.on_workflow_end or SCOPES[self.scope].actions[0]
+
+    @cached_property
+    def keywords(self) -> Keywords | None:
+        """What raises the priority of messages, ready to be looked for."""
+        words = self.eviction_policy.priority_keywords
+        return Keywords(words) if words else None
 
     @cached_property
     def key_template(self) -> KeyTemplate | None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from durable_memory.memory.access import Mode
 from durable_memory.memory.identity import MemoryId
@@ -24,6 +24,9 @@ from durable_memory.memory.types import AppendResult, ClearResult, DeleteResult,
 
 ABSENT = "absent"
 """The version of a memory that does not exist."""
+
+NORMAL: Final = 1
+"""The band of a message that names no priority: 0 is low, 2 high, 3 critical."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,7 @@ class Entry:
     """A message made ready to be stored.
 
     payload: its JSON text. opens: ids of the tool calls it makes, in order. answers: id of the tool call it is the
-    result of.
+    result of. band: its priority, 0 for low to 3 for critical; a result has that of its group.
     """
 
     payload: str
@@ -53,6 +56,7 @@ class Entry:
     opens: tuple[str, ...] = ()
     answers: str | None = None
     pinned: bool = False
+    band: int = NORMAL
 
 
 class StoredEntry(NamedTuple):

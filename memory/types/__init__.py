@@ -13,11 +13,13 @@ from durable_memory.memory.types.clean import (
 )
 from durable_memory.memory.types.inventory import ListedMemory, ListedPage, PurgeResult
 from durable_memory.memory.types.message import (
+    PRIORITIES,
     ROLES,
     SECTIONS,
     ContentPart,
     Message,
     MessageInput,
+    Priority,
     Provenance,
     Role,
     Section,
@@ -37,6 +39,7 @@ from durable_memory.memory.types.results import (
 from durable_memory.memory.types.view import MemoryRef, Omitted, View
 
 __all__ = [
+    "PRIORITIES",
     "ROLES",
     "SECTIONS",
     "AppendResult",
@@ -55,6 +58,7 @@ __all__ = [
     "Message",
     "MessageInput",
     "Omitted",
+    "Priority",
     "Provenance",
     "PurgeResult",
     "Role",

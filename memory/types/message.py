@@ -19,18 +19,21 @@ from durable_memory.memory.types.clean import (
 )
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+Priority: TypeAlias = Literal["low", "normal", "high", "critical"]
 Section: TypeAlias = Literal["system", "long_term", "short_term"]
 ContentPart: TypeAlias = Mapping[str, Json]
 MessageInput: TypeAlias = "str | Message | Mapping[str, Any]"
 """What a caller may append: text (a user message), a `Message`, or a chat-completions dict."""
 
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
+PRIORITIES: Final[tuple[Priority, ...]] = get_args(Priority)
+"""From the lowest, which goes first under the policy `priority`, to the highest."""
 SECTIONS: Final[tuple[Section, ...]] = get_args(Section)
 """The order in which a view lists its sections."""
 
 _STORE_GIVEN: Final = ("id", "section", "tokens", "tokens_estimated", "created_at", "provenance")
 _CALLER_GIVEN: Final = ("role", "content", "name", "tool_calls", "tool_call_id", "pinned", "agent", "metadata")
-_MESSAGE_KEYS: Final = frozenset(_CALLER_GIVEN + _STORE_GIVEN)
+_MESSAGE_KEYS: Final = frozenset((*_CALLER_GIVEN, "priority", *_STORE_GIVEN))
 _PROVENANCE_KEYS: Final = ("workflow_id", "run_id", "activity_id")
 _CALL_KEYS: Final = ("id", "type", "function", "index")
 """`index` is what is left of a streamed answer."""
@@ -99,11 +102,13 @@ class Provenance:
 class Message:
     """One message of a conversation.
 
-    `content` is text, typed parts (objects with a `type`; unknown types are kept), or None beside tool calls. The
-    last six fields are given by the store: they are filled in views and ignored when a message is appended.
+    `content` is text, typed parts (objects with a `type`; unknown types are kept), or None beside tool calls.
+    `priority` says how long a memory with the policy `priority` keeps it: lower ones go first; a tool result goes with
+    the message that made its call. The fields from `id` to `provenance` are given by the store: they are filled in
+    views and ignored when a message is appended.
 
-    Raises InvalidValue for values that JSON cannot carry (bytes, sets, NaN), unknown roles, and a message that says
-    nothing.
+    Raises InvalidValue for values that JSON cannot carry (bytes, sets, NaN), unknown roles and priorities, and a
+    message that says nothing.
     """
 
     role: Role
@@ -120,6 +125,7 @@ class Message:
     tokens_estimated: bool = False
     created_at: datetime | None = None
     provenance: Provenance | None = None
+    priority: Priority = "normal"
 
     def __post_init__(self) -> None:
         if self.role not in ROLES:
@@ -142,6 +148,8 @@ class Message:
             object.__setattr__(self, "metadata", metadata)
         if not isinstance(self.pinned, bool):
             raise InvalidValue("pinned", "must be true or false")
+        if self.priority not in PRIORITIES:
+            raise InvalidValue("priority", f"must be one of {', '.join(PRIORITIES)}")
         self._check_shape()
 
     def _check_shape(self) -> None:
@@ -188,6 +196,21 @@ class Message:
 
     def to_dict(self) -> dict[str, Json]:
         """Returns the JSON form: a chat-completions dict, and beside it the fields of ours that are set."""
+        data = self._given()
+        for attribute in ("id", "section", "tokens"):
+            value = getattr(self, attribute)
+            if value is not None:
+                data[attribute] = value
+        if self.tokens_estimated:
+            data["tokens_estimated"] = True
+        if self.created_at is not None:
+            data["created_at"] = self.created_at.isoformat()
+        if self.provenance is not None:
+            data["provenance"] = self.provenance.to_dict()
+        return data
+
+    def _given(self) -> dict[str, Json]:
+        """Returns what the caller gave. Attempts of one call compare it as text: keep the order of its fields."""
         data: dict[str, Json] = {
             "role": self.role,
             "content": list(self.content) if isinstance(self.content, tuple) else self.content,
@@ -196,20 +219,16 @@ class Message:
             data["name"] = self.name
         if self.tool_calls:
             data["tool_calls"] = [call.to_dict() for call in self.tool_calls]
-        for attribute in ("tool_call_id", "agent", "id", "section", "tokens"):
-            value = getattr(self, attribute)
-            if value is not None:
-                data[attribute] = value
+        if self.tool_call_id is not None:
+            data["tool_call_id"] = self.tool_call_id
+        if self.agent is not None:
+            data["agent"] = self.agent
         if self.pinned:
             data["pinned"] = True
         if self.metadata:
             data["metadata"] = dict(self.metadata)
-        if self.tokens_estimated:
-            data["tokens_estimated"] = True
-        if self.created_at is not None:
-            data["created_at"] = self.created_at.isoformat()
-        if self.provenance is not None:
-            data["provenance"] = self.provenance.to_dict()
+        if self.priority != "normal":
+            data["priority"] = self.priority
         return data
 
     @classmethod

@@ -148,6 +148,7 @@ export interface Message {
   tokens_estimated?: boolean;
   created_at?: string;
   provenance?: Provenance;
+  priority?: 'low' | 'normal' | 'high' | 'critical';
 }
 
 export interface MessageInput {
@@ -165,6 +166,7 @@ export interface MessageInput {
   tokens_estimated?: unknown;
   created_at?: unknown;
   provenance?: unknown;
+  priority?: 'low' | 'normal' | 'high' | 'critical';
 }
 
 export interface Omitted {

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from durable_memory.memory.eviction.order import Rank, Standing, take
-from durable_memory.memory.eviction.policies import POLICIES
+from durable_memory.memory.eviction.policies import NEVER_BEFORE_OTHERS, POLICIES, next_moment
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.in_memory.state import MemoryState
@@ -31,8 +31,14 @@ class _Planned:
 
 @dataclass(slots=True)
 class AppendPlan:
-    """What an append will do. follows: the group of each message; late: which of them follow a group that left."""
+    """What an append will do.
 
+    follows: the group of each message; late: which of them follow a group that left. scores: of the groups that are
+    new or joined. moment: that of the memory when all is appended.
+    """
+
+    moment: int
+    scores: dict[int, int] = field(default_factory=dict)
     follows: list[int] = field(default_factory=list)
     late: list[bool] = field(default_factory=list)
     evicted: list[int] = field(default_factory=list)
@@ -44,7 +50,8 @@ class _Planner:
 
     def __init__(self, state: MemoryState, limits: Limits, resource: str, now_ms: int) -> None:
         self.state, self.limits, self.resource, self.now_ms = state, limits, resource, now_ms
-        self.plan = AppendPlan()
+        self.policy = POLICIES[limits.policy]
+        self.plan = AppendPlan(state.moment)
         self.groups: dict[int, _Planned] = {}
         self.waiting: dict[str, list[int]] = defaultdict(list)
         self.opened: set[str] = set()
@@ -60,14 +67,14 @@ class _Planner:
         if room is not None and entry.tokens > room:
             raise refusals.message_too_large(self.resource, position, entry.tokens, room)
         number = self.state.last_number + 1 + position
-        moment = self.state.moment + 1 + position
+        self.plan.moment = next_moment(self.plan.moment, self.now_ms)
         if entry.answers is None:
-            self._open(position, entry, number, moment)
+            self._open(position, entry, number)
             return
         live = [*self.state.calls.waiting_live(entry.answers), *self.waiting.get(entry.answers, ())]
         left = self.state.calls.waiting_left(entry.answers)
         if self.answered_live[entry.answers] < len(live):
-            self._join(position, entry, live[self.answered_live[entry.answers]], moment)
+            self._join(position, entry, live[self.answered_live[entry.answers]])
             self.answered_live[entry.answers] += 1
         elif self.answered_left[entry.answers] < len(left):
             self._follow(left[self.answered_left[entry.answers]], late=True)
@@ -91,6 +98,7 @@ class _Planner:
 
     def choose_evictions(self) -> None:
         """Chooses the groups that go, among them those of this append, and checks that the overflow takes them."""
+        self.plan.scores = {group.number: group.score for group in self.groups.values()}
         excess = self.state.excess(self.live, self.limits)
         if excess:
             for group in take(self._queue(), excess):
@@ -122,8 +130,8 @@ class _Planner:
             if limit is not None and actual > limit:
                 raise refusals.group_too_large(self.resource, position, unit, actual, limit)
 
-    def _open(self, position: int, entry: Entry, number: int, moment: int) -> None:
-        score = POLICIES[self.limits.policy].score_at_append(number, moment)
+    def _open(self, position: int, entry: Entry, number: int) -> None:
+        score = self.policy.score_at_append(number, self.plan.moment, entry.band)
         pinned = entry.pinned and entry.section != "system"
         group = _Planned(number, entry.section, pinned, entry.tokens, 1, len(entry.opens), score)
         self._check_group(position, group)
@@ -134,7 +142,7 @@ class _Planner:
         self._follow(number, late=False)
         self._arrive(entry, fixed=entry.pinned or entry.section == "system")
 
-    def _join(self, position: int, entry: Entry, number: int, moment: int) -> None:
+    def _join(self, position: int, entry: Entry, number: int) -> None:
         group = self.groups.get(number)
         if group is None:
             there = self.state.where[number]
@@ -145,7 +153,7 @@ class _Planner:
         group.tokens += entry.tokens
         group.messages += 1
         group.waiting -= 1
-        group.score = POLICIES[self.limits.policy].score_at_append(number, moment)
+        group.score = self.policy.score_at_join(group.score, self.plan.moment)
         self._check_group(position, group)
         self._follow(number, late=False)
         self._arrive(entry, fixed=group.pinned)
@@ -161,9 +169,16 @@ class _Planner:
 
     def _queue(self) -> Iterator[Standing]:
         touched_now_open = self.limits.open_group_ms > 0
+        spared = self._last_of_the_conversation() if self.policy.spares_last else None
         changed = [
             Standing(
-                Rank(group.waiting > 0 and touched_now_open, group.score, group.number), group.tokens, group.messages
+                Rank(
+                    group.waiting > 0 and touched_now_open,
+                    NEVER_BEFORE_OTHERS if group.number == spared else group.score,
+                    group.number,
+                ),
+                group.tokens,
+                group.messages,
             )
             for group in self.groups.values()
             if group.place == "short_term" and not group.pinned
@@ -174,6 +189,12 @@ class _Planner:
             if standing.rank.group not in self.groups
         )
         return heapq.merge(unchanged, sorted(changed, key=_rank), key=_rank)
+
+    def _last_of_the_conversation(self) -> int | None:
+        arrived = zip(reversed(self.plan.follows), reversed(self.plan.late), strict=True)
+        return next(
+            (number for number, late in arrived if not late and self.groups[number].place == "short_term"), None
+        )
 
 
 def _rank(standing: Standing) -> Rank:
@@ -206,11 +227,10 @@ def apply_append(
     until_ms: int,
 ) -> tuple[str, ...]:
     """Does what was planned and returns the ids. until_ms: how long calls of dropped groups are remembered."""
-    state.obey(limits)
+    state.moment = plan.moment
     ids: list[str] = []
     for entry, number, late in zip(entries, plan.follows, plan.late, strict=True):
         state.last_number += 1
-        score = state.next_moment(limits, number)
         message_id = state.id_of(state.last_number, tag)
         ids.append(message_id)
         if entry.answers is not None:
@@ -219,7 +239,7 @@ def apply_append(
             continue
         group = _group_for(state, entry, number, late=late)
         if not late:
-            group.score, group.touched_ms = score, now_ms
+            group.score, group.touched_ms = plan.scores[number], now_ms
         pinned = entry.pinned if group.place == "system" else group.pinned
         stored = StoredEntry(message_id, entry.payload, entry.section, entry.tokens, pinned)
         state.add(group, state.last_number, stored)
@@ -238,7 +258,14 @@ def _group_for(state: MemoryState, entry: Entry, number: int, *, late: bool) -> 
     group = state.groups[place].get(number)
     if group is None:
         pinned = entry.pinned and entry.section != "system"
-        group = Group(number, place, pinned=pinned and not late, opens=tuple(entry.opens), waiting=list(entry.opens))
+        group = Group(
+            number,
+            place,
+            pinned=pinned and not late,
+            band=entry.band,
+            opens=tuple(entry.opens),
+            waiting=list(entry.opens),
+        )
         state.calls.open(number, entry.opens)
     elif entry.answers in group.waiting:
         group.waiting.remove(entry.answers)

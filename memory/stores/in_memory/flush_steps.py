@@ -52,6 +52,7 @@ class InMemoryFlushing:
             busy_ms = busy_for_ms(state, owner, now, force=force)
             if busy_ms:
                 return FlushResult("busy", retry_after_ms=busy_ms)
+            state.obey(limits, now)
             selection = select(state, limits, force=force, now_ms=now)
             if not selection.groups:
                 return flushed("nothing", state.view, state, limits, reason=selection.blocked)
@@ -143,6 +144,7 @@ class InMemoryFlushing:
         result = FlushResult("gone")
         if state is not None:
             before = state.view
+            state.obey(limits, now)
             selection = select(state, limits, force=force, now_ms=now)
             removed = tuple(state.id_at(number) for number in selection.numbers)
             for group in selection.groups:

@@ -11,7 +11,7 @@ from durable_memory.memory.stores.in_memory.values import Group, Tally
 
 
 def pin_groups(
-    state: MemoryState, ids: Sequence[str], limits: Limits, *, pinned: bool, resource: str
+    state: MemoryState, ids: Sequence[str], limits: Limits, now_ms: int, *, pinned: bool, resource: str
 ) -> tuple[tuple[str, ...], bool]:
     """Pins or unpins the groups of these messages; returns the ids that are live, and whether anything changed.
 
@@ -26,7 +26,7 @@ def pin_groups(
     if pinned and changing:
         _check_room(state, list(changing.values()), limits, resource)
     for group in changing.values():
-        state.pin(group, limits, pinned=pinned)
+        state.pin(group, limits, now_ms, pinned=pinned)
     return tuple(live), bool(changing)
 
 

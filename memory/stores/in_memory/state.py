@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from durable_memory.memory.eviction.order import Excess, Rank, Standing
-from durable_memory.memory.eviction.policies import POLICIES
+from durable_memory.memory.eviction.policies import POLICIES, SCORES_OF, next_moment
 from durable_memory.memory.eviction.queue import EvictionQueue
 from durable_memory.memory.limits import Limits, PolicyName
 from durable_memory.memory.stores.in_memory.calls import Calls
@@ -111,10 +111,15 @@ class MemoryState:
     # The order of eviction
 
     def conversation(self, now_ms: int, limits: Limits) -> list[Standing]:
-        """Returns the live groups of the conversation, oldest first, as the rule of selection sees them."""
+        """Returns the live groups of the conversation, oldest first, as a flush sees them."""
+        policy, moment = POLICIES[limits.policy], next_moment(self.moment, now_ms)
         return [
             Standing(
-                Rank(group.is_open(now_ms, limits), self._score(group, limits), group.number),
+                Rank(
+                    group.is_open(now_ms, limits),
+                    policy.score_at_flush(group.score, moment, group.tokens),
+                    group.number,
+                ),
                 group.tokens,
                 group.messages,
                 group.pinned,
@@ -123,11 +128,7 @@ class MemoryState:
         ]
 
     def evictable(self, now_ms: int, limits: Limits) -> Iterator[Standing]:
-        """Yields the live groups that may be evicted, the next one first."""
-        if self._ruled_by != _rule(limits):
-            standing = self.conversation(now_ms, limits)
-            yield from sorted((group for group in standing if not group.pinned), key=lambda group: group.rank)
-            return
+        """Yields the live groups that may be evicted, the next one first. `obey` these limits before."""
         while self._waiting:
             number, touched_ms = next(iter(self._waiting.items()))
             if now_ms - touched_ms < limits.open_group_ms:
@@ -138,32 +139,36 @@ class MemoryState:
             group = self.where[rank.group]
             yield Standing(rank, group.tokens, group.messages)
 
-    def obey(self, limits: Limits) -> None:
-        """Puts the queue under another rule, if the declaration has changed it since the last write or access."""
-        if self._ruled_by == _rule(limits):
-            return
-        for group in sorted(self.groups["short_term"].values(), key=lambda group: group.touched_ms):
-            group.score = self._score(group, limits)
-            self._rank(group)
-        self._ruled_by = _rule(limits)
+    def obey(self, limits: Limits, now_ms: int) -> None:
+        """Puts the queue under another rule, if the declaration has changed it since the last change or access.
 
-    def access(self, group: Group, limits: Limits) -> None:
-        """Records an access to a live group, if the policy cares for accesses."""
-        score = self._score(group, limits)
-        accessed = POLICIES[limits.policy].score_at_access(score, self.moment + 1)
-        if group.place != "short_term" or accessed == score:
+        Under another policy, the groups that are there count as appended anew, in the order in which they came.
+        """
+        rule = SCORES_OF[limits.policy], limits.open_group_ms
+        if self._ruled_by == rule:
             return
-        self.obey(limits)
-        self.moment += 1
-        group.score = accessed
+        adopted = self._ruled_by is not None and self._ruled_by[0] != rule[0]
+        for group in list(self.groups["short_term"].values()):
+            if adopted:
+                self._score_anew(group, limits, now_ms)
+        for group in sorted(self.groups["short_term"].values(), key=lambda group: group.touched_ms):
+            self._rank(group)
+        self._ruled_by = rule
+
+    def access(self, group: Group, limits: Limits, now_ms: int) -> None:
+        """Records an access to a live group, if the policy cares for accesses."""
+        policy = POLICIES[limits.policy]
+        if group.place != "short_term" or not policy.uses_accesses:
+            return
+        self.obey(limits, now_ms)
+        self.moment = next_moment(self.moment, now_ms)
+        group.score = policy.score_at_access(group.score, self.moment)
         if not group.pinned:
             self.queue.place(Rank(group.number in self._waiting, group.score, group.number))
 
-    def _score(self, group: Group, limits: Limits) -> int:
-        """Returns the score under this policy: by age, if another policy gave the group its score."""
-        if self._ruled_by is None or self._ruled_by[0] == limits.policy:
-            return group.score
-        return POLICIES[limits.policy].score_at_append(group.number, 0)
+    def _score_anew(self, group: Group, limits: Limits, now_ms: int) -> None:
+        self.moment = next_moment(self.moment, now_ms)
+        group.score = POLICIES[limits.policy].score_at_append(group.number, self.moment, group.band)
 
     def _rank(self, group: Group) -> None:
         if group.place != "short_term" or group.pinned:
@@ -175,11 +180,6 @@ class MemoryState:
 
     # Changes
 
-    def next_moment(self, limits: Limits, group: int) -> int:
-        """Returns the score that a message appended now gives its group."""
-        self.moment += 1
-        return POLICIES[limits.policy].score_at_append(group, self.moment)
-
     def add(self, group: Group, number: int, entry: StoredEntry) -> None:
         """Puts a message into a group, which may be new, at the place of the group."""
         self.groups[group.place].setdefault(group.number, group)
@@ -189,16 +189,19 @@ class MemoryState:
         self._count(group, entry.tokens, 1)
         self._rank(group)
 
-    def pin(self, group: Group, limits: Limits, *, pinned: bool) -> None:
-        """Pins a live group of the conversation, or unpins it. A flush in progress that holds it ends with its pin."""
-        self.obey(limits)
+    def pin(self, group: Group, limits: Limits, now_ms: int, *, pinned: bool) -> None:
+        """Pins a live group of the conversation, or unpins it, which makes it count as appended anew.
+
+        A flush in progress that holds it ends with its pin.
+        """
+        self.obey(limits, now_ms)
         self._count(group, -group.tokens, -group.messages)
         group.pinned = pinned
         self._count(group, group.tokens, group.messages)
         group.entries = {number: entry._replace(pinned=pinned) for number, entry in group.entries.items()}
         if not pinned:
+            self._score_anew(group, limits, now_ms)
             self._rank(group)
-            self.access(group, limits)
             return
         self.queue.remove(group.number)
         self._waiting.pop(group.number, None)
@@ -274,8 +277,3 @@ class MemoryState:
         self.tallies[group.place].change(tokens, messages)
         if group.pinned and group.place == "short_term":
             self.pinned.change(tokens, messages)
-
-
-def _rule(limits: Limits) -> tuple[PolicyName, int]:
-    """What the queue depends on beside the groups themselves."""
-    return limits.policy, limits.open_group_ms

@@ -93,7 +93,7 @@ class InMemoryStore(InMemoryFlushing, Store):
         if state is None:
             return StoredView((), 0, ABSENT, 0, 0, flush_due=False)
         view = read_view(state, query, limits, memory.resource)
-        _access(state, query.ids or (), limits)
+        _access(state, query.ids or (), limits, now)
         if limits.refresh_on_read:
             state.was_read(now, limits)
         return view
@@ -110,8 +110,9 @@ class InMemoryStore(InMemoryFlushing, Store):
 
     async def touch(self, memory: MemoryId, ids: Sequence[str], limits: Limits) -> tuple[str, ...]:
         """See Store."""
-        state = self._shelves.state(memory, self._clock.now_ms())
-        return () if state is None else _access(state, ids, limits)
+        now = self._clock.now_ms()
+        state = self._shelves.state(memory, now)
+        return () if state is None else _access(state, ids, limits, now)
 
     async def pin(
         self, memory: MemoryId, ids: Sequence[str], operation: Operation, limits: Limits, *, pinned: bool
@@ -127,7 +128,7 @@ class InMemoryStore(InMemoryFlushing, Store):
         shelf.operations.check_room()
         live: tuple[str, ...] = ()
         if shelf.state is not None:
-            live, changed = pin_groups(shelf.state, ids, limits, pinned=pinned, resource=memory.resource)
+            live, changed = pin_groups(shelf.state, ids, limits, now, pinned=pinned, resource=memory.resource)
             if changed:
                 shelf.state.changed(tag_of(operation.id), now)
                 shelf.state.written(now, limits)
@@ -208,6 +209,7 @@ def _fill(
 ) -> AppendResult:
     """Appends to a state that may be new or a replacement, and puts it on the shelf."""
     state.calls.prune(now)
+    state.obey(limits, now)
     plan = plan_append(state, entries, limits, resource=resource, now_ms=now)
     shelf.operations.check_room()
     tag = tag_of(operation.id)
@@ -230,7 +232,7 @@ def _fill(
     )
 
 
-def _access(state: MemoryState, ids: Sequence[str], limits: Limits) -> tuple[str, ...]:
+def _access(state: MemoryState, ids: Sequence[str], limits: Limits, now_ms: int) -> tuple[str, ...]:
     """Records an access to each live group once, and returns the ids that are live."""
     live = {
         message_id: group
@@ -238,7 +240,7 @@ def _access(state: MemoryState, ids: Sequence[str], limits: Limits) -> tuple[str
         if (group := state.find(message_id)) is not None and group.place != "overflow"
     }
     for group in {group.number: group for group in live.values()}.values():
-        state.access(group, limits)
+        state.access(group, limits, now_ms)
     return tuple(live)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from durable_memory.memory.limits import Limits
-from durable_memory.memory.stores.port import Batch, Entry, StoredEntry
+from durable_memory.memory.stores.port import NORMAL, Batch, Entry, StoredEntry
 from durable_memory.memory.types import SECTIONS
 
 Place: TypeAlias = Literal["system", "long_term", "short_term", "overflow"]
@@ -31,12 +31,14 @@ class Tally:
 class Group:
     """Messages that stand or fall together. Its number is that of its first message.
 
+    band: the priority of its first message.
     opens: the tool calls it made. waiting: those without a result. covers: for a summary, the numbers it replaced.
     """
 
     number: int
     place: Place
     pinned: bool = False
+    band: int = NORMAL
     opens: tuple[str, ...] = ()
     waiting: list[str] = field(default_factory=list)
     entries: dict[int, StoredEntry] = field(default_factory=dict)

@@ -10,6 +10,7 @@ if known then
 end
 -- parts: counts
 m = m or new_memory(ARGV[6])
+adopt_policy()
 local plan, refused = plan_append(7, m.born)
 if not plan then
   return refused
@@ -21,7 +22,6 @@ end
 if m.born then
   redis.call('UNLINK', key.lease, unpack(mortal())) -- what an earlier life left behind
 end
-adopt_policy()
 local first = m.seq + 1
 local touched = apply_plan(plan)
 remember('a', op, digest, deadline, m.incarnation .. ' ' .. first .. ' ' .. #plan.news)

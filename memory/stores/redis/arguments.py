@@ -13,7 +13,7 @@ from typing import Final
 from urllib.parse import quote
 
 from durable_memory.memory.access import MODES, Mode
-from durable_memory.memory.limits import Limits
+from durable_memory.memory.limits import Limits, PolicyName
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.port import Batch, Entry
 from durable_memory.memory.types import SECTIONS, Section
@@ -21,6 +21,14 @@ from durable_memory.memory.types import SECTIONS, Section
 LETTERS: Final[dict[Section, str]] = {"system": "s", "long_term": "l", "short_term": "c"}
 ALL_SECTIONS: Final = "".join(LETTERS[section] for section in SECTIONS).encode()
 NO_LIMIT: Final = b"inf"
+
+
+_RULES: Final[dict[PolicyName, int]] = {"fifo": 0, "lru": 1, "lfu": 2, "priority": 3, "token_aware_lru": 4}
+"""The policies, as part_head.lua tells them apart."""
+
+_FREE_MARKS: Final = "l-hc"
+PINNED_MARKS: Final = "LpHC"
+"""What stands for the bands 0 to 3 in a record, as part_groups.lua reads it."""
 
 
 def _number(limit: int | None) -> float:
@@ -46,7 +54,7 @@ def packed(limits: Limits) -> bytes:
         _number(limits.target_messages),
         limits.keep_first,
         limits.keep_last,
-        limits.policy == "lru",
+        _RULES[limits.policy],
         limits.open_group_ms,
         _number(limits.ttl_ms),
         limits.lease_ms,
@@ -83,7 +91,8 @@ def _call_id(call_id: str) -> str:
 
 
 def _head(entry: Entry) -> bytes:
-    head = f"{LETTERS[entry.section]}{'p' if entry.pinned else '-'}{entry.tokens}"
+    marks = PINNED_MARKS if entry.pinned else _FREE_MARKS
+    head = f"{LETTERS[entry.section]}{marks[entry.band]}{entry.tokens}"
     if entry.answers is not None:
         head += f" a={_call_id(entry.answers)}"
     elif entry.opens:

@@ -29,6 +29,7 @@ end
 if m.flush_retry_at > now and not force then
   return 'busy ' .. m.flush_retry_at - now
 end
+adopt_policy()
 local taken = select(force)
 if taken.reason then
   return table.concat({'nothing', taken.reason, live_tokens(), live_messages(), flush_due()}, ' ')

@@ -88,7 +88,7 @@ if #removed > 0 then
     local name = one.key == key.overflow and 'overflow' or ({s = 'system', l = 'long', c = 'short'})[one.section]
     m[name .. '_tokens'], m[name .. '_messages'] = m[name .. '_tokens'] - one.tokens, m[name .. '_messages'] - 1
     if one.key == key.short then
-      if one.pin == 'p' then
+      if pinned(one.pin) then
         redis.call('ZREM', key.pinned, one.seq)
         m.pinned_tokens, m.pinned_messages = m.pinned_tokens - one.tokens, m.pinned_messages - 1
       end

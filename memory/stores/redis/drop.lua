@@ -17,6 +17,7 @@ if not m then
   return 'ok 0 gone - 0 0 0 0 - '
 end
 local tokens_before, messages_before = live_tokens(), live_messages()
+adopt_policy()
 local taken = select(force)
 local names = {}
 if not taken.reason then

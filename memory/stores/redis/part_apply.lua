@@ -16,18 +16,19 @@ local function settle(plan, new, fields, ranks)
   m[name .. '_tokens'], m[name .. '_messages'] = m[name .. '_tokens'] + new.tokens, m[name .. '_messages'] + 1
   table.insert(fields, new.seq)
   table.insert(fields, new.section .. new.pin .. plan.tag .. new.tokens .. ' ' .. new.link .. ' ' .. new.payload)
-  if name == 'short' and new.pin == 'p' then
+  if name == 'short' and pinned(new.pin) then
     table.insert(ranks.pinned, new.group)
     table.insert(ranks.pinned, new.seq)
     m.pinned_tokens, m.pinned_messages = m.pinned_tokens + new.tokens, m.pinned_messages + 1
-  elseif name == 'short' and lru then
-    access(new.group)
+  elseif name == 'short' and scoring ~= 'fifo' and (new.seq == new.group or scoring == 'lru') then
+    table.insert(ranks.evict, first_score(new.group, new.pin))
+    table.insert(ranks.evict, new.group)
   end
 end
 
 -- Returns the keys that this may have created.
 local function apply_plan(plan)
-  local fields, removed, ranks = {}, {}, {system = {}, short = {}, overflow = {}, pinned = {}}
+  local fields, removed, ranks = {}, {}, {system = {}, short = {}, overflow = {}, pinned = {}, evict = {}}
   for _, new in ipairs(plan.news) do
     settle(plan, new, fields, ranks)
   end
@@ -43,7 +44,7 @@ local function apply_plan(plan)
       end
     end
   end
-  local touched = {key.msg, key.evict, key.groups, key.departed}
+  local touched = {key.msg, key.groups, key.departed}
   command_on('HSET', key.msg, fields)
   for name, pairs_of in pairs(ranks) do
     if #pairs_of > 0 then

@@ -1,9 +1,26 @@
 -- Records and groups. A message without tool calls is a group of its own; its number is its sequence number.
--- A record is `<section><pin><tag><tokens> <link> <payload>`. Its link is the group of a message with tool calls, the
--- covered ranges of a summary, else nothing.
--- In :groups, `m:<group>` is `<missing> <touched> <tokens> <messages> <pin> <call ids>`, and `c:<call id>` lists where
+-- A record is `<section><mark><tag><tokens> <link> <payload>`. Its link is the group of a message with tool calls, the
+-- covered ranges of a summary, else nothing. Its mark is one of MARKS, for its group.
+-- In :groups, `m:<group>` is `<missing> <touched> <tokens> <messages> <mark> <call ids>`, and `c:<call id>` lists where
 -- the call was seen: `<group>w` waits for its result, `d` has it, `l` left the view waiting, `x` had a late result.
 local REMEMBER_CALLS_MS = 86460000 -- no operation is open for longer: 24 hours and the skew of clocks
+
+-- Low, normal, high and critical priority; then the same of messages that are pinned.
+local MARKS = 'l-hcLpHC'
+
+local function pinned(mark)
+  return string.find(MARKS, mark, 5, true) ~= nil
+end
+
+local function band_of(mark)
+  return (string.find(MARKS, mark, 1, true) - 1) % 4
+end
+
+-- The same priority, pinned or not.
+local function mark_as(mark, to_be_pinned)
+  local place = band_of(mark) + (to_be_pinned and 5 or 1)
+  return string.sub(MARKS, place, place)
+end
 
 local SECTION_KEY = {s = key.system, l = key.long, c = key.short}
 

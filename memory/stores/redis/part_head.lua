@@ -16,9 +16,12 @@ local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 -- ARGV[1] is made by the driver of the limits of the memory; a limit that is not set is infinite. `mode` is what the
 -- caller may do: 0 everything, 1 append and read, 2 read.
 local max_tokens, max_messages, summarize, room_tokens, room_messages, summary_tokens, overflow_tokens,
-  overflow_messages, due_tokens, due_messages, target_tokens, target_messages, keep_first, keep_last, lru,
+  overflow_messages, due_tokens, due_messages, target_tokens, target_messages, keep_first, keep_last, rule,
   open_group_ms, ttl, lease_ms, mode = struct.unpack('>ddddddddddddddddddd', ARGV[1])
-summarize, lru = summarize == 1, lru == 1
+summarize = summarize == 1
+-- Whose scores the groups have: under token_aware_lru those of lru, weighed at a flush.
+local scoring = rule == 0 and 'fifo' or (rule == 1 or rule == 4) and 'lru' or rule == 2 and 'lfu' or 'priority'
+local weighs = rule == 4
 
 -- Incarnation, tag of the last mutation and policy of the scores stand in one field, the counters in another: to read
 -- and write them one by one takes longer than all else in an append.

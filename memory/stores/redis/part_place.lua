@@ -95,7 +95,7 @@ local function plan_messages(first, fresh)
         return nil, refusal('group', position, 'messages', 1, room_messages)
       end
       plan.tokens, plan.messages = plan.tokens + new.tokens, plan.messages + 1
-      if section == 's' or new.pin == 'p' then
+      if section == 's' or pinned(new.pin) then
         fixed_tokens, fixed_messages, fixes = fixed_tokens + new.tokens, fixed_messages + 1, true
       end
     end
@@ -110,19 +110,34 @@ local function plan_messages(first, fresh)
   return plan
 end
 
--- The groups of the batch that could go, in the order of their last access, behind all others. Under lru a stored group
--- that the batch touches is one of them, since it has just been accessed.
+-- The groups of the batch that could go, with their scores. Under lru a stored group that the batch touches is one of
+-- them, since it has just been accessed; under fifo and lru they stand behind all others. Under lfu and priority that is
+-- so for the group of the last message alone, which is spared as long as another can go: else what was just said could
+-- be in no view.
 local function batch_order(plan)
-  local last, order = {}, {}
+  local last, order, spared = {}, {}, nil
+  for i = (scoring == 'lfu' or scoring == 'priority') and #plan.news or 0, 1, -1 do
+    if plan.news[i].section == 'c' and not plan.news[i].late then
+      spared = plan.news[i].group
+      break
+    end
+  end
   for i, new in ipairs(plan.news) do
-    if new.section == 'c' and new.pin == '-' and not new.late and (lru or new.group > m.seq) then
-      last[new.group] = (lru or not last[new.group]) and i or last[new.group]
+    if new.section == 'c' and not pinned(new.pin) and not new.late
+      and (scoring == 'lru' or new.group > m.seq or new.group == spared) then
+      last[new.group] = (scoring == 'lru' or not last[new.group]) and i or last[new.group]
     end
   end
   for i, new in ipairs(plan.news) do
     if last[new.group] == i then
+      new.score = spared and new.group ~= spared and first_score(new.group, new.pin) or INF
       order[#order + 1] = new
     end
+  end
+  if spared then
+    table.sort(order, function(a, b)
+      return a.score < b.score
+    end)
   end
   return last, order
 end
@@ -153,16 +168,22 @@ local function plan_evictions(plan)
     return done
   end
   local skip, order = batch_order(plan)
-  if not plan.fresh then
-    each_group(plan.states, skip, visit)
-  end
-  for i = 1, done and 0 or #order do
-    local group, state = order[i].group, plan.states[order[i].group]
-    local seqs = group <= m.seq and members(key.short, group) or {}
-    if visit(group, seqs, state and state.tokens or order[i].tokens, state) then
-      break
+  local next_one = 1
+  local function visit_batch(up_to)
+    while not done and order[next_one] and order[next_one].score <= up_to do
+      local new = order[next_one]
+      local group, state = new.group, plan.states[new.group]
+      next_one = next_one + 1
+      visit(group, group <= m.seq and members(key.short, group) or {}, state and state.tokens or new.tokens, state)
     end
+    return done
   end
+  if not plan.fresh then
+    each_group(plan.states, skip, function(group, seqs, tokens, state, score)
+      return visit_batch(score) or visit(group, seqs, tokens, state)
+    end)
+  end
+  visit_batch(INF)
   for i = 1, done and 0 or #waiting do
     take(unpack(waiting[i]))
     if done then

@@ -46,7 +46,7 @@ local function select(force)
   end
   if over_tokens > 0 or over_messages > 0 then
     local done = false
-    each_group({}, {}, function(group, seqs, tokens, state)
+    each_at_flush(function(group, seqs, tokens, state)
       if group <= newest_first or group >= oldest_last then
         kept = true
       elseif state and is_open(state) then

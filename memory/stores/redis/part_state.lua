@@ -15,7 +15,7 @@ end
 
 local function new_memory(incarnation)
   return {
-    born = true, incarnation = incarnation, tag = '', policy = lru and 'lru' or 'fifo',
+    born = true, incarnation = incarnation, tag = '', policy = scoring,
     version = 0, seq = 0, fence = 0, created_at = now, updated_at = now, expires_at = 0, access = 0,
     system_tokens = 0, system_messages = 0, long_tokens = 0, long_messages = 0, short_tokens = 0, short_messages = 0,
     pinned_tokens = 0, pinned_messages = 0, overflow_tokens = 0, overflow_messages = 0,

@@ -3,7 +3,7 @@
 -- it, which finds nothing changed and would decide the same.
 local op, digest, deadline, tag = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
 local expires_in = incarnation and now + ttl - expires_at
-if incarnation and now <= deadline and #ARGV > 6 and short_messages > pinned_messages and (policy == 'lru') == lru
+if incarnation and now <= deadline and #ARGV > 6 and short_messages > pinned_messages and policy == scoring
   and now < prune_at and deadline + SKEW_MS <= ops_until
   and ((expires_at == 0 and ttl == INF) or (expires_at > 0 and expires_in >= 0 and expires_in < ttl / 20))
   and redis.call('HLEN', key.msg) == system_messages + long_messages + short_messages + waiting_messages
@@ -14,7 +14,7 @@ if incarnation and now <= deadline and #ARGV > 6 and short_messages > pinned_mes
   and redis.call('ZCARD', key.opx) < MAX_OPERATIONS and not redis.call('HGET', key.ops, op) then
   local count, added, usual = (#ARGV - 6) / 2, 0, true
   for i = 7, #ARGV, 2 do
-    local tokens = tonumber(string.match(ARGV[i], '^c%-(%d+)$'))
+    local tokens = tonumber(string.match(ARGV[i], '^c[%-lhc](%d+)$'))
     usual = usual and tokens and tokens <= room_tokens
     added = added + (tokens or 0)
   end
@@ -22,12 +22,15 @@ if incarnation and now <= deadline and #ARGV > 6 and short_messages > pinned_mes
   local over = system_tokens + live - math.min(room_tokens, max_tokens - long_tokens)
   local over_messages = system_messages + messages - math.min(room_messages, max_messages - long_messages)
   local out, leaving, left = nil, 0, 0
+  if over > 0 or over_messages > 0 then
+    usual = usual and (scoring == 'fifo' or scoring == 'lru' or count == 1)
+  end
   if usual and (over > 0 or over_messages > 0) then
     -- As many groups as come may go, if they have no calls and no pin, and if their new place needs no care.
-    out = redis.call('ZRANGE', lru and key.evict or key.short, 0, math.min(count, 100) - 1)
+    out = redis.call('ZRANGE', scoring == 'fifo' and key.short or key.evict, 0, math.min(count, 100) - 1)
     local texts = redis.call('HMGET', key.msg, unpack(out))
     for i = 1, #out do
-      local tokens = texts[i] and string.match(texts[i], '^c%-....(%d+)  ')
+      local tokens = texts[i] and string.match(texts[i], '^c[%-lhc]....(%d+)  ')
       if not tokens then
         break
       end
@@ -45,16 +48,26 @@ if incarnation and now <= deadline and #ARGV > 6 and short_messages > pinned_mes
     local first = seq + 1
     for i = 7, #ARGV, 2 do
       seq = seq + 1
-      redis.call('HSET', key.msg, seq, 'c-' .. tag .. string.sub(ARGV[i], 3) .. '  ' .. ARGV[i + 1])
+      local head = ARGV[i]
+      redis.call('HSET', key.msg, seq, string.sub(head, 1, 2) .. tag .. string.sub(head, 3) .. '  ' .. ARGV[i + 1])
       redis.call('ZADD', key.short, seq, seq)
-      if lru then
-        access = access + 1
-        redis.call('ZADD', key.evict, access, seq)
+      if scoring ~= 'fifo' then
+        -- As part_order.lua gives scores.
+        local score = seq
+        if scoring == 'lru' then
+          access = math.max(access + 1, now * 1024)
+          score = access
+        elseif scoring == 'lfu' then
+          score = 2 ^ 33 + seq
+        else
+          score = (string.find('l-hc', string.sub(head, 2, 2), 1, true) - 1) * 2 ^ 48 + seq
+        end
+        redis.call('ZADD', key.evict, score, seq)
       end
     end
     for i = 1, left do
       redis.call('ZREM', key.short, out[i])
-      if lru then
+      if scoring ~= 'fifo' then
         redis.call('ZREM', key.evict, out[i])
       end
       if summarize then

@@ -2,8 +2,8 @@
 -- ARGV: limits, operation, digest, deadline, tag, `p` or `-`, ids.
 -- Returns `ok <position ...>` of those that are live messages.
 -- parts: may_change state expiry operations groups order ids batch
-local op, digest, deadline, tag, pin = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
-local kind = pin == 'p' and 'n' or 'u'
+local op, digest, deadline, tag, to_pin = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6] == 'p'
+local kind = to_pin and 'n' or 'u'
 if now > deadline then
   return 'expired'
 end
@@ -21,9 +21,10 @@ for i = 7, m and #ARGV or 0 do
   if seq and section ~= 'l' and redis.call('ZSCORE', SECTION_KEY[section], seq) then
     live[#live + 1] = i - 7
     -- System messages never go, pinned or not; what they were appended as stays.
-    if section ~= 's' and not seen[group] and string.sub(text, 2, 2) ~= pin then
+    if section ~= 's' and not seen[group] and pinned(string.sub(text, 2, 2)) ~= to_pin then
       seen[group] = true
-      local one = {group = group, state = group_state(group), seqs = members(SECTION_KEY[section], group)}
+      local mark = mark_as(string.sub(text, 2, 2), to_pin)
+      local one = {group = group, mark = mark, state = group_state(group), seqs = members(SECTION_KEY[section], group)}
       one.texts = records(one.seqs)
       for j, member in ipairs(one.seqs) do
         seqs[#seqs + 1] = member
@@ -33,7 +34,7 @@ for i = 7, m and #ARGV or 0 do
     end
   end
 end
-if pin == 'p' and #groups > 0 then
+if to_pin and #groups > 0 then
   local fixed_tokens = m.system_tokens + m.pinned_tokens + tokens
   local fixed_messages = m.system_messages + m.pinned_messages + #seqs
   if fixed_tokens > room_tokens then
@@ -47,28 +48,27 @@ if #groups > 0 then
   adopt_policy()
   for _, one in ipairs(groups) do
     for i, seq in ipairs(one.seqs) do
-      redis.call('HSET', key.msg, seq, string.sub(one.texts[i], 1, 1) .. pin .. string.sub(one.texts[i], 3))
-      if pin == 'p' then
+      redis.call('HSET', key.msg, seq, string.sub(one.texts[i], 1, 1) .. one.mark .. string.sub(one.texts[i], 3))
+      if to_pin then
         redis.call('ZADD', key.pinned, one.group, seq)
       else
         redis.call('ZREM', key.pinned, seq)
       end
     end
     if one.state then
-      one.state.pin = pin
+      one.state.pin = one.mark
       redis.call('HSET', key.groups, 'm:' .. one.group, group_text(one.state))
     end
-    if pin == 'p' then
+    if to_pin then
       redis.call('ZREM', key.evict, one.group)
-    elseif lru then
-      -- Whoever unpins a group has just looked at it.
-      access(one.group)
+    elseif scoring ~= 'fifo' then
+      redis.call('ZADD', key.evict, first_score(one.group, one.mark), one.group) -- it counts as appended anew
     end
   end
-  if pin == 'p' then
+  if to_pin then
     drop_batch_with(seqs) -- its commit would take what must stay
   end
-  local sign = pin == 'p' and 1 or -1
+  local sign = to_pin and 1 or -1
   m.pinned_tokens, m.pinned_messages = m.pinned_tokens + sign * tokens, m.pinned_messages + sign * #seqs
   m.version, m.tag, m.updated_at = m.version + 1, tag, now
 end

@@ -62,7 +62,7 @@ local function block_of(section, group, tokens, pin, seqs, texts)
       texts[i] = text_of[seq]
     end
   end
-  return {section = section, group = group, pinned = pin == 'p', tokens = tokens, seqs = seqs, texts = texts}
+  return {section = section, group = group, pinned = pinned(pin), tokens = tokens, seqs = seqs, texts = texts}
 end
 
 -- A source calls visit(block) from the newest block of a section back, until it returns true.
@@ -113,7 +113,9 @@ local function asked_for(first)
     local seq, text, section, group = find(ARGV[i])
     if seq and redis.call('ZSCORE', SECTION_KEY[section], seq) and not seen[group] then
       seen[group] = true
-      table.insert(groups, {section, group})
+      if section == 'c' then
+        table.insert(groups, group)
+      end
       local seqs, texts, state = {seq}, {text}, nil
       if section == 'c' and link_of(text) ~= '' then
         state = group_state(group) or damage('a group has no state')
@@ -260,15 +262,8 @@ if tokens_at_most < INF then
     return 'small ' .. used
   end
 end
-if lru and groups and #groups > 0 then
-  adopt_policy()
-  for _, one in ipairs(groups) do
-    if one[1] == 'c' then
-      m.access = m.access + 1
-      redis.call('ZADD', key.evict, 'XX', m.access, one[2])
-    end
-  end
-  save()
+if groups then
+  record_accesses(groups)
 end
 local head, texts = {'ok', m.incarnation, version_of(), omitted_messages, omitted_tokens, flush_due(), 'forth'}, {}
 for _, block in ipairs(blocks) do

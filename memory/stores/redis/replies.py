@@ -10,6 +10,7 @@ from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged, Me
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.port import ABSENT, Batch, BatchPage, Begun, Stopped, StoredEntry, StoredView
+from durable_memory.memory.stores.redis.arguments import PINNED_MARKS
 from durable_memory.memory.types import (
     SECTIONS,
     AppendResult,
@@ -24,7 +25,7 @@ from durable_memory.memory.types import (
 
 MAX_OPERATIONS: Final = 100_000
 _SECTIONS: Final[dict[str, Section]] = {"s": "system", "l": "long_term", "c": "short_term"}
-_PINNED: Final = "p"
+_PINNED: Final = frozenset(PINNED_MARKS)
 _STOPPED: Final = ("gone", "stale")
 
 
@@ -122,13 +123,13 @@ def _records(lengths: bytes, texts: bytes) -> Iterator[str]:
 
 
 def _entries(incarnation: str, seqs: Sequence[str], lengths: bytes, texts: bytes) -> tuple[StoredEntry, ...]:
-    """Reads records: `<section><pin><tag><tokens> <link> <payload>` each."""
+    """Reads records: `<section><mark><tag><tokens> <link> <payload>` each."""
     entries = []
     for seq, record in zip(seqs, _records(lengths, texts), strict=True):
         head, _, payload = record.split(" ", 2)
         entries.append(
             StoredEntry(
-                f"{incarnation}-{seq}-{head[2:6]}", payload, _SECTIONS[head[0]], int(head[6:]), head[1] == _PINNED
+                f"{incarnation}-{seq}-{head[2:6]}", payload, _SECTIONS[head[0]], int(head[6:]), head[1] in _PINNED
             )
         )
     return tuple(entries)

@@ -4,6 +4,7 @@
 if not m then
   return {}
 end
+weighs = false -- whether anything can be taken is the same in any order
 local blocked = flush_due() == 1 and select(false).reason or ''
 return {
   version_of(), m.system_tokens, m.long_tokens, m.short_tokens, m.system_messages, m.long_messages, m.short_messages,

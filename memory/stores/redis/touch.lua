@@ -15,12 +15,5 @@ for i = 2, #ARGV do
     end
   end
 end
-if lru and #accessed > 0 then
-  adopt_policy()
-  for _, group in ipairs(accessed) do
-    m.access = m.access + 1
-    redis.call('ZADD', key.evict, 'XX', m.access, group)
-  end
-  save()
-end
+record_accesses(accessed)
 return table.concat(live, ' ')

@@ -30,7 +30,7 @@ redis.call('UNLINK', key.msg, key.system, key.long, key.short, key.pinned, key.e
 if m.born then
   redis.call('UNLINK', key.meta) -- of a life that ends in this millisecond
 end
-m.policy = lru and 'lru' or 'fifo'
+m.policy = scoring
 local first = m.seq + 1
 local touched = apply_plan(plan)
 remember('w', op, digest, deadline, m.incarnation .. ' ' .. first .. ' ' .. #plan.news)

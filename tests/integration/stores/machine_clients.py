@@ -18,7 +18,7 @@ from durable_memory.memory.errors import (
     MemoryOperationExpired,
     MemoryOversize,
 )
-from durable_memory.memory.stores.port import ABSENT, Entry, Operation
+from durable_memory.memory.stores.port import ABSENT, NORMAL, Entry, Operation
 from durable_memory.memory.types import AppendResult, ClearResult, DeleteResult, FlushResult
 from durable_memory.testing.builders import call, result, system, text_of, texts_of, user
 from tests.integration.stores.machine_base import Applied, MachineBase, position
@@ -27,7 +27,12 @@ from tests.integration.stores.model_values import Refused
 Drawn: TypeAlias = "list[tuple[str, int, int]]"
 """What to append: kind, tokens, and for a result which of the calls it answers."""
 
-kind = st.sampled_from(["user"] * 6 + ["pinned", "system", "call", "call", "parallel", "again", "answer", "answer"])
+kind = st.sampled_from(
+    ["user"] * 3
+    + ["low", "high", "critical"]
+    + ["pinned", "system", "call", "call", "parallel", "again", "answer", "answer"]
+)
+BANDS = {"low": 0, "high": 2, "critical": 3}
 messages = st.lists(st.tuples(kind, st.integers(1, 30), position), min_size=1, max_size=9)
 
 
@@ -47,7 +52,8 @@ class ClientSteps(MachineBase):
             elif opens:
                 made.append(call(text, *opens, tokens=tokens))
             else:
-                made.append(user(text, min(tokens, 9) if what == "pinned" else tokens, pinned=what == "pinned"))
+                size = min(tokens, 9) if what == "pinned" else tokens
+                made.append(user(text, size, pinned=what == "pinned", band=BANDS.get(what, NORMAL)))
         return made
 
     def appended(self, entries: list[Entry], operation: Operation) -> None:

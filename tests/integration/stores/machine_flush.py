@@ -69,7 +69,8 @@ class FlushSteps(MachineBase):
             self.begun(begun, owner, force=force)
 
     def begun(self, begun: Batch | FlushResult, owner: str, *, force: bool) -> None:
-        if not self.model.begin(owner, force=force):
+        taken = self.run(self.memory.content_texts(begun)) if isinstance(begun, Batch) else []
+        if not self.model.begin(owner, force=force, taken_first=taken):
             assert isinstance(begun, FlushResult)
             assert begun.outcome == "nothing"
             assert begun.reason in {"below_threshold", "pinned", "keep"}
@@ -77,6 +78,7 @@ class FlushSteps(MachineBase):
         assert isinstance(begun, Batch)
         assert self.model.batch is not None
         assert begun.summary_max == self.limits.summary_tokens
+        assert sorted(taken) == sorted(self.model.batch.texts())
         assert begun.messages == len(self.model.batch.messages)
         assert all(begun.fence > batch.fence for batch in self.batches if batch.incarnation == begun.incarnation)
         self.current = begun
@@ -151,6 +153,7 @@ class FlushSteps(MachineBase):
 
         existed = self.model.exists
         answer = self.run(attempt(operation))
-        removed = self.model.drop(force=force)
+        known = {message_id: text for text, message_id in self.ids.items()}
+        removed = self.model.drop(force=force, taken_first=[known[one] for one in answer.removed_ids])
         assert answer.outcome == ("gone" if not existed else "dropped" if removed else "nothing")
         assert sorted(answer.removed_ids) == sorted(self.ids[text] for text in removed)

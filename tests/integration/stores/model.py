@@ -161,6 +161,7 @@ class ModelMemory:
         group.pinned = pinned
         if not pinned:
             self._access(group)
+            group.uses = 1
         elif self.batch and any(kept.group is group for kept in self.batch.messages):
             self.batch = self.lease = None
 
@@ -188,13 +189,17 @@ class ModelMemory:
 
     # The flush
 
-    def select(self, *, force: bool) -> list[Kept]:
-        """What a flush takes now."""
+    def select(self, *, force: bool, taken_first: Sequence[str]) -> list[Kept]:
+        """What a flush takes now. taken_first: what it says that it took, for an order that the clock decides."""
         if not force and not self.due():
             return []
         conversation = self.groups("short_term")
         middle = conversation[self.limits.keep_first : max(0, len(conversation) - self.limits.keep_last)]
-        queue = sorted((group for group in middle if not group.pinned), key=Group.rank)
+        queue = sorted(
+            (group for group in middle if not group.pinned), key=lambda group: group.rank(self.limits.policy)
+        )
+        if self.limits.policy == "token_aware_lru" and not force:
+            queue = self._as_the_clock_says(queue, taken_first)
         tokens, messages = self.outside()
         taken: list[Group] = []
         for group in queue:
@@ -208,9 +213,30 @@ class ModelMemory:
             messages -= len(self.members(group))
         return [kept for kept in self.live if kept.group in taken] + self.overflow
 
-    def begin(self, owner: str, *, force: bool) -> bool:
+    def _as_the_clock_says(self, queue: list[Group], taken_first: Sequence[str]) -> list[Group]:
+        """Puts first what was taken, if it may be: nothing that stays is both larger and longer unused."""
+        taken = [group for group in queue if any(kept.text in taken_first for kept in self.members(group))]
+        left = [group for group in queue if group not in taken and not group.waiting]
+        size = {group: sum(kept.tokens for kept in self.members(group)) for group in queue}
+        for group in taken:
+            assert group.waiting or not any(other.used <= group.used and size[other] > size[group] for other in left), (
+                "a flush took a group before one that is larger and longer unused"
+            )
+        # One of them was the last, without which the target would not have been reached; open ones come after all.
+        ending = [group for group in taken if self._above_target([other for other in taken if other is not group])]
+        ending.sort(key=lambda group: bool(group.waiting))
+        return sorted(taken, key=lambda group: group is ending[-1]) if ending else []
+
+    def _above_target(self, gone: list[Group]) -> bool:
+        tokens, messages = self.outside()
+        members = [kept for group in gone for kept in self.members(group)]
+        return _exceeds(tokens - sum(kept.tokens for kept in members), self.limits.target_tokens) or _exceeds(
+            messages - len(members), self.limits.target_messages
+        )
+
+    def begin(self, owner: str, *, force: bool, taken_first: Sequence[str] = ()) -> bool:
         """Takes a batch under a new lease; False if there is nothing to take."""
-        messages = self.select(force=force)
+        messages = self.select(force=force, taken_first=taken_first)
         if messages:
             self.batch = Taken(owner, messages, list(self.summaries))
             self.lease = owner
@@ -231,9 +257,9 @@ class ModelMemory:
         self.batch = self.lease = None
         return [kept.text for kept in batch.messages]
 
-    def drop(self, *, force: bool) -> list[str]:
+    def drop(self, *, force: bool, taken_first: Sequence[str] = ()) -> list[str]:
         """The flush of a memory that drops."""
-        gone = self.select(force=force)
+        gone = self.select(force=force, taken_first=taken_first)
         self.live = [kept for kept in self.live if kept not in gone]
         self.removed += [kept.text for kept in gone]
         return [kept.text for kept in gone]
@@ -243,8 +269,10 @@ class ModelMemory:
     def place_all(self, entries: Sequence[Entry]) -> tuple[int, int]:
         """Appends; what was refused half-way leaves a memory to be thrown away."""
         self.exists = True
+        before = len(self.live)
         late = [kept for entry in entries if (kept := self._place(entry))]
-        evicted = self._evict()
+        arrived = [kept.group for kept in self.live[before:] if kept.group.section == "short_term"]
+        evicted = self._evict(arrived[-1:])
         leaving = evicted + late
         if not self.limits.summarize:
             self.removed += [kept.text for kept in leaving]
@@ -267,7 +295,7 @@ class ModelMemory:
             raise Refused(MemoryOversize)
         if entry.answers is None:
             self.moment += 1
-            group = Group(entry.section, entry.pinned, self.moment, self.moment, list(entry.opens))
+            group = Group(entry.section, entry.pinned, entry.band, self.moment, self.moment, waiting=list(entry.opens))
             self.calls += [(call, group) for call in entry.opens]
             self.live.append(Kept(text_of(entry), entry.tokens, group))
             return None
@@ -281,7 +309,8 @@ class ModelMemory:
         if not live:
             return kept
         self.live.append(kept)
-        self._access(group)
+        self.moment += 1
+        group.used = self.moment
         members = self.members(group)
         if _exceeds(sum(one.tokens for one in members), self.limits.room_tokens):
             raise Refused(MemoryOversize)
@@ -289,15 +318,19 @@ class ModelMemory:
 
     def _access(self, group: Group) -> None:
         self.moment += 1
-        if self.limits.policy == "lru":
-            group.score = self.moment
+        group.used, group.uses = self.moment, group.uses + 1
 
-    def _evict(self) -> list[Kept]:
+    def _evict(self, last_said: list[Group]) -> list[Kept]:
         if self.fixed_exceeds():
             raise Refused(MemoryOversize)
         fixed = [kept for kept in self.live if kept.group.section == "system" or kept.group.pinned]
         evicted: list[Kept] = []
-        for group in sorted({kept.group for kept in self.live if kept not in fixed}, key=Group.rank):
+        policy = self.limits.policy
+        queue = sorted({kept.group for kept in self.live if kept not in fixed}, key=lambda group: group.rank(policy))
+        if policy in {"lfu", "priority"}:
+            # What was just said is spared: it goes behind all others of its kind, the closed or the open ones.
+            queue.sort(key=lambda group: (bool(group.waiting), group in last_said))
+        for group in queue:
             tokens, messages = self.outside()
             if not _exceeds(tokens, self.limits.room_tokens) and not _exceeds(messages, self.limits.room_messages):
                 break

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from durable_memory.memory.errors import MemoryFault
+from durable_memory.memory.limits import PolicyName
 from durable_memory.memory.stores.port import Entry
 
 
@@ -19,17 +20,20 @@ class Kept:
 
 @dataclass(eq=False)
 class Group:
-    """Messages that stand or fall together. score: when it was last appended to or accessed."""
+    """Messages that stand or fall together. used: when it was last appended to or accessed. uses: how often."""
 
     section: str
     pinned: bool
+    band: int
     age: int
-    score: int
+    used: int
+    uses: int = 1
     waiting: list[str] = field(default_factory=list)
 
-    def rank(self) -> tuple[bool, int, int]:
+    def rank(self, policy: PolicyName) -> tuple[bool, int, int]:
         """Where it stands in the queue of those that go: open groups last."""
-        return bool(self.waiting), self.score, self.age
+        by = {"fifo": self.age, "lru": self.used, "token_aware_lru": self.used, "lfu": self.uses, "priority": self.band}
+        return bool(self.waiting), by[policy], self.age
 
 
 @dataclass(eq=False)

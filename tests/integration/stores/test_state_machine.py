@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import hypothesis
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, run_state_machine_as_test
 
+from durable_memory.memory.limits import PolicyName
 from durable_memory.testing.builders import dropping, summarising
 from durable_memory.testing.rigs import InMemoryRig, StoreRig, drive, open_redis_rig
 from tests.integration.stores.machine_base import LONG_MS, YEARS_MS, OpenRig
@@ -31,7 +32,7 @@ class StoreMachine(ClientSteps, FlushSteps):
 
     @initialize(
         summarise=st.booleans(),
-        policy=st.sampled_from(["fifo", "lru"]),
+        policy=st.sampled_from(get_args(PolicyName)),
         max_messages=st.sampled_from([None, 8]),
         keep_first=st.integers(0, 1),
         keep_last=st.integers(0, 2),

@@ -12,7 +12,7 @@ from durable_memory.memory.codec import SCHEMA_VERSION, decode, encode, encode_s
 from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged
 from durable_memory.memory.stores.port import Entry, StoredEntry
 from durable_memory.memory.tokens.counter import Count
-from durable_memory.memory.types import ContentPart, Json, Message, Provenance, ToolCall
+from durable_memory.memory.types import PRIORITIES, ContentPart, Json, Message, Priority, Provenance, ToolCall
 
 _NOW = datetime(2026, 3, 1, 12, 30, 15, 123000, tzinfo=UTC)
 
@@ -38,6 +38,7 @@ _FIELDS = st.fixed_dictionaries(
         "name": st.text(),
         "agent": st.text(),
         "pinned": st.booleans(),
+        "priority": st.sampled_from(PRIORITIES),
         "metadata": st.dictionaries(st.text(), _JSON, max_size=3),
     },
 )
@@ -108,6 +109,17 @@ def test_an_entry_tells_the_store_which_calls_it_opens_and_answers() -> None:
     assert (opening.opens, opening.answers, opening.pinned) == (("call_1", "call_2", "call_1"), None, True)
     answer = encode(Message.tool("done", "call_1"), Count(4), created_at=_NOW)
     assert (answer.opens, answer.answers, answer.pinned) == ((), "call_1", False)
+
+
+@pytest.mark.parametrize(("priority", "band"), [("low", 0), ("normal", 1), ("high", 2), ("critical", 3)])
+def test_an_entry_tells_the_store_its_priority(priority: Priority, band: int) -> None:
+    entry = encode(Message.user("x", priority=priority), Count(1), created_at=_NOW)
+    assert (entry.band, '"priority"' in entry.payload) == (band, priority != "normal")
+
+
+def test_a_priority_of_a_newer_writer_is_the_usual_one() -> None:
+    payload = '{"v":1,"role":"user","content":"x","priority":"urgent"}'
+    assert decode(StoredEntry("0-1-a", payload, "short_term", 1)).priority == "normal"
 
 
 def test_a_summary_stands_in_the_long_term_section() -> None:

@@ -24,7 +24,6 @@ def only_problem(*documents: dict[str, Any]) -> tuple[str, str]:
     [
         ("max_context_ratio", {"max_context_ratio": 0.4}),
         ("token_allocation", {"token_allocation": {"short_term": 1.0}}),
-        ("eviction_policy.priority_keywords", {"eviction_policy": {"priority_keywords": ["visa"]}}),
         ("flushing.summarize_oldest_percent", {"flushing": {"summarize_oldest_percent": 0.4}}),
         ("flushing.summarizer", {"flushing": {"summarizer": {"type": "rule_based"}}}),
         ("privacy_policy", {"privacy_policy": {"redact_entities": ["email"]}}),
@@ -40,10 +39,6 @@ def test_a_field_of_a_later_version_is_refused_as_such(path: str, part: dict[str
 @pytest.mark.parametrize(
     ("path", "part"),
     [
-        *[
-            ("eviction_policy.type", {"eviction_policy": {"type": name}})
-            for name in ("lfu", "priority", "token_aware_lru")
-        ],
         *[
             ("flushing.type", {"flushing": {"type": name}})
             for name in ("simple_fifo", "lru", "lfu", "priority", "token_aware_lru")

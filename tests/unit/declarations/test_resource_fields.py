@@ -16,6 +16,7 @@ from durable_memory.memory.errors import InvalidDeclarations
 
 BY_TOKENS: dict[str, Any] = {"resource": "memory", "id": "desk", "max_tokens": 1000}
 GUARDED: dict[str, Any] = {**BY_TOKENS, "persistence": {"circuit_breaker": {"enabled": True}}}
+BY_PRIORITY: dict[str, Any] = {**BY_TOKENS, "eviction_policy": {"type": "priority"}}
 BY_MESSAGES: dict[str, Any] = {
     "resource": "memory",
     "id": "desk",
@@ -57,7 +58,8 @@ ACCEPTED: dict[str, list[object]] = {
     "type": ["token_based", "buffer"],
     "max_tokens": [160, 1_000_000_000],
     "max_messages": [4, 1_000_000_000],
-    "eviction_policy.type": ["fifo", "lru"],
+    "eviction_policy.type": ["fifo", "lru", "lfu", "priority", "token_aware_lru"],
+    "eviction_policy.priority_keywords": [["visa"], ["credit card", "返金", "C++"], ["x" * 100] * 100],
     "flushing.type": ["hybrid_summary", "drop"],
     "flushing.summarize_threshold": [0.51, 1, 1.0],
     "flushing.target_ratio": [0, 0.0, 0.79],
@@ -106,7 +108,15 @@ REFUSED: dict[str, list[tuple[object, str]]] = {
         (True, "whole"),
     ],
     "max_messages": [(0, "at least 1"), ("ten", "whole number"), (10**10, "at most 1000000000")],
-    "eviction_policy.type": [("lruu", "did you mean 'lru'"), ("random", "must be fifo or lru"), (1, "must be fifo")],
+    "eviction_policy.type": [
+        ("lruu", "did you mean 'lru'"),
+        ("random", "must be fifo, lru, lfu, priority or token_aware_lru"),
+        (1, "must be fifo"),
+    ],
+    "eviction_policy.priority_keywords": [
+        ("visa", "must be a list"),
+        (["visa"] * 101, "at most 100 items"),
+    ],
     "flushing.type": [("hybrid", "must be hybrid_summary or drop"), ("dropp", "did you mean 'drop'")],
     "flushing.summarize_threshold": [
         (0, "more than 0"),
@@ -160,6 +170,8 @@ REFUSED: dict[str, list[tuple[object, str]]] = {
 def base_of(path: str) -> dict[str, Any]:
     if path.startswith("persistence.circuit_breaker."):
         return GUARDED
+    if path == "eviction_policy.priority_keywords":
+        return BY_PRIORITY
     return BY_MESSAGES if path == "overflow.max_messages" else BY_TOKENS
 
 
@@ -194,6 +206,7 @@ def test_a_wrong_value_is_refused_by_the_name_of_its_field(path: str, value: obj
 
 
 NO_LIMIT = {
+    "eviction_policy.priority_keywords",
     "persistence.circuit_breaker.enabled",
     "persistence.circuit_breaker.timeout",
     "persistence.circuit_breaker.max_failures",
@@ -232,7 +245,7 @@ CHANGES: dict[str, tuple[dict[str, Any], object, dict[str, object]]] = {
         201,
         {"max_messages": 201, "due_messages": 160, "target_messages": 100, "overflow_messages": 804},
     ),
-    "eviction_policy.type": (BY_TOKENS, "lru", {"policy": "lru"}),
+    "eviction_policy.type": (BY_TOKENS, "lfu", {"policy": "lfu"}),
     "flushing.type": (
         BY_TOKENS,
         "drop",
@@ -343,6 +356,21 @@ def test_what_would_have_no_effect_is_refused() -> None:
     assert "no effect where flushing.type is drop" in problem_of(drop, "overflow.max_tokens", 5000)
     assert "write overflow.max_tokens" in problem_of(BY_TOKENS, "overflow.max_messages", 5000)
     assert "write overflow.max_messages" in problem_of(BY_MESSAGES, "overflow.max_tokens", 5000)
+
+
+def test_keywords_need_the_policy_that_looks_for_them() -> None:
+    problem = problem_of(BY_TOKENS, "eviction_policy.priority_keywords", ["visa"])
+    assert problem == "has no effect where eviction_policy.type is fifo; write type: priority, or remove it"
+    assert declared(BY_TOKENS).keywords is None
+
+
+@pytest.mark.parametrize("keyword", ["", " ", "?!", "x" * 101])
+def test_a_keyword_must_be_one_that_can_be_found(keyword: str) -> None:
+    with pytest.raises(InvalidDeclarations) as caught:
+        Registry.from_resources([with_field(BY_PRIORITY, "eviction_policy.priority_keywords", ["visa", keyword])])
+    (fault,) = caught.value.faults
+    assert fault.path == "eviction_policy.priority_keywords.1"
+    assert fault.problem == "must have a letter or a digit, and at most 100 characters"
 
 
 def test_a_summary_must_leave_room() -> None:

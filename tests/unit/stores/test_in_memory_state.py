@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
+from typing import get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from durable_memory.memory.errors import MemoryFault
+from durable_memory.memory.eviction.order import Rank, Standing
 from durable_memory.memory.limits import Limits, PolicyName
 from durable_memory.memory.stores.in_memory.appending import apply_append, plan_append
 from durable_memory.memory.stores.in_memory.flushing import joined, note_batch, replace_by_summary, select
@@ -50,6 +52,7 @@ class Played:
         self.now_ms = 0
 
     def append(self, entries: list[Entry]) -> None:
+        self.state.obey(self.limits, self.now_ms)
         try:
             plan = plan_append(self.state, entries, self.limits, resource="resource", now_ms=self.now_ms)
         except MemoryFault:
@@ -59,7 +62,7 @@ class Played:
     def access(self, index: int) -> None:
         live = [group for place in PLACES[:3] for group in self.state.groups[place].values()]
         for group in live[index : index + 1]:
-            self.state.access(group, self.limits)
+            self.state.access(group, self.limits, self.now_ms)
 
     def remove(self, index: int) -> None:
         everything = [group for place in PLACES for group in self.state.groups[place].values()]
@@ -96,8 +99,11 @@ def check(played: Played) -> None:
         sum(g.messages for g in pinned),
     )
     assert state.where == {number: group for group in everything for number in group.entries}
-    standing = state.conversation(played.now_ms, limits)
-    unpinned = [group for group in standing if not group.pinned]
+    unpinned = [
+        Standing(Rank(group.is_open(played.now_ms, limits), group.score, group.number), group.tokens, group.messages)
+        for group in state.groups["short_term"].values()
+        if not group.pinned
+    ]
     assert list(state.evictable(played.now_ms, limits)) == sorted(unpinned, key=lambda group: group.rank)
     assert not state.excess(replace(state.outside, tokens=0, messages=0), limits)
     for name in "ab":
@@ -107,7 +113,7 @@ def check(played: Played) -> None:
     assert held <= state.where.keys()
 
 
-@pytest.mark.parametrize("policy", ["fifo", "lru"])
+@pytest.mark.parametrize("policy", get_args(PolicyName))
 @pytest.mark.parametrize("limits", [summarising(open_group_ms=1000), dropping(open_group_ms=1000, max_messages=6)])
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(steps=STEPS)

@@ -1,0 +1,53 @@
+"""Keywords that raise the priority of a message, found as whole words of its text."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from durable_memory.memory.stores.port import Entry
+from durable_memory.memory.types import PRIORITIES, Message
+
+RAISED_TO: Final = PRIORITIES.index("high")
+"""The band of a message with a keyword, unless its own is higher."""
+
+# Scripts that are written without spaces between words: Thai, Lao, Myanmar, Khmer, kana, Han. Each of their characters
+# counts as a word, so that a keyword is found inside a sentence.
+_SPACELESS: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_WORD: Final = re.compile(f"[{_SPACELESS}]|[^\\W{_SPACELESS}]+")
+_INVISIBLE: Final = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
+
+
+def words_of(text: str) -> str:
+    """Returns the words of a text, each between spaces, without regard to case, width, accents' spelling and signs."""
+    if text.isascii():
+        folded = text.lower()
+    else:
+        # Folding may take characters apart again, so they are put together on both sides of it.
+        visible = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
+        folded = unicodedata.normalize("NFKC", visible.casefold())
+    return f" {' '.join(_WORD.findall(folded))} "
+
+
+class Keywords:
+    """The keywords of one memory resource. One of several words is found where they follow each other."""
+
+    def __init__(self, keywords: Iterable[str]) -> None:
+        self._keywords = tuple(dict.fromkeys(map(words_of, keywords)))
+
+    def found_in(self, text: str) -> bool:
+        """Tells whether one of the keywords stands in the text."""
+        words = words_of(text)
+        return any(keyword in words for keyword in self._keywords)
+
+    def raise_bands(self, messages: Sequence[Message], entries: Sequence[Entry]) -> tuple[Entry, ...]:
+        """Returns the entries of these messages, raised to high priority where a keyword stands in the text."""
+        return tuple(
+            replace(entry, band=RAISED_TO)
+            if entry.band < RAISED_TO and entry.answers is None and self.found_in(message.text)
+            else entry
+            for message, entry in zip(messages, entries, strict=True)
+        )

@@ -1,0 +1,66 @@
+"""A keyword is found as a whole word or phrase, however it is written, and raises what opens a group."""
+
+from __future__ import annotations
+
+import pytest
+
+from durable_memory.memory.eviction.keywords import RAISED_TO, Keywords
+from durable_memory.memory.types import Message
+from durable_memory.testing.builders import call, result, user
+
+
+@pytest.mark.parametrize(
+    ("keyword", "text"),
+    [
+        ("refund", "I want a REFUND, now."),
+        ("refund", "refund"),
+        ("Credit Card", "My credit\ncard was stolen"),
+        ("e-mail", "write an e-mail to me"),
+        ("STRASSE", "die Straße"),
+        ("straße", "DIE STRASSE"),
+        ("café", "the cafe\u0301 is closed"),
+        ("visa", "\uff56\uff49\uff53\uff41 please"),
+        ("passport", "pass\u200bport"),
+        ("返金", "昨日の注文を返金してください"),
+        ("คืนเงิน", "ขอคืนเงินหน่อย"),
+        ("подарунок", "ПОДАРУНОК!"),
+        ("404", "error 404!"),
+    ],
+)
+def test_a_keyword_is_found_however_it_is_written(keyword: str, text: str) -> None:
+    assert Keywords([keyword]).found_in(text)
+    assert Keywords(["something else", keyword]).found_in(text)
+
+
+@pytest.mark.parametrize(
+    ("keyword", "text"),
+    [
+        ("refund", "no refunds, nonrefundable"),
+        ("credit card", "credit for a card"),
+        ("card", "cardinal"),
+        ("visa", "advisable"),
+        ("404", "4040"),
+        ("返金", "返品と送金"),
+        ("refund", ""),
+    ],
+)
+def test_a_part_of_a_word_is_none(keyword: str, text: str) -> None:
+    assert not Keywords([keyword]).found_in(text)
+
+
+def test_it_raises_to_high_and_never_lowers() -> None:
+    entries = [user("a visa", band=band) for band in range(4)]
+    raised = Keywords(["visa"]).raise_bands([Message.user("a visa")] * 4, entries)
+    assert [entry.band for entry in raised] == [RAISED_TO, RAISED_TO, 2, 3]
+    assert [entry.payload for entry in raised] == [entry.payload for entry in entries]
+
+
+def test_the_message_that_opens_a_group_decides() -> None:
+    messages = [Message.assistant("looking up the visa"), Message.tool("the visa is valid", "1")]
+    raised = Keywords(["visa"]).raise_bands(messages, [call("calls", "1"), result("valid", "1")])
+    assert [entry.band for entry in raised] == [RAISED_TO, 1]
+
+
+def test_text_parts_are_looked_at() -> None:
+    message = Message.user([{"type": "text", "text": "my visa"}, {"type": "image_url", "image_url": {"url": "x"}}])
+    assert Keywords(["visa"]).raise_bands([message], [user("parts")])[0].band == RAISED_TO
