@@ -73,6 +73,7 @@ class MemoryPlugin(SimplePlugin):
         self._janitor_interval = settings.janitor_interval if janitor else None
         self._summarizer = summarizer
         self._registry = memories if isinstance(memories, Registry) else Registry.load(memories or settings.memories)
+        self._allow_in_memory = allow_in_memory
         if not allow_in_memory:
             _refuse_in_memory(self._registry)
         self._shared: dict[_Place, Shared] = {}
@@ -84,6 +85,17 @@ class MemoryPlugin(SimplePlugin):
             interceptors=[ActivityInterceptor(self._client_of_activity), CleanupInterceptor()],
             workflow_runner=_pass_through,
         )
+
+    def use(self, registry: Registry) -> None:
+        """Puts other declarations in force, at once, for the calls that begin from now on; running ones keep theirs.
+
+        Raises MemoryInvalid, and changes nothing, for what the plugin would have refused at its start.
+        """
+        if not self._allow_in_memory:
+            _refuse_in_memory(registry)
+        for shared in self._shared.values():
+            shared.use(registry)
+        self._registry = registry
 
     def configure_worker(self, config: WorkerConfig) -> WorkerConfig:
         """Adds the activities.
@@ -157,7 +169,7 @@ class MemoryPlugin(SimplePlugin):
             await ensure_janitor(
                 client, project=self._project, task_queue=self._task_queue, interval=self._janitor_interval
             )
-        return await MemoryClient.connect(
+        memories = await MemoryClient.connect(
             self._redis_url,
             memories=self._registry,
             project=self._project,
@@ -165,6 +177,9 @@ class MemoryPlugin(SimplePlugin):
             waker=TemporalWaker(client, self._task_queue),
             summarizer=self._summarizer,
         )
+        if memories.registry is not self._registry:
+            memories.use(self._registry)  # others came into force meanwhile
+        return memories
 
     def _client_of_activity(self) -> MemoryClient:
         return self._shared[_place(activity.client())].client

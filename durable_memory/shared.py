@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from temporalio.worker import Worker
 
 from durable_memory.memory.client import MemoryClient
+from durable_memory.memory.declarations.registry import Registry
 
 _log = logging.getLogger(__name__)
 _CLOSE_SECONDS = 5
@@ -42,6 +43,11 @@ class Shared:
     def client(self) -> MemoryClient:
         """The open client; only while a worker runs."""
         return self._client.result()
+
+    def use(self, registry: Registry) -> None:
+        """Puts other declarations in force, as far as it is open; see MemoryClient.use."""
+        if self._client.done() and not self._client.cancelled() and self._client.exception() is None:
+            self._client.result().use(registry)
 
     @property
     def closing(self) -> bool:

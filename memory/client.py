@@ -71,7 +71,6 @@ class MemoryClient:
         self._services = {
             persistence: Services(
                 project=project,
-                registry=registry,
                 store=backend.store,
                 index=backend.index,
                 door=door,
@@ -128,6 +127,20 @@ class MemoryClient:
     def registry(self) -> Registry:
         """The declarations in force."""
         return self._registry
+
+    def use(self, registry: Registry) -> None:
+        """Puts other declarations in force for the handles that are opened from now on; open ones keep theirs.
+
+        Nothing that is stored is touched, also not of a resource that is no longer declared. Raises MemoryInvalid, and
+        changes nothing, if a resource needs a store that this client did not open.
+        """
+        for resource in registry.memories():
+            if resource.persistence.type not in self._backends:
+                raise MemoryInvalid(
+                    f"{resource.id}: persistence.type {resource.persistence.type} needs a store that was not opened at "
+                    "the start; start again to use it"
+                )
+        self._registry = registry
 
     @property
     def backends(self) -> Mapping[str, Backend]:

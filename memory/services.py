@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from cachetools import LRUCache
 
 from durable_memory.memory.clock import Clock
-from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.door import Door
 from durable_memory.memory.flushing.steps import Flush
 from durable_memory.memory.identity import MemoryId, Owner
@@ -28,7 +27,6 @@ class Services:
     """
 
     project: str
-    registry: Registry
     store: Store
     index: ProjectIndex
     door: Door

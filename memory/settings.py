@@ -48,6 +48,14 @@ def _checked_interval(value: timedelta) -> timedelta:
     return value
 
 
+def _off(value: object) -> object:
+    return None if value == "off" else value
+
+
+def _checked_pause(value: timedelta | None) -> timedelta | None:
+    return None if value is None else _checked_interval(value)
+
+
 def _split_folders(value: object) -> object:
     if not isinstance(value, str):
         return value
@@ -92,6 +100,11 @@ class Settings(BaseSettings):
 
     janitor_interval: Annotated[Duration, AfterValidator(_checked_interval)] = timedelta(minutes=5)
     """How often the project's janitor looks for what ended workflows left."""
+
+    reload_interval: Annotated[Duration | None, BeforeValidator(_off), AfterValidator(_checked_pause)] = timedelta(
+        seconds=10
+    )
+    """How often a worker looks whether the YAML files have changed; `off`: only at SIGHUP."""
 
     memories: Annotated[tuple[Path, ...], NoDecode, BeforeValidator(_split_folders)] = (Path("memories"),)
     """Folders of YAML files; in the environment separated as in PATH."""

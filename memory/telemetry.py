@@ -53,6 +53,7 @@ _breaker_changes = _meter.create_counter("memory_breaker_changes", description="
 _breaker_rejections = _meter.create_counter(
     "memory_breaker_rejections", description="Calls that an open circuit breaker refused"
 )
+_reloads = _meter.create_counter("memory_reloads", description="Declarations that were read again while running")
 _failed_wakes = _meter.create_counter("memory_failed_wakes", description="Flushers that could not be told of due work")
 
 
@@ -142,6 +143,11 @@ def count_breaker_change(resource: str, state: str) -> None:
 def count_breaker_rejection(resource: str) -> None:
     """Counts a call that an open circuit breaker refused."""
     _breaker_rejections.add(1, {"resource": resource})
+
+
+def count_reload(outcome: str) -> None:
+    """Counts that declarations were read again: `ok`, or `failed` where the old ones stayed in force."""
+    _reloads.add(1, {"outcome": outcome})
 
 
 def count_janitor(action: str, times: int) -> None:

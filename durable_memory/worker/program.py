@@ -23,7 +23,7 @@ from temporalio.worker import Worker, WorkerDeploymentConfig
 
 from durable_memory.dev import DEFAULT_FOLDER, dev_servers
 from durable_memory.exit import leave
-from durable_memory.memory.declarations.registry import Registry
+from durable_memory.memory.declarations.watching import Watch
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 from durable_memory.memory.settings import Settings
 from durable_memory.memory.stores.port import Store
@@ -37,6 +37,7 @@ from durable_memory.worker.http import serving
 from durable_memory.worker.logs import log_lost_errors
 from durable_memory.worker.metrics import WorkerMetrics, install_metrics
 from durable_memory.worker.readiness import Readiness
+from durable_memory.worker.reloading import reloading
 from durable_memory.worker.spans import exporting_spans
 
 _DRAIN = timedelta(seconds=10)
@@ -84,14 +85,14 @@ async def _until_signal(work: Coroutine[Any, Any, None]) -> None:
 
 async def _work(settings: Settings, *, dev: bool) -> None:
     deployment = deployment_of(os.environ)
-    registry = Registry.load(settings.memories)
+    watch = Watch(settings.memories)
     metrics = install_metrics()
     async with AsyncExitStack() as stack:
         stack.enter_context(exporting_spans(os.environ))
         redis_url, profile = await stack.enter_async_context(_servers(settings, dev=dev))
         plugin = MemoryPlugin(
             redis_url=redis_url,
-            memories=registry,
+            memories=watch.registry,
             project=settings.project,
             prefix=settings.prefix,
             task_queue=settings.task_queue,
@@ -105,6 +106,7 @@ async def _work(settings: Settings, *, dev: bool) -> None:
         await stack.enter_async_context(metrics.collecting())
         readiness = Readiness(store, client, settings.task_queue, metrics)
         await _serve_probes(stack, settings, readiness)
+        await stack.enter_async_context(reloading(watch, plugin.use, settings.reload_interval))
         warming = asyncio.create_task(TiktokenCounter().load())
         stack.callback(warming.cancel)
         await _poll(client, settings.task_queue, readiness, deployment)

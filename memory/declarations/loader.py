@@ -77,7 +77,7 @@ def load_folders(folders: Iterable[Path | str], environment: Mapping[str, str] |
     environment = os.environ if environment is None else environment
     faults: list[Fault] = []
     sources: list[Source] = []
-    for file in _files(folders, faults):
+    for file in declaration_files(folders, faults):
         documents = _documents(file, faults)
         sources += [_source(document, str(file), environment, faults) for document in documents]
     return _checked(sources, faults)
@@ -115,8 +115,8 @@ def _checked(sources: Sequence[Source], faults: list[Fault]) -> tuple[Resource, 
     return tuple(source.declaration for source in sources if source.declaration is not None)
 
 
-def _files(folders: Iterable[Path | str], faults: list[Fault]) -> list[Path]:
-    """The files, each once, also where folders are given twice."""
+def declaration_files(folders: Iterable[Path | str], faults: list[Fault]) -> list[Path]:
+    """Returns the files, each once, also where folders are given twice; adds to `faults` what cannot be read."""
     files: dict[Path, Path] = {}
     for folder in map(Path, folders):
         try:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
 from temporalio.client import Client
@@ -13,6 +14,7 @@ from temporalio.client import Client
 from durable_memory import MemoryClient
 from durable_memory.activities.runs import TemporalRuns
 from durable_memory.activities.waker import TemporalWaker
+from durable_memory.memory.declarations.watching import Watch
 from durable_memory.memory.errors import MemoryConflict, MemoryUnavailable
 from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
 from durable_memory.memory.flushing.summarizer import SummaryRequest
@@ -26,6 +28,7 @@ from durable_memory.worker.metrics import WorkerMetrics
 from tests.integration.telemetry.declared import REGISTRY
 
 KEY = "key-of-marley"
+SHIPPED = Path(__file__).parents[3] / "memories"
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,11 @@ async def play(client: MemoryClient, redis_url: str, temporal: Client) -> None:
     await _wake_in_vain(client, temporal)
     await _sweep(client, temporal)
     await _break()
+    await _reload()
+
+
+async def _reload() -> None:
+    await Watch([SHIPPED]).reload(lambda _: None)
 
 
 async def _break() -> None:

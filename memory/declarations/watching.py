@@ -1,0 +1,88 @@
+"""Notices that files of declarations have changed, and reads them again: all of them, or what was read before stays."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from durable_memory.memory import telemetry
+from durable_memory.memory.declarations.loader import declaration_files
+from durable_memory.memory.declarations.registry import Registry
+from durable_memory.memory.declarations.validation import Resource
+
+_Marks: TypeAlias = tuple[tuple[str, int, int, int], ...]
+"""Name, inode, size and time of change of each file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What reading again has changed: ids of memory resources, and of agents behind the word `agent`."""
+
+    added: tuple[str, ...]
+    changed: tuple[str, ...]
+    removed: tuple[str, ...]
+
+
+class Watch:
+    """The declarations of some folders, in the form that was valid last."""
+
+    def __init__(self, folders: Iterable[Path | str]) -> None:
+        """Reads the folders. Raises InvalidDeclarations: there is nothing yet to fall back on."""
+        self._folders = tuple(folders)
+        # Looked at before it is read: what changes in between is seen at the next look.
+        self._read = self._seen = self._marks()
+        self.registry = Registry.load(self._folders)
+        """The declarations in force."""
+
+    def is_due(self) -> bool:
+        """Tells whether files differ from those that were read last, and have stood still since the look before.
+
+        A file that is being written is read when it is whole; one that was found faulty, when it changes again.
+        """
+        before, self._seen = self._seen, self._marks()
+        return self._seen != self._read and self._seen == before
+
+    async def reload(self, accept: Callable[[Registry], None]) -> Changes:
+        """Reads the folders again and hands the declarations on; if that is refused, the old ones stay in force.
+
+        Files are read in a thread, since a slow disk must not hold up this event loop. Raises InvalidDeclarations with
+        every fault, and what `accept` raises.
+        """
+        outcome = "failed"
+        try:
+            self._read = await asyncio.to_thread(self._marks)
+            registry = await asyncio.to_thread(Registry.load, self._folders)
+            accept(registry)
+            outcome = "ok"
+        finally:
+            telemetry.count_reload(outcome)
+        changes = _changes(self.registry, registry)
+        self.registry = registry
+        return changes
+
+    def _marks(self) -> _Marks:
+        marks: list[tuple[str, int, int, int]] = []
+        # A folder that cannot be read has no files here; reading again says what is wrong with it.
+        for file in declaration_files(self._folders, []):
+            with contextlib.suppress(OSError):
+                status = file.stat()
+                marks.append((str(file), status.st_ino, status.st_size, status.st_mtime_ns))
+        return tuple(marks)
+
+
+def _changes(before: Registry, after: Registry) -> Changes:
+    old, new = _by_name(before), _by_name(after)
+    return Changes(
+        added=tuple(sorted(new.keys() - old.keys())),
+        changed=tuple(sorted(name for name in new.keys() & old.keys() if new[name] != old[name])),
+        removed=tuple(sorted(old.keys() - new.keys())),
+    )
+
+
+def _by_name(registry: Registry) -> dict[str, Resource]:
+    memories: dict[str, Resource] = {resource.id: resource for resource in registry.memories()}
+    return memories | {f"agent {agent.id}": agent for agent in registry.agents()}
