@@ -34,7 +34,10 @@ _CLOCKS_DIFFER: Final = timedelta(seconds=60)
 
 @activity.defn(name=wire.FLUSH_BEGIN)
 async def begin(request: Any = None) -> Json:
-    """Chooses a batch: {outcome: batch, batch}. Or ends with a flush result; where a memory drops, that is all."""
+    """Chooses a batch: {outcome: batch, batch, queue}. Or ends with a flush result; where a memory drops, that is all.
+
+    queue: where its summary is to be written, if not here: what waits for a model takes no slot from others.
+    """
     asked = parse(wire.BeginRequest, request)
     resource, memory, flush = _target(asked.target)
     limits = resource.limits()
@@ -48,7 +51,10 @@ async def begin(request: Any = None) -> Json:
     if isinstance(begun, FlushResult):
         data: Json = to_json(begun)
         return data
-    return {"outcome": "batch", "batch": {**dataclasses.asdict(begun), "begun_ms": now_ms}}
+    answer: Json = {"outcome": "batch", "batch": {**dataclasses.asdict(begun), "begun_ms": now_ms}}
+    if client_of_project(asked.target.project).summarizers.of(resource).waits:
+        answer["queue"] = wire.summaries_queue(activity.info().task_queue)
+    return answer
 
 
 @activity.defn(name=wire.FLUSH_SUMMARIZE)
@@ -57,7 +63,7 @@ async def summarize(request: Any = None) -> Json:
     asked = parse(wire.BatchRequest, request)
     resource, memory, flush = _target(asked.target)
     async with heartbeating():
-        stopped = await flush.summarize(memory, _batch(asked.batch), resource.limits())
+        stopped = await flush.summarize(memory, _batch(asked.batch), resource.limits(), last_attempt=_is_last_attempt())
     if stopped is not None:
         telemetry.count_flush(resource.id, resource.flushing.type, stopped, _seconds_since(asked.batch.begun_ms))
     return {"outcome": stopped or "drafted"}
@@ -110,6 +116,12 @@ async def _ended(resource: MemoryResource, memory: MemoryId, result: FlushResult
 
 def _seconds_since(begun_ms: int) -> float:
     return max(time.time_ns() // 1_000_000 - begun_ms, 0) / 1_000
+
+
+def _is_last_attempt() -> bool:
+    info = activity.info()
+    attempts = info.retry_policy.maximum_attempts if info.retry_policy else 0
+    return 0 < attempts <= info.attempt
 
 
 def _attempt_ends_ms() -> int:

@@ -21,6 +21,9 @@ A request may carry `contract`; a higher one is refused, retryably.
 DEFAULT_TASK_QUEUE: Final = "durable-memory"
 """The project's queue: flushers run there, and callers by name send there."""
 
+SUMMARIES: Final = "-summaries"
+"""Ends the name of the queue on which summaries that wait for a model are written."""
+
 APPEND: Final = "memory.append"
 RECORD_TURN: Final = "memory.record_turn"
 READ: Final = "memory.read"
@@ -62,6 +65,11 @@ MAX_REQUEST_BYTES: Final = 1_500_000
 
 WARN_REQUEST_BYTES: Final = 256_000
 """Encoded size from which a request is worth a warning: it stays in the history of the workflow."""
+
+
+def summaries_queue(task_queue: str) -> str:
+    """Returns the queue for the slow summaries of a project, by its own queue."""
+    return task_queue + SUMMARIES
 
 
 MessageField: TypeAlias = Annotated[dict[str, Any], Message]

@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from temporalio import activity
 from temporalio.client import Client
@@ -16,7 +16,7 @@ from temporalio.plugin import SimplePlugin
 from temporalio.worker import ReplayerConfig, Worker, WorkerConfig, WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
-from durable_memory.activities import conversation, flush, janitor, lifecycle
+from durable_memory.activities import conversation, flush, janitor, lifecycle, wire
 from durable_memory.activities.current import ActivityInterceptor
 from durable_memory.activities.waker import TemporalWaker
 from durable_memory.janitor_schedule import ensure_janitor
@@ -45,8 +45,9 @@ class MemoryPlugin(SimplePlugin):
     redis_url, project, prefix: where memories are kept. memories: folders of YAML files, or a registry. task_queue: the
     project's queue, where flushers run. companion: run a second worker for that queue beside yours; switch it off where
     `worker.py` serves it. janitor: ensure the schedule of the project's janitor, which finishes what terminated
-    workflows leave; `worker.py` does that as well. summarizer: writes the summaries. allow_in_memory: accept resources
-    of persistence type in_memory, whose memories end with this process: for tests.
+    workflows leave; `worker.py` does that as well. summarizer: writes the summaries of all resources, in place of those
+    that they declare. summary_slots: how many summaries that wait for a model are written at the same time.
+    allow_in_memory: accept resources of persistence type in_memory, whose memories end with this process: for tests.
     """
 
     def __init__(  # noqa: PLR0913 - each is a choice of its own
@@ -60,10 +61,17 @@ class MemoryPlugin(SimplePlugin):
         companion: bool = True,
         janitor: bool = False,
         summarizer: Summarizer | None = None,
+        summary_slots: int | None = None,
         allow_in_memory: bool = False,
     ) -> None:
         """Loads the declarations. Raises MemoryInvalid that lists every fault in them, and for wrong settings."""
-        given = {"redis_url": redis_url, "project": project, "prefix": prefix, "task_queue": task_queue}
+        given = {
+            "redis_url": redis_url,
+            "project": project,
+            "prefix": prefix,
+            "task_queue": task_queue,
+            "summary_slots": summary_slots,
+        }
         settings = Settings(**{name: value for name, value in given.items() if value is not None})
         self._redis_url = settings.redis_url
         self._project = settings.project
@@ -72,13 +80,15 @@ class MemoryPlugin(SimplePlugin):
         self._companion = companion
         self._janitor_interval = settings.janitor_interval if janitor else None
         self._summarizer = summarizer
+        self._summary_slots = settings.summary_slots
         self._registry = memories if isinstance(memories, Registry) else Registry.load(memories or settings.memories)
         self._allow_in_memory = allow_in_memory
         if not allow_in_memory:
             _refuse_in_memory(self._registry)
         self._shared: dict[_Place, Shared] = {}
         self._companions: weakref.WeakSet[Worker] = weakref.WeakSet()
-        self._making_companion = False
+        self._writers: weakref.WeakSet[Worker] = weakref.WeakSet()
+        self._making: Literal["companion", "writer"] | None = None
         self._served: weakref.WeakSet[Client] = weakref.WeakSet()
         super().__init__(
             "durable_memory.MemoryPlugin",
@@ -111,11 +121,14 @@ class MemoryPlugin(SimplePlugin):
         client = config.get("client")
         if client is None or self not in client.config(active_config=True)["plugins"]:
             raise ValueError("MemoryPlugin belongs on the client, whose workers inherit it: pass it to Client.connect")
+        if self._making == "writer":
+            config["activities"] = [flush.summarize]
+            return super().configure_worker(config)
         activities += [*conversation.ACTIVITIES, lifecycle.cleanup]
         if config.get("task_queue") == self._task_queue:
             activities += [*flush.ACTIVITIES, *janitor.ACTIVITIES]
             config["workflows"] = [*(config.get("workflows") or []), *_WORKFLOWS]
-            if not self._making_companion:
+            if self._making is None:
                 self._served.add(client)
         config["activities"] = activities
         return super().configure_worker(config)
@@ -126,9 +139,12 @@ class MemoryPlugin(SimplePlugin):
         return super().configure_replayer(config)
 
     async def run_worker(self, worker: Worker, next: Callable[[Worker], Awaitable[None]]) -> None:  # noqa: A002
-        """Runs the worker with open connections, and the companion beside it."""
-        if worker in self._companions:
+        """Runs the worker with open connections, the companion beside it, and beside both who writes slow summaries."""
+        if worker in self._writers:
             await next(worker)
+            return
+        if worker in self._companions:
+            await self._run_with_writer(worker, next)
             return
         shared = self._share(worker.client)
         shared.users += 1
@@ -138,11 +154,26 @@ class MemoryPlugin(SimplePlugin):
             except Exception:
                 await run_to_its_end(worker, next)
                 raise
-            await next(worker)
+            await self._run_with_writer(worker, next)
         finally:
             shared.users -= 1
             if not shared.users:
                 await shared.close()
+
+    async def _run_with_writer(self, worker: Worker, run: Callable[[Worker], Awaitable[None]]) -> None:
+        """Runs a worker; beside one of the project's queue, another that writes its slow summaries in its own slots."""
+        if worker.task_queue != self._task_queue:
+            await run(worker)
+            return
+        writer = self._make(
+            "writer",
+            worker.client,
+            task_queue=wire.summaries_queue(self._task_queue),
+            max_concurrent_activities=self._summary_slots,
+        )
+        self._writers.add(writer)
+        async with writer:
+            await run(worker)
 
     def _share(self, client: Client) -> Shared:
         place = _place(client)
@@ -156,13 +187,17 @@ class MemoryPlugin(SimplePlugin):
     def _make_companion(self, client: Client) -> Worker | None:
         if not self._companion or client in self._served:
             return None
-        self._making_companion = True
-        try:
-            companion = Worker(client, task_queue=self._task_queue, graceful_shutdown_timeout=_DRAIN)
-        finally:
-            self._making_companion = False
+        companion = self._make("companion", client, task_queue=self._task_queue)
         self._companions.add(companion)
         return companion
+
+    def _make(self, kind: Literal["companion", "writer"], client: Client, **options: Any) -> Worker:
+        """Makes a worker of ours, which `configure_worker` tells from those of the user."""
+        self._making = kind
+        try:
+            return Worker(client, graceful_shutdown_timeout=_DRAIN, **options)
+        finally:
+            self._making = None
 
     async def _connect(self, client: Client) -> MemoryClient:
         if self._janitor_interval is not None:
@@ -179,6 +214,12 @@ class MemoryPlugin(SimplePlugin):
         )
         if memories.registry is not self._registry:
             memories.use(self._registry)  # others came into force meanwhile
+        if self._companion or client in self._served:
+            try:
+                memories.summarizers.check(self._registry.memories())
+            except MemoryInvalid:
+                await memories.close()
+                raise
         return memories
 
     def _client_of_activity(self) -> MemoryClient:

@@ -18,7 +18,7 @@ from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.resource import SCOPES, MemoryResource, Scope
 from durable_memory.memory.door import Door
 from durable_memory.memory.errors import MemoryInvalid
-from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
+from durable_memory.memory.flushing.choice import Summarizers
 from durable_memory.memory.flushing.steps import Flush
 from durable_memory.memory.flushing.summarizer import Summarizer
 from durable_memory.memory.identity import MemoryId
@@ -63,6 +63,8 @@ class MemoryClient:
         clock = clock or SystemClock()
         counter = counter or TiktokenCounter()
         door = Door(counter, clock)
+        spending = {persistence: backend.spending for persistence, backend in backends.items()}
+        self._summarizers = summarizers = Summarizers(summarizer, spending, project=project)
         self._registry = registry
         self._backends = backends
         self._project = project
@@ -74,7 +76,9 @@ class MemoryClient:
                 store=backend.store,
                 index=backend.index,
                 door=door,
-                flush=Flush(backend.store, summarizer or RuleBasedSummarizer(), counter, clock),
+                flush=Flush(
+                    backend.store, lambda memory: summarizers.of(registry.memory(memory.resource)), counter, clock
+                ),
                 waker=waker or NoWaker(),
                 clock=clock,
             )
@@ -99,8 +103,8 @@ class MemoryClient:
         redis_url: `redis://`, `rediss://`, `redis+cluster://`, `redis+sentinel://` or `unix://`; not needed if every
         resource is in_memory. memories: folders of YAML files, or a registry. project, prefix: must be the same in all
         programs that share memories. waker: wakes background flushes; without one, memories stay due until a worker
-        sees them. Raises MemoryInvalid for wrong declarations and addresses, MemoryUnavailable if Redis cannot be
-        reached.
+        sees them. summarizer: writes the summaries of all resources, in place of those that they declare. Raises
+        MemoryInvalid for wrong declarations and addresses, MemoryUnavailable if Redis cannot be reached.
         """
         registry = memories if isinstance(memories, Registry) else Registry.load(memories)
         needed = {resource.persistence.type for resource in registry.memories()}
@@ -141,6 +145,11 @@ class MemoryClient:
                     "the start; start again to use it"
                 )
         self._registry = registry
+
+    @property
+    def summarizers(self) -> Summarizers:
+        """Who writes the summaries of this client's flushes."""
+        return self._summarizers
 
     @property
     def backends(self) -> Mapping[str, Backend]:
@@ -276,6 +285,7 @@ class MemoryClient:
 
     async def close(self) -> None:
         """Closes the connections."""
+        await self._summarizers.close()
         for backend in self._backends.values():
             await backend.store.close()
 

@@ -12,13 +12,16 @@
     ├── MemoryOperationConflict     the operation id was used for other content
     ├── MemoryOperationExpired      the operation came after its deadline
     ├── MemoryDamaged               stored counters and records disagree (maxmemory eviction, foreign hands)
+    ├── MemoryModelRefused          the language model of a summariser refuses key, model or request
+    ├── MemoryBudgetSpent           a resource has spent its language-model tokens of this day
     ├── MemoryUnavailable           the store or the flusher cannot be reached
     ├── MemoryBusy                  another flush holds the lease
     ├── MemoryBackpressure          the overflow, or the record of operations, is full for now
     ├── MemoryContractTooNew        a caller speaks a newer wire contract than this worker
+    ├── MemoryModelUnavailable      the language model of a summariser is overloaded, too slow or out of reach
     └── MemorySummaryRejected       the summariser returned nothing usable
 
-The last five are worth a retry (`retryable`); the others end the call for good. Texts name resource, operation,
+The last six are worth a retry (`retryable`); the others end the call for good. Texts name resource, operation,
 limit and actual, never content, keys or passwords.
 """
 
@@ -104,6 +107,14 @@ class MemoryDamaged(MemoryFault):
     """
 
 
+class MemoryModelRefused(MemoryFault):
+    """The language model of a summariser refuses its key, its name or the request: another attempt ends the same."""
+
+
+class MemoryBudgetSpent(MemoryFault):
+    """A resource has spent the language-model tokens of its day (`daily_token_budget`); the messages wait."""
+
+
 class MemoryUnavailable(MemoryFault):
     """The store, or the server that runs the flusher, cannot be reached. Nothing is known to be written."""
 
@@ -128,7 +139,13 @@ class MemoryContractTooNew(MemoryFault):
     retryable = True
 
 
+class MemoryModelUnavailable(MemoryFault):
+    """The language model of a summariser is overloaded, too slow or out of reach; the messages stay as they are."""
+
+    retryable = True
+
+
 class MemorySummaryRejected(MemoryFault):
-    """The summariser returned an empty or too large text; the messages stay as they are."""
+    """The summariser returned an empty, refused, cut or too large text; the messages stay as they are."""
 
     retryable = True

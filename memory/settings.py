@@ -106,6 +106,9 @@ class Settings(BaseSettings):
     )
     """How often a worker looks whether the YAML files have changed; `off`: only at SIGHUP."""
 
+    summary_slots: Annotated[int, Field(ge=1, le=1000)] = 10
+    """How many summaries that wait for a model a process writes at the same time."""
+
     memories: Annotated[tuple[Path, ...], NoDecode, BeforeValidator(_split_folders)] = (Path("memories"),)
     """Folders of YAML files; in the environment separated as in PATH."""
 

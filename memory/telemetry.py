@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from decimal import Decimal
 from types import TracebackType
 from typing import Final, Self
 
@@ -43,6 +44,11 @@ _evictions = _meter.create_counter("memory_evictions", description="Messages tha
 _conflicts = _meter.create_counter("memory_conflicts", description="Calls refused for a version or an operation id")
 _flushes = _meter.create_counter("memory_flush", description="Flushes by strategy and outcome")
 _flush_durations = _meter.create_histogram("memory_flush_duration", unit="s", description="Duration of flushes")
+_summaries = _meter.create_counter("memory_summaries", description="Attempts of summarisers by outcome")
+_model_tokens = _meter.create_counter("memory_model_tokens", description="Tokens that language models charged for")
+_model_cost = _meter.create_counter(
+    "memory_model_cost_usd", description="What language models cost by the public price list, in US dollars"
+)
 _lease_waits = _meter.create_histogram(
     "memory_lease_wait", unit="s", description="How long flushes wait for their lease"
 )
@@ -113,6 +119,21 @@ def count_flush(resource: str, strategy: str, outcome: str, seconds: float) -> N
     labels = {"resource": resource, "strategy": strategy, "outcome": outcome}
     _flushes.add(1, labels)
     _flush_durations.record(seconds, {"resource": resource, "strategy": strategy})
+
+
+def count_summary(resource: str, summarizer: str, outcome: str) -> None:
+    """Counts one attempt of a summariser: `written`, `fallback` (the rules wrote instead), or the type of the error."""
+    _summaries.add(1, {"resource": resource, "summarizer": summarizer, "outcome": outcome})
+
+
+def count_model_use(
+    resource: str, model: str, input_tokens: int | None, output_tokens: int | None, cost_usd: Decimal | None
+) -> None:
+    """Counts what one request to a language model cost; None is unknown, and counted as nothing."""
+    labels = {"resource": resource, "model": model}
+    _model_tokens.add(input_tokens or 0, {**labels, "direction": "input"})
+    _model_tokens.add(output_tokens or 0, {**labels, "direction": "output"})
+    _model_cost.add(float(cost_usd or 0), labels)
 
 
 def record_lease_wait(resource: str, outcome: str, seconds: float) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy
@@ -24,6 +25,9 @@ _SUMMARIZE = workflow.ActivityConfig(
         initial_interval=timedelta(seconds=1), maximum_interval=timedelta(seconds=30), maximum_attempts=6
     ),
 )
+
+_FORCED_ENDS_PAUSE: Final = "forced-flush-ends-pause"
+"""Since 0.2: a forced flush ends the pause after a failed one; before, no signal did."""
 
 
 @workflow.defn(name=wire.FLUSHER)
@@ -65,14 +69,16 @@ class MemoryFlusher:
         self._round += 1
         begun = await self._step(wire.FLUSH_BEGIN, _STEP, owner=f"{workflow.info().run_id}/{self._round}", force=force)
         if begun["outcome"] == "busy":
-            # Asked again when the other flush may have ended; a signal cannot shorten it.
-            await workflow.sleep(timedelta(milliseconds=max(begun["retry_after_ms"], 100)))
+            await self._pause(timedelta(milliseconds=max(begun["retry_after_ms"], 100)), force=force)
             self._force = self._force or force
         if begun["outcome"] != "batch":
             return str(begun["outcome"])
         batch = begun["batch"]
+        config = _SUMMARIZE.copy()
+        if "queue" in begun:
+            config["task_queue"] = begun["queue"]
         try:
-            summarized = await self._step(wire.FLUSH_SUMMARIZE, _SUMMARIZE, batch=batch)
+            summarized = await self._step(wire.FLUSH_SUMMARIZE, config, batch=batch)
         except ActivityError as error:
             if not isinstance(error.cause, Exception) or workflow.cancellation_reason() is not None:
                 raise
@@ -84,6 +90,17 @@ class MemoryFlusher:
             return "stale"
         committed = await self._step(wire.FLUSH_COMMIT, _STEP, batch=batch)
         return str(committed["outcome"])
+
+    async def _pause(self, duration: timedelta, *, force: bool) -> None:
+        """Waits until the other flush may have ended, or the pause after a failed one is over.
+
+        Who forces a flush waits for no such pause. What this round forced already was held up by another flush.
+        """
+        if force or not workflow.patched(_FORCED_ENDS_PAUSE):
+            await workflow.sleep(duration)
+            return
+        with contextlib.suppress(TimeoutError):
+            await workflow.wait_condition(lambda: self._force, timeout=duration)
 
     async def _step(self, activity: str, config: workflow.ActivityConfig, **fields: Any) -> dict[str, Any]:
         request = {"target": self._target, **fields}

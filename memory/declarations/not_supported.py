@@ -20,7 +20,6 @@ FIELDS: Final[Mapping[Kind, Mapping[str, str]]] = {
         "max_context_ratio": f"{NOT_YET}; write max_tokens",
         "token_allocation": f"{NOT_YET}; all sections share one budget",
         "flushing.summarize_oldest_percent": f"{NOT_YET}; write target_ratio",
-        "flushing.summarizer": f"{NOT_YET}; summaries are rule based",
         "privacy_policy": NOT_YET,
         "locking.append_ttl": _NO_LOCK,
         "locking.clear_ttl": _NO_LOCK,

@@ -18,6 +18,7 @@ from durable_memory.memory.declarations.declaration import Count, Declaration, I
 from durable_memory.memory.declarations.durations import Duration
 from durable_memory.memory.declarations.eviction import EvictionPolicy
 from durable_memory.memory.declarations.persistence import Persistence, persistence_problems
+from durable_memory.memory.declarations.summarizer import SummarizerChoice
 from durable_memory.memory.eviction.keywords import Keywords
 from durable_memory.memory.keys.templates import MAX_TEMPLATE_LENGTH, KeyTemplate
 from durable_memory.memory.limits import Limits
@@ -98,6 +99,9 @@ class Flushing(Declaration):
     keep_last: Annotated[int, Field(ge=0, le=100_000)] = 2
     """Groups at the end of the conversation that a flush leaves alone."""
 
+    summarizer: SummarizerChoice = SummarizerChoice()
+    """Who writes the summaries."""
+
 
 class Overflow(Declaration):
     """The capacity for what was evicted and waits for its summary. When it is full, appends are refused for now."""
@@ -172,7 +176,11 @@ class MemoryResource(Declaration):
 
     @model_validator(mode="after")
     def _check_between_fields(self) -> Self:
-        problems = problems_between_fields(self) + persistence_problems(self.persistence, self.ttl)
+        problems = [
+            *problems_between_fields(self),
+            *persistence_problems(self.persistence, self.ttl),
+            *summarizer_problems(self),
+        ]
         rule = SCOPES[self.scope]
         if self.on_workflow_end is not None and self.on_workflow_end not in rule.actions:
             allowed = " or ".join(rule.actions)

@@ -10,13 +10,14 @@ import copy
 import logging
 import secrets
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from durable_memory.memory import codec, telemetry
 from durable_memory.memory.clock import Clock
 from durable_memory.memory.errors import MemoryFault, MemoryOperationExpired, MemorySummaryRejected
+from durable_memory.memory.flushing.choice import Chosen
 from durable_memory.memory.flushing.lease import while_leased
 from durable_memory.memory.flushing.parts import checked_summary, summarize_in_parts
 from durable_memory.memory.flushing.summarizer import Summarizer, SummaryRequest
@@ -30,6 +31,10 @@ from durable_memory.memory.types import FlushResult, Message
 RETRY_AFTER_FAILURE_MS: Final = 2_000
 """How long a failed flush keeps the next one away, so that a broken summariser is not called in a tight loop."""
 
+ATTEMPT_SECONDS: Final = 480.0
+"""How long one attempt of a summariser with a fallback may take, all its requests together: below the ten minutes of
+the activity, so that the last one leaves time for the fallback."""
+
 _GIVE_BACK_SECONDS: Final = 2.0
 _MARK_SHARE: Final = 1 / 4
 """Of a summary's room: if its first line would take more, the brief one stands there."""
@@ -38,11 +43,14 @@ _log = logging.getLogger(__name__)
 
 
 class Flush:
-    """Flushes memories of one store. Belongs to the event loop of its store."""
+    """Flushes memories of one store. Belongs to the event loop of its store.
 
-    def __init__(self, store: Store, summarizer: Summarizer, counter: TokenCounter, clock: Clock) -> None:
+    choose: returns who writes the summaries of a memory.
+    """
+
+    def __init__(self, store: Store, choose: Callable[[MemoryId], Chosen], counter: TokenCounter, clock: Clock) -> None:
         self._store = store
-        self._summarizer = summarizer
+        self._choose = choose
         self._counter = counter
         self._clock = clock
         self._giving_back: set[asyncio.Task[None]] = set()
@@ -70,13 +78,18 @@ class Flush:
             telemetry.record_lease_wait(memory.resource, "busy", begun.retry_after_ms / 1_000)
         return begun
 
-    async def summarize(self, memory: MemoryId, batch: Batch, limits: Limits) -> Stopped | None:
+    async def summarize(
+        self, memory: MemoryId, batch: Batch, limits: Limits, *, last_attempt: bool = True
+    ) -> Stopped | None:
         """Writes the summary of a batch and stores it as the batch's draft, keeping the lease meanwhile.
 
         Returns None when the draft is stored, `gone` or `stale` when it has become useless. Raises
-        MemorySummaryRejected for an empty or too large summary, and whatever the summariser raises.
+        MemorySummaryRejected for an empty or too large summary, and whatever the summariser raises; of one that has a
+        fallback, only what another attempt may mend. last_attempt: there is no other one, so the fallback writes.
         """
-        stopped = await while_leased(self._store, memory, batch, limits, self._draft(memory, batch))
+        stopped = await while_leased(
+            self._store, memory, batch, limits, self._draft(memory, batch, last_attempt=last_attempt)
+        )
         if stopped == "stale":
             telemetry.count_lost_lease(memory.resource)
         return stopped
@@ -130,7 +143,7 @@ class Flush:
                 ) from None
             raise
 
-    async def _draft(self, memory: MemoryId, batch: Batch) -> Stopped | None:
+    async def _draft(self, memory: MemoryId, batch: Batch, *, last_attempt: bool) -> Stopped | None:
         entries: list[StoredEntry] = []
         cursor: int | None = 0
         while cursor is not None:
@@ -139,10 +152,34 @@ class Flush:
                 return page
             entries += page.entries
             cursor = page.cursor
-        summary = await self._summary([codec.decode(entry) for entry in entries], batch.summary_max)
+        messages = [codec.decode(entry) for entry in entries]
+        summary = await self._written(memory, messages, batch.summary_max, last_attempt=last_attempt)
         return await self._store.draft(memory, batch, summary)
 
-    async def _summary(self, messages: list[Message], max_tokens: int) -> Entry:
+    async def _written(
+        self, memory: MemoryId, messages: list[Message], max_tokens: int, *, last_attempt: bool
+    ) -> Entry:
+        """Returns the summary, counting each attempt by its outcome."""
+        chosen, resource = self._choose(memory), memory.resource
+        try:
+            async with asyncio.timeout(ATTEMPT_SECONDS if chosen.fallback else None):
+                summary = await self._summary(chosen.summarizer, messages, max_tokens)
+        except Exception as error:
+            kind = error.type if isinstance(error, MemoryFault) else type(error).__name__
+            telemetry.count_summary(resource, chosen.name, kind)
+            final = isinstance(error, MemoryFault) and not error.retryable
+            if chosen.fallback is None or not (final or last_attempt):
+                raise
+            _log.warning(
+                "a model wrote no summary, so the rules write it", extra={"resource": resource, "reason": kind}
+            )
+            summary = await self._summary(chosen.fallback, messages, max_tokens)
+            telemetry.count_summary(resource, chosen.name, "fallback")
+            return summary
+        telemetry.count_summary(resource, chosen.name, "written")
+        return summary
+
+    async def _summary(self, summarizer: Summarizer, messages: list[Message], max_tokens: int) -> Entry:
         covers = covered(messages)
         brief = await self._tokens(summary_message("", covers, brief=False)) > max_tokens * _MARK_SHARE
         room = max_tokens - await self._tokens(summary_message("", covers, brief=brief))
@@ -151,7 +188,7 @@ class Flush:
                 f"a summary may have {max_tokens} tokens here, which its first line alone exceeds; raise summary_tokens"
             )
         text = checked_summary(
-            await summarize_in_parts(self._summarizer, SummaryRequest(tuple(messages), room, self._counter))
+            await summarize_in_parts(summarizer, SummaryRequest(tuple(messages), room, self._counter))
         )
         message = summary_message(text, covers, brief=brief)
         count = (await self._counter.count([message]))[0]

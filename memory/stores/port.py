@@ -20,6 +20,7 @@ from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.breaker import Breaker
 from durable_memory.memory.stores.index_port import ProjectIndex
+from durable_memory.memory.stores.spending_port import Spending
 from durable_memory.memory.types import AppendResult, ClearResult, DeleteResult, FlushResult, MemoryStats, Section
 
 ABSENT = "absent"
@@ -264,11 +265,12 @@ class Store(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """A store and the index of its projects, opened together.
+    """A store, the index of its projects and what they spend, opened together.
 
     guarded: makes the same behind a circuit breaker, on the same connections; None where nothing can be unavailable.
     """
 
     store: Store
     index: ProjectIndex
+    spending: Spending
     guarded: Callable[[Breaker], Backend] | None = None

@@ -67,10 +67,12 @@ export interface DeleteResult {
 
 export type FinalErrorType =
   | 'MemoryAccessDenied'
+  | 'MemoryBudgetSpent'
   | 'MemoryConflict'
   | 'MemoryDamaged'
   | 'MemoryInvalid'
   | 'MemoryKeyInvalid'
+  | 'MemoryModelRefused'
   | 'MemoryOperationConflict'
   | 'MemoryOperationExpired'
   | 'MemoryOrphanResult'
@@ -207,6 +209,7 @@ export type RetriedErrorType =
   | 'MemoryBackpressure'
   | 'MemoryBusy'
   | 'MemoryContractTooNew'
+  | 'MemoryModelUnavailable'
   | 'MemorySummaryRejected'
   | 'MemoryUnavailable';
 

@@ -20,6 +20,7 @@ from durable_memory.memory.stores.in_memory.index import InMemoryProjectIndex
 from durable_memory.memory.stores.in_memory.operations import Kind
 from durable_memory.memory.stores.in_memory.pinning import pin_groups
 from durable_memory.memory.stores.in_memory.shelves import Shelf, tag_of, until_ms
+from durable_memory.memory.stores.in_memory.spending import InMemorySpending
 from durable_memory.memory.stores.in_memory.state import MemoryState
 from durable_memory.memory.stores.in_memory.viewing import read_view
 from durable_memory.memory.stores.port import (
@@ -189,7 +190,7 @@ class InMemoryStore(InMemoryFlushing, Store):
 def open_in_memory(clock: Clock | None = None) -> Backend:
     """Returns a store and an index of this process. clock: the time of deadlines, leases and expiry."""
     clock = clock or SystemClock()
-    return Backend(InMemoryStore(clock), InMemoryProjectIndex(clock))
+    return Backend(InMemoryStore(clock), InMemoryProjectIndex(clock), InMemorySpending(clock))
 
 
 def _check_version(state: MemoryState | None, wanted: str | None, resource: str) -> None:

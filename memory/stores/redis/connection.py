@@ -17,6 +17,7 @@ from durable_memory.memory.stores.redis.guarded import GuardedLink
 from durable_memory.memory.stores.redis.index import RedisProjectIndex
 from durable_memory.memory.stores.redis.keys import RedisKeys
 from durable_memory.memory.stores.redis.link import ClusterLink, Link, PooledLink
+from durable_memory.memory.stores.redis.spending import RedisSpending
 from durable_memory.memory.stores.redis.store import RedisStore
 from durable_memory.memory.stores.redis.url import check_url, parse_sentinel_url, redact_url
 
@@ -55,6 +56,7 @@ def _backend(link: Link, keys: RedisKeys) -> Backend:
     return Backend(
         RedisStore(link, keys),
         RedisProjectIndex(link, keys),
+        RedisSpending(link, keys),
         guarded=lambda breaker: _backend(GuardedLink(link, breaker), keys),
     )
 

@@ -91,5 +91,9 @@ class RedisKeys:
         """Returns the zset of the memories that may need a flush."""
         return key_set(self._project(project, "due"))
 
+    def spent(self, project: str, resource: str) -> KeySet:
+        """Returns the hash of the language-model tokens that a resource has spent."""
+        return key_set(self._project(project, f"spent:{encode_part(resource)}"))
+
     def _project(self, project: str, name: str) -> str:
         return f"{self._prefix}{{{encode_part(project)}}}:{name}"

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal, cast
 
 from durable_memory.memory import codec
+from durable_memory.memory.flushing.choice import Chosen
 from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
 from durable_memory.memory.flushing.steps import Flush
 from durable_memory.memory.flushing.summarizer import Summarizer, SummaryRequest
@@ -44,7 +45,8 @@ class Scene:
         return self.rig.backend.store
 
     def flush(self, summarizer: Summarizer | None = None, store: Store | None = None) -> Flush:
-        return Flush(store or self.store, summarizer or RuleBasedSummarizer(), self.counter, self.rig.clock)
+        chosen = Chosen(summarizer or RuleBasedSummarizer(), "own")
+        return Flush(store or self.store, lambda _: chosen, self.counter, self.rig.clock)
 
     def soon(self) -> int:
         return self.rig.clock.now_ms() + 600_000

@@ -33,12 +33,15 @@ FINAL = {
     "MemoryOperationConflict",
     "MemoryOperationExpired",
     "MemoryDamaged",
+    "MemoryModelRefused",
+    "MemoryBudgetSpent",
 }
 REPEATED = {
     "MemoryUnavailable",
     "MemoryBusy",
     "MemoryBackpressure",
     "MemoryContractTooNew",
+    "MemoryModelUnavailable",
     "MemorySummaryRejected",
 }
 

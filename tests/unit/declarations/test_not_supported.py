@@ -25,7 +25,6 @@ def only_problem(*documents: dict[str, Any]) -> tuple[str, str]:
         ("max_context_ratio", {"max_context_ratio": 0.4}),
         ("token_allocation", {"token_allocation": {"short_term": 1.0}}),
         ("flushing.summarize_oldest_percent", {"flushing": {"summarize_oldest_percent": 0.4}}),
-        ("flushing.summarizer", {"flushing": {"summarizer": {"type": "rule_based"}}}),
         ("privacy_policy", {"privacy_policy": {"redact_entities": ["email"]}}),
         ("token_provider", {"token_provider": {"provider": "openai"}}),
     ],

@@ -17,6 +17,10 @@ from durable_memory.memory.errors import InvalidDeclarations
 BY_TOKENS: dict[str, Any] = {"resource": "memory", "id": "desk", "max_tokens": 1000}
 GUARDED: dict[str, Any] = {**BY_TOKENS, "persistence": {"circuit_breaker": {"enabled": True}}}
 BY_PRIORITY: dict[str, Any] = {**BY_TOKENS, "eviction_policy": {"type": "priority"}}
+BY_MODEL: dict[str, Any] = {
+    **BY_TOKENS,
+    "flushing": {"summarizer": {"type": "llm", "model": "openai:gpt-4o-mini"}},
+}
 BY_MESSAGES: dict[str, Any] = {
     "resource": "memory",
     "id": "desk",
@@ -66,6 +70,15 @@ ACCEPTED: dict[str, list[object]] = {
     "flushing.summary_tokens": [16, 997],
     "flushing.keep_first": [0, 5],
     "flushing.keep_last": [0, 5],
+    "flushing.summarizer.type": ["llm"],
+    "flushing.summarizer.model": ["openai:gpt-4o-mini", "anthropic:claude-haiku-4-5", "openai:org/model:7b"],
+    "flushing.summarizer.prompt": ["Keep the prices.", "x" * 8000],
+    "flushing.summarizer.endpoint": ["https://llm.example.com/v1", "http://127.0.0.1:8080"],
+    "flushing.summarizer.api_key_env": ["OPENAI_API_KEY", "_key2"],
+    "flushing.summarizer.max_input_tokens": [256, 10_000_000],
+    "flushing.summarizer.timeout": ["1s", "5m"],
+    "flushing.summarizer.fallback": ["rule_based", "none"],
+    "flushing.summarizer.daily_token_budget": [16_000, 1_000_000_000],
     "oversize": ["reject"],
     "open_group_ttl": ["1ms", "7d"],
     "overflow.max_tokens": [2000, 1_000_000],
@@ -139,6 +152,31 @@ REFUSED: dict[str, list[tuple[object, str]]] = {
     ],
     "flushing.keep_first": [(-1, "at least 0"), (898, "does not fit"), (1.5, "whole number")],
     "flushing.keep_last": [(-1, "at least 0"), (900, "does not fit"), (1_000_000, "at most 100000")],
+    "flushing.summarizer.type": [("lm", "did you mean 'llm'"), ("model", "must be rule_based or llm")],
+    "flushing.summarizer.model": [
+        ("gpt-4o-mini", "must be openai:<model> or anthropic:<model>"),
+        ("mistral:large", "is openai:<model> with endpoint"),
+        ("openai:", "must be openai:<model>"),
+        (4, "must be text"),
+        (None, "is missing"),
+    ],
+    "flushing.summarizer.prompt": [("", "at least 1"), ("x" * 8001, "at most 8000")],
+    "flushing.summarizer.endpoint": [
+        ("llm.example.com", "must be a URL"),
+        ("ftp://llm.example.com", "must be a URL"),
+        ("http://:8080/v1", "must be a URL"),
+        ("http://host:port/v1", "must be a URL"),
+        ("https://user:word@llm.example.com", "no user, password or query"),
+        ("https://llm.example.com/v1?key=secret", "no user, password or query"),
+    ],
+    "flushing.summarizer.api_key_env": [
+        ("sk-proj-abc", "the name of an environment variable"),
+        ("", "the name of an environment variable"),
+    ],
+    "flushing.summarizer.max_input_tokens": [(255, "at least 256"), (1.5, "whole number")],
+    "flushing.summarizer.timeout": [("999ms", "from 1s to 5m"), ("6m", "from 1s to 5m"), (30, "without a unit")],
+    "flushing.summarizer.fallback": [("rules", "must be rule_based or none"), (False, "must be rule_based or none")],
+    "flushing.summarizer.daily_token_budget": [(0, "at least 1"), (15_999, "must be at least max_input_tokens")],
     "oversize": [("drop", "must be reject")],
     "open_group_ttl": [(3600, "number without a unit"), ("0s", "longer than zero"), ("soon", "not a duration")],
     "overflow.max_tokens": [(1999, "at least twice max_tokens"), (0, "at least 1")],
@@ -172,6 +210,8 @@ def base_of(path: str) -> dict[str, Any]:
         return GUARDED
     if path == "eviction_policy.priority_keywords":
         return BY_PRIORITY
+    if path.startswith("flushing.summarizer."):
+        return BY_MODEL
     return BY_MESSAGES if path == "overflow.max_messages" else BY_TOKENS
 
 
@@ -207,6 +247,15 @@ def test_a_wrong_value_is_refused_by_the_name_of_its_field(path: str, value: obj
 
 NO_LIMIT = {
     "eviction_policy.priority_keywords",
+    "flushing.summarizer.type",
+    "flushing.summarizer.model",
+    "flushing.summarizer.prompt",
+    "flushing.summarizer.endpoint",
+    "flushing.summarizer.api_key_env",
+    "flushing.summarizer.max_input_tokens",
+    "flushing.summarizer.timeout",
+    "flushing.summarizer.fallback",
+    "flushing.summarizer.daily_token_budget",
     "persistence.circuit_breaker.enabled",
     "persistence.circuit_breaker.timeout",
     "persistence.circuit_breaker.max_failures",
@@ -354,6 +403,8 @@ def test_what_would_have_no_effect_is_refused() -> None:
     drop = with_field(BY_TOKENS, "flushing.type", "drop")
     assert "no effect where flushing.type is drop" in problem_of(drop, "flushing.summary_tokens", 50)
     assert "no effect where flushing.type is drop" in problem_of(drop, "overflow.max_tokens", 5000)
+    assert "no effect where flushing.type is drop" in problem_of(drop, "flushing.summarizer", {"type": "rule_based"})
+    assert "no effect where type is rule_based" in problem_of(BY_TOKENS, "flushing.summarizer.fallback", "none")
     assert "write overflow.max_tokens" in problem_of(BY_TOKENS, "overflow.max_messages", 5000)
     assert "write overflow.max_messages" in problem_of(BY_MESSAGES, "overflow.max_tokens", 5000)
 

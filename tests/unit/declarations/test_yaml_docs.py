@@ -60,7 +60,7 @@ def test_the_tables_have_a_row_for_every_field_and_no_other() -> None:
 
 
 def test_the_block_with_all_fields_has_all_fields(tmp_path: Path) -> None:
-    (text,) = [text for kind, text in BLOCKS if kind == "yaml" and "summary_tokens" in text]
+    (text,) = [text for kind, text in BLOCKS if kind == "yaml" and "circuit_breaker" in text]
     (tmp_path / "page.yaml").write_text(text, "utf-8")
     (resource,) = load_folders([tmp_path], {})
     assert resource.model_fields_set == set(MemoryResource.model_fields)

@@ -1,0 +1,124 @@
+"""Which summariser writes for a resource: the program's own, else the one that its YAML declares."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from durable_memory.memory.declarations.resource import MemoryResource
+from durable_memory.memory.declarations.summarizer import SummarizerChoice
+from durable_memory.memory.errors import MemoryInvalid
+from durable_memory.memory.flushing.llm.budget import DailyBudget
+from durable_memory.memory.flushing.llm.summarizer import LlmSummarizer
+from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
+from durable_memory.memory.flushing.summarizer import Summarizer
+from durable_memory.memory.stores.spending_port import Spending
+
+_Place: TypeAlias = tuple[str, str, SummarizerChoice]
+"""What a summariser was made for: persistence type and id of the resource, and what was declared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Who writes. name: in metrics. fallback: who writes when all attempts failed.
+
+    waits: whether a summary may take long, as where a model is asked, so that it wants slots of its own.
+    """
+
+    summarizer: Summarizer
+    name: str
+    fallback: Summarizer | None = None
+    waits: bool = True
+
+
+_RULE_BASED: Final = Chosen(RuleBasedSummarizer(), "rule_based", waits=False)
+
+
+class Summarizers:
+    """The summarisers of one client. Belongs to its event loop.
+
+    The program's own one (`summarizer=`, else DURABLE_MEMORY_SUMMARIZER) writes for every resource, whatever is
+    declared, and has no fallback. Without one, `flushing.summarizer` decides.
+    """
+
+    def __init__(
+        self,
+        own: Summarizer | None,
+        spending: Mapping[str, Spending],
+        *,
+        project: str,
+        environment: Mapping[str, str] = os.environ,
+    ) -> None:
+        """spending: by persistence type. environment: where keys stand."""
+        self._own = None if own is None else Chosen(own, "own")
+        self._spending = spending
+        self._project = project
+        self._environment = environment
+        self._models: dict[_Place, LlmSummarizer] = {}
+
+    def of(self, resource: MemoryResource) -> Chosen:
+        """Returns who writes for a resource.
+
+        Raises MemoryInvalid, in one sentence, if its model cannot be used here: the extra `llm` or the key is missing.
+        """
+        choice = resource.flushing.summarizer
+        if self._own is not None:
+            return self._own
+        if not choice.uses_model:
+            return _RULE_BASED
+        place = (resource.persistence.type, resource.id, choice)
+        if place not in self._models:
+            self._models[place] = self._make(resource)
+        fallback = None if choice.fallback == "none" else _RULE_BASED.summarizer
+        return Chosen(self._models[place], "llm", fallback)
+
+    def check(self, resources: Iterable[MemoryResource]) -> None:
+        """Raises MemoryInvalid if a summariser of these cannot be used here: for processes that run their flushes."""
+        for resource in resources:
+            if resource.limits().summarize:
+                self.of(resource)
+
+    async def close(self) -> None:
+        """Closes the connections of models."""
+        for summarizer in self._models.values():
+            await summarizer.close()
+        self._models.clear()
+
+    def _make(self, resource: MemoryResource) -> LlmSummarizer:
+        choice = resource.flushing.summarizer
+        if problem := missing_extra(resource):
+            raise MemoryInvalid(problem)
+        key = self._environment.get(choice.key_variable or "") or None
+        if choice.key_variable and key is None:
+            raise MemoryInvalid(
+                f"{resource.id}: flushing.summarizer needs the key of {choice.model}: the environment variable "
+                f"{choice.key_variable} is not set"
+            )
+        # The library is imported only where a model is declared.
+        from durable_memory.memory.flushing.llm.pydantic_ai_model import PydanticAiModel  # noqa: PLC0415
+
+        budget = choice.daily_token_budget
+        return LlmSummarizer(
+            PydanticAiModel(choice, key),
+            resource=resource.id,
+            max_input_tokens=choice.max_input_tokens,
+            prompt=choice.prompt,
+            budget=None
+            if budget is None
+            else DailyBudget(self._spending[resource.persistence.type], self._project, resource.id, budget),
+        )
+
+
+def missing_extra(resource: MemoryResource) -> str | None:
+    """Returns a sentence if the resource declares a language model and this environment cannot ask it."""
+    choice = resource.flushing.summarizer
+    if not choice.uses_model or all(map(_installed, ("pydantic_ai", choice.provider))):
+        return None
+    return f"{resource.id}: flushing.summarizer with type llm needs the extra llm: pip install 'durable-memory[llm]'"
+
+
+def _installed(module: str) -> bool:
+    return importlib.util.find_spec(module) is not None

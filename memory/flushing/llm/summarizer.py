@@ -1,0 +1,121 @@
+"""Summaries by a language model: what it answers is looked at before it may replace a single message."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from durable_memory.memory import telemetry
+from durable_memory.memory.errors import MemorySummaryRejected
+from durable_memory.memory.flushing.llm.budget import DailyBudget
+from durable_memory.memory.flushing.llm.model import Answer, Model, Question
+from durable_memory.memory.flushing.llm.prompt import shortening_prompt, summary_prompt
+from durable_memory.memory.flushing.summarizer import SummaryRequest
+
+_OUTPUT_FACTOR: Final = 2
+_LEAST_OUTPUT: Final = 512
+"""Models count tokens in their own way, and some think before they write: an answer may have twice the room, and this
+much at least. What is too long is shortened, which costs less than an answer that was cut."""
+
+_REFUSAL: Final = re.compile(
+    r"\W*(?:(?:i['\u2019]?m|i am) (?:very )?(?:sorry|unable|not able)|sorry\b|as an ai\b|unfortunately,? i "
+    r"|i (?:can['\u2019]?t|cannot|can not|won['\u2019]?t|will not)\b)",
+    re.IGNORECASE,
+)
+_LONGEST_REFUSAL: Final = 300
+"""In characters. A longer text that begins like an apology may report one."""
+
+_FLOOR: Final = 1 / 50
+_FLOOR_TOKENS: Final = 8
+"""A summary has at least a fiftieth of the tokens of what it stands for, or this many where that is more: `OK.` says
+nothing."""
+
+
+class LlmSummarizer:
+    """A Summarizer that asks a language model, once for a summary and once more to shorten one that is too long.
+
+    resource: whose summaries these are, in metrics. prompt: what a summary is to say, in place of ours.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        resource: str,
+        max_input_tokens: int,
+        prompt: str | None = None,
+        budget: DailyBudget | None = None,
+    ) -> None:
+        self._model = model
+        self._resource = resource
+        self._max_input_tokens = max_input_tokens
+        self._prompt = prompt
+        self._budget = budget
+
+    @property
+    def max_input_tokens(self) -> int | None:
+        """See Summarizer."""
+        return self._max_input_tokens
+
+    async def summarize(self, request: SummaryRequest) -> str:
+        """See Summarizer.
+
+        Raises MemorySummaryRejected for an answer that is empty, refused, cut, says next to nothing or stays too long;
+        MemoryBudgetSpent; and what Model.ask raises.
+        """
+        if not request.messages:
+            raise MemorySummaryRejected("there is nothing to summarise: a summary needs at least one message")
+        room = max(_LEAST_OUTPUT, _OUTPUT_FACTOR * request.max_tokens)
+        text = await self._ask(
+            Question(*summary_prompt(request.messages, request.max_tokens, self._prompt), room), request
+        )
+        await self._check_substance(text, request)
+        if await _tokens(text, request) <= request.max_tokens:
+            return text
+        text = await self._ask(Question(*shortening_prompt(text, request.max_tokens), room), request)
+        await self._check_substance(text, request)
+        tokens = await _tokens(text, request)
+        if tokens > request.max_tokens:
+            raise MemorySummaryRejected(
+                f"the model's summary has {tokens} tokens after it was shortened, at most {request.max_tokens} are "
+                "allowed; raise summary_tokens, or take a model that holds to a length"
+            )
+        return text
+
+    async def close(self) -> None:
+        """Closes the model's connections."""
+        await self._model.close()
+
+    async def _ask(self, question: Question, request: SummaryRequest) -> str:
+        estimate = question.max_tokens
+        for part in (question.instructions, question.text):
+            estimate += await _tokens(part, request)
+        if self._budget is None:
+            answer = await self._model.ask(question)
+        else:
+            answer = await self._budget.ask(self._model, question, estimate)
+        telemetry.count_model_use(
+            self._resource, self._model.name, answer.input_tokens, answer.output_tokens, answer.cost_usd
+        )
+        return _usable(answer)
+
+    async def _check_substance(self, text: str, request: SummaryRequest) -> None:
+        said = sum([await _tokens(message.text, request) for message in request.messages])
+        floor = min(said / 2, max(_FLOOR_TOKENS, said * _FLOOR), request.max_tokens / 2)
+        if await _tokens(text, request) < floor:
+            raise MemorySummaryRejected("the model's summary says next to nothing; the messages stay as they are")
+
+
+def _usable(answer: Answer) -> str:
+    text = answer.text.strip()
+    if answer.ending == "refused" or (len(text) <= _LONGEST_REFUSAL and _REFUSAL.match(text)):
+        raise MemorySummaryRejected("the model declined to write the summary; the messages stay as they are")
+    if answer.ending == "cut":
+        raise MemorySummaryRejected("the model's answer was cut before its end; the messages stay as they are")
+    if not text:
+        raise MemorySummaryRejected("the model returned an empty text; the messages stay as they are")
+    return text
+
+
+async def _tokens(text: str, request: SummaryRequest) -> int:
+    return (await request.counter.count_text(text)).tokens

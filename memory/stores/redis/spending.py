@@ -1,0 +1,39 @@
+"""The spending of projects in Redis: one hash for each resource that has a budget, gone two days after its last use."""
+
+from __future__ import annotations
+
+from redis.exceptions import ResponseError
+
+from durable_memory.memory.stores.redis import replies
+from durable_memory.memory.stores.redis.keys import RedisKeys
+from durable_memory.memory.stores.redis.link import Link
+from durable_memory.memory.stores.redis.scripts import load_script
+
+
+class RedisSpending:
+    """The Spending port on Redis; each call is one script."""
+
+    def __init__(self, link: Link, keys: RedisKeys) -> None:
+        self._link = link
+        self._keys = keys
+
+    async def set_aside(self, project: str, resource: str, tokens: int, limit: int) -> int | None:
+        """See Spending."""
+        day, _ = await self._run(project, resource, tokens, limit, 0)
+        return day or None
+
+    async def put_right(self, project: str, resource: str, day: int, difference: int) -> None:
+        """See Spending."""
+        await self._run(project, resource, difference, 0, day)
+
+    async def spent(self, project: str, resource: str) -> int:
+        """See Spending."""
+        return (await self._run(project, resource, 0, 0, 0))[1]
+
+    async def _run(self, project: str, resource: str, *numbers: int) -> tuple[int, int]:
+        args = [str(number).encode() for number in numbers]
+        try:
+            day, spent = await self._link.run(load_script("spend"), self._keys.spent(project, resource), args)
+        except ResponseError as error:
+            raise replies.index_damaged() from error
+        return day, spent

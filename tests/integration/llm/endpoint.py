@@ -1,0 +1,134 @@
+"""OpenAI's API on loopback, for what no real model does on demand: it waits, trickles, cuts, refuses, fails."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections import deque
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+SUMMARY = "Anna Vermeer decided on 3 March 2026 to ship parcel 4711 to Ghent for 129.50 euro; Bob objected."
+
+
+@dataclass(frozen=True)
+class Says:
+    """Streams an answer, word by word.
+
+    gate: waits for it after the first word. cut: closes the connection in the middle. drip_seconds: between words.
+    """
+
+    text: str = SUMMARY
+    finish: str | None = "stop"
+    tokens: tuple[int, int] | None = (120, 30)
+    refusal: str | None = None
+    gate: asyncio.Event | None = None
+    cut: bool = False
+    drip_seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Fails:
+    """Answers with an error. Its body repeats a secret, as providers' texts may."""
+
+    status: int
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+Reply: TypeAlias = Says | Fails
+
+
+class Endpoint:
+    """Answers with what its script holds, one reply a request, and with `default` when that has ended."""
+
+    def __init__(self) -> None:
+        self.script: deque[Reply] = deque()
+        self.default: Reply = Says()
+        self.requests: list[dict[str, Any]] = []
+        self.keys: list[str] = []
+        self.asked = asyncio.Event()
+        self.url = ""
+
+    @property
+    def questions(self) -> list[tuple[str, str]]:
+        """What was asked: instructions and text of each request."""
+        return [(request["messages"][0]["content"], request["messages"][-1]["content"]) for request in self.requests]
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answers one connection's requests."""
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+            while await self._answer_next(reader, writer):
+                pass
+        writer.close()
+
+    async def _answer_next(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+        headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:])}
+        self.requests.append(json.loads(await reader.readexactly(int(headers["content-length"]))))
+        self.keys.append(headers.get("authorization", ""))
+        self.asked.set()
+        reply = self.script.popleft() if self.script else self.default
+        if isinstance(reply, Fails):
+            body = json.dumps({"error": {"message": f"refused for {self.keys[-1]}", "type": "some_error"}}).encode()
+            extra = "".join(f"{name}: {value}\r\n" for name, value in reply.headers.items())
+            writer.write(_head(reply.status, f"content-length: {len(body)}\r\n{extra}") + body)
+            await writer.drain()
+            return True
+        return await self._stream(reply, writer)
+
+    async def _stream(self, reply: Says, writer: asyncio.StreamWriter) -> bool:
+        writer.write(_head(200, "transfer-encoding: chunked\r\ncontent-type: text/event-stream\r\n"))
+        words = reply.text.split(" ")
+        for number, word in enumerate(words):
+            text = word if number == 0 else f" {word}"
+            await _event(writer, _choice({"role": "assistant", "content": text}, None))
+            if number == 0 and reply.gate is not None:
+                await reply.gate.wait()
+            if reply.cut and number >= len(words) // 2:
+                return False
+            await asyncio.sleep(reply.drip_seconds)
+        if reply.refusal is not None:
+            await _event(writer, _choice({"refusal": reply.refusal}, None))
+        if reply.finish is not None:
+            await _event(writer, _choice({}, reply.finish))
+        if reply.tokens is not None:
+            prompt, completion = reply.tokens
+            usage = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+            await _event(writer, {**_choice({}, None), "choices": [], "usage": usage})
+        await _chunk(writer, b"data: [DONE]\n\n")
+        writer.write(b"0\r\n\r\n")
+        await writer.drain()
+        return True
+
+
+@asynccontextmanager
+async def endpoint() -> AsyncIterator[Endpoint]:
+    """Runs an endpoint."""
+    served = Endpoint()
+    server = await asyncio.start_server(served.serve, "127.0.0.1", 0)
+    served.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+    try:
+        yield served
+    finally:
+        server.close()
+
+
+def _head(status: int, headers: str) -> bytes:
+    return f"HTTP/1.1 {status} Whatever\r\n{headers}\r\n".encode()
+
+
+def _choice(delta: dict[str, Any], finish: str | None) -> dict[str, Any]:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish}
+    return {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "gpt-4o-mini", "choices": [choice]}
+
+
+async def _event(writer: asyncio.StreamWriter, data: dict[str, Any]) -> None:
+    await _chunk(writer, b"data: " + json.dumps(data).encode() + b"\n\n")
+
+
+async def _chunk(writer: asyncio.StreamWriter, data: bytes) -> None:
+    writer.write(b"%x\r\n%b\r\n" % (len(data), data))
+    await writer.drain()
