@@ -23,6 +23,7 @@ from durable_memory.janitor_schedule import ensure_janitor
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import MemoryInvalid
+from durable_memory.memory.flushing.choice import check_models
 from durable_memory.memory.flushing.summarizer import Summarizer
 from durable_memory.memory.settings import Settings
 from durable_memory.shared import Shared, run_to_its_end
@@ -103,6 +104,7 @@ class MemoryPlugin(SimplePlugin):
         """
         if not self._allow_in_memory:
             _refuse_in_memory(registry)
+        self._check_models(registry)
         for shared in self._shared.values():
             shared.use(registry)
         self._registry = registry
@@ -199,7 +201,13 @@ class MemoryPlugin(SimplePlugin):
         finally:
             self._making = None
 
+    def _check_models(self, registry: Registry) -> None:
+        """Refuses models that this process is to ask and cannot."""
+        if self._summarizer is None and (self._companion or len(self._served)):
+            check_models(registry.memories())
+
     async def _connect(self, client: Client) -> MemoryClient:
+        self._check_models(self._registry)
         if self._janitor_interval is not None:
             await ensure_janitor(
                 client, project=self._project, task_queue=self._task_queue, interval=self._janitor_interval
@@ -214,12 +222,6 @@ class MemoryPlugin(SimplePlugin):
         )
         if memories.registry is not self._registry:
             memories.use(self._registry)  # others came into force meanwhile
-        if self._companion or client in self._served:
-            try:
-                memories.summarizers.check(self._registry.memories())
-            except MemoryInvalid:
-                await memories.close()
-                raise
         return memories
 
     def _client_of_activity(self) -> MemoryClient:

@@ -18,7 +18,7 @@ from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.resource import SCOPES, MemoryResource, Scope
 from durable_memory.memory.door import Door
 from durable_memory.memory.errors import MemoryInvalid
-from durable_memory.memory.flushing.choice import Summarizers
+from durable_memory.memory.flushing.choice import Chosen, Summarizers
 from durable_memory.memory.flushing.steps import Flush
 from durable_memory.memory.flushing.summarizer import Summarizer
 from durable_memory.memory.identity import MemoryId
@@ -64,7 +64,7 @@ class MemoryClient:
         counter = counter or TiktokenCounter()
         door = Door(counter, clock)
         spending = {persistence: backend.spending for persistence, backend in backends.items()}
-        self._summarizers = summarizers = Summarizers(summarizer, spending, project=project)
+        self._summarizers = Summarizers(summarizer, spending, project=project)
         self._registry = registry
         self._backends = backends
         self._project = project
@@ -76,9 +76,7 @@ class MemoryClient:
                 store=backend.store,
                 index=backend.index,
                 door=door,
-                flush=Flush(
-                    backend.store, lambda memory: summarizers.of(registry.memory(memory.resource)), counter, clock
-                ),
+                flush=Flush(backend.store, self._summarizer_of, counter, clock),
                 waker=waker or NoWaker(),
                 clock=clock,
             )
@@ -206,6 +204,10 @@ class MemoryClient:
             known = limits, replace(services, store=backend.store, index=backend.index, flush=flush)
             self._guarded[resource.id] = known
         return known[1]
+
+    def _summarizer_of(self, memory: MemoryId) -> Chosen:
+        """Returns who writes the summaries of a memory by the declarations that are in force now."""
+        return self._summarizers.of(self._registry.memory(memory.resource))
 
     def calling_as(self, caller: Caller) -> MemoryClient:
         """Returns this client on behalf of another caller; both share everything else."""

@@ -18,7 +18,7 @@ from durable_memory.memory.declarations.declaration import Count, Declaration, I
 from durable_memory.memory.declarations.durations import Duration
 from durable_memory.memory.declarations.eviction import EvictionPolicy
 from durable_memory.memory.declarations.persistence import Persistence, persistence_problems
-from durable_memory.memory.declarations.summarizer import SummarizerChoice
+from durable_memory.memory.declarations.summarizer import SummarizerChoice, summarizer_problems
 from durable_memory.memory.eviction.keywords import Keywords
 from durable_memory.memory.keys.templates import MAX_TEMPLATE_LENGTH, KeyTemplate
 from durable_memory.memory.limits import Limits

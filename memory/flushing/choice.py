@@ -75,12 +75,6 @@ class Summarizers:
         fallback = None if choice.fallback == "none" else _RULE_BASED.summarizer
         return Chosen(self._models[place], "llm", fallback)
 
-    def check(self, resources: Iterable[MemoryResource]) -> None:
-        """Raises MemoryInvalid if a summariser of these cannot be used here: for processes that run their flushes."""
-        for resource in resources:
-            if resource.limits().summarize:
-                self.of(resource)
-
     async def close(self) -> None:
         """Closes the connections of models."""
         for summarizer in self._models.values():
@@ -89,14 +83,8 @@ class Summarizers:
 
     def _make(self, resource: MemoryResource) -> LlmSummarizer:
         choice = resource.flushing.summarizer
-        if problem := missing_extra(resource):
-            raise MemoryInvalid(problem)
+        check_models([resource], self._environment)
         key = self._environment.get(choice.key_variable or "") or None
-        if choice.key_variable and key is None:
-            raise MemoryInvalid(
-                f"{resource.id}: flushing.summarizer needs the key of {choice.model}: the environment variable "
-                f"{choice.key_variable} is not set"
-            )
         # The library is imported only where a model is declared.
         from durable_memory.memory.flushing.llm.pydantic_ai_model import PydanticAiModel  # noqa: PLC0415
 
@@ -110,6 +98,22 @@ class Summarizers:
             if budget is None
             else DailyBudget(self._spending[resource.persistence.type], self._project, resource.id, budget),
         )
+
+
+def check_models(resources: Iterable[MemoryResource], environment: Mapping[str, str] = os.environ) -> None:
+    """Raises MemoryInvalid, in one sentence, if a declared model cannot be used in this process.
+
+    For processes that run flushes, at their start: the extra `llm` or the variable with the key may be missing.
+    """
+    for resource in resources:
+        choice = resource.flushing.summarizer
+        if problem := missing_extra(resource):
+            raise MemoryInvalid(problem)
+        if choice.uses_model and choice.key_variable and not environment.get(choice.key_variable):
+            raise MemoryInvalid(
+                f"{resource.id}: flushing.summarizer needs the key of {choice.model}: the environment variable "
+                f"{choice.key_variable} is not set"
+            )
 
 
 def missing_extra(resource: MemoryResource) -> str | None:

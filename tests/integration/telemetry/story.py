@@ -14,8 +14,11 @@ from temporalio.client import Client
 from durable_memory import MemoryClient
 from durable_memory.activities.runs import TemporalRuns
 from durable_memory.activities.waker import TemporalWaker
+from durable_memory.memory.declarations.summarizer import SummarizerChoice
 from durable_memory.memory.declarations.watching import Watch
 from durable_memory.memory.errors import MemoryConflict, MemoryUnavailable
+from durable_memory.memory.flushing.llm.pydantic_ai_model import PydanticAiModel
+from durable_memory.memory.flushing.llm.summarizer import LlmSummarizer
 from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
 from durable_memory.memory.flushing.summarizer import SummaryRequest
 from durable_memory.memory.identity import MemoryId
@@ -24,7 +27,9 @@ from durable_memory.memory.limits import BreakerLimits
 from durable_memory.memory.stores.breaker import Breaker
 from durable_memory.memory.tokens.encodings import Encodings
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
+from durable_memory.memory.types import Message
 from durable_memory.worker.metrics import WorkerMetrics
+from tests.integration.llm.endpoint import endpoint
 from tests.integration.telemetry.declared import REGISTRY
 
 KEY = "key-of-marley"
@@ -80,10 +85,19 @@ async def play(client: MemoryClient, redis_url: str, temporal: Client) -> None:
     await _sweep(client, temporal)
     await _break()
     await _reload()
+    await _ask_a_model()
 
 
 async def _reload() -> None:
     await Watch([SHIPPED]).reload(lambda _: None)
+
+
+async def _ask_a_model() -> None:
+    async with endpoint() as service:
+        choice = SummarizerChoice(type="llm", model="openai:gpt-4o-mini", endpoint=service.url)
+        model = LlmSummarizer(PydanticAiModel(choice, None), resource="small", max_input_tokens=1_000)
+        await model.summarize(SummaryRequest((Message.user("Ship the parcel to Ghent."),), 60, TiktokenCounter()))
+        await model.close()
 
 
 async def _break() -> None:
