@@ -30,12 +30,14 @@ from durable_memory.testing.operations import OperationsContract
 from durable_memory.testing.pinning import PinningContract
 from durable_memory.testing.policies import EveryPolicyContract, PoliciesContract
 from durable_memory.testing.reading import ReadingContract
+from durable_memory.testing.scanning import ScanningContract
 from durable_memory.testing.writing import WritingContract
 
 
 class StoreContract(
     AppendingContract,
     ReadingContract,
+    ScanningContract,
     GroupsContract,
     EvictionContract,
     EveryPolicyContract,

@@ -74,6 +74,19 @@ class StoredEntry(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class ScanPage:
+    """A page of all that a memory holds: messages in whole groups, by age.
+
+    entries: each with whether it waits for its summary. incarnation: of the memory; empty if there is none. cursor:
+    where the next page begins; None on the last one.
+    """
+
+    entries: tuple[tuple[StoredEntry, bool], ...]
+    incarnation: str
+    cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class ReadQuery:
     """What to read; every limit takes whole groups, from the newest back, and applies beside the memory's own budget.
 
@@ -168,6 +181,14 @@ class Store(Protocol):
         """Returns these messages wherever they are: live, in a group that waits for a result, or in the overflow.
 
         At most 1,000, in the order of the ids; what is nowhere is left out. No access.
+        """
+        ...
+
+    async def scan(self, memory: MemoryId, cursor: str | None, count: int) -> ScanPage:
+        """Returns a page of about `count` messages of all that a memory holds, also open groups and what waits.
+
+        Summaries first, then whole groups from the oldest on. What is there during all pages comes exactly once; what
+        is summarised meanwhile may come as messages, as a summary, or both, and is never left out. No access.
         """
         ...
 

@@ -19,6 +19,7 @@ from durable_memory.memory.stores.in_memory.flush_steps import InMemoryFlushing
 from durable_memory.memory.stores.in_memory.index import InMemoryProjectIndex
 from durable_memory.memory.stores.in_memory.operations import Kind
 from durable_memory.memory.stores.in_memory.pinning import pin_groups
+from durable_memory.memory.stores.in_memory.scanning import scan_page
 from durable_memory.memory.stores.in_memory.shelves import Shelf, tag_of, until_ms
 from durable_memory.memory.stores.in_memory.spending import InMemorySpending
 from durable_memory.memory.stores.in_memory.state import MemoryState
@@ -29,6 +30,7 @@ from durable_memory.memory.stores.port import (
     Entry,
     Operation,
     ReadQuery,
+    ScanPage,
     Store,
     StoredEntry,
     StoredView,
@@ -108,6 +110,11 @@ class InMemoryStore(InMemoryFlushing, Store):
             entry for one in ids if (group := state.find(one)) for entry in group.entries.values() if entry.id == one
         )
         return tuple(held)
+
+    async def scan(self, memory: MemoryId, cursor: str | None, count: int) -> ScanPage:
+        """See Store."""
+        state = self._shelves.state(memory, self._clock.now_ms())
+        return ScanPage((), "", None) if state is None else scan_page(state, cursor, count)
 
     async def touch(self, memory: MemoryId, ids: Sequence[str], limits: Limits) -> tuple[str, ...]:
         """See Store."""

@@ -9,7 +9,16 @@ from typing import Any, Final, NoReturn, cast
 from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged, MemoryFault
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
-from durable_memory.memory.stores.port import ABSENT, Batch, BatchPage, Begun, Stopped, StoredEntry, StoredView
+from durable_memory.memory.stores.port import (
+    ABSENT,
+    Batch,
+    BatchPage,
+    Begun,
+    ScanPage,
+    Stopped,
+    StoredEntry,
+    StoredView,
+)
 from durable_memory.memory.stores.redis.arguments import PINNED_MARKS
 from durable_memory.memory.types import (
     SECTIONS,
@@ -245,6 +254,19 @@ def found(reply: bytes) -> tuple[StoredEntry, ...]:
     incarnation, *seqs = head.decode().split(" ")
     lengths, _, texts = rest.partition(b"\n")
     return _entries(incarnation, seqs, lengths, texts)
+
+
+def scanned(reply: bytes, stage: str) -> ScanPage:
+    """Reads the answer to scan. stage: `s` for summaries, which come first, `r` for the rest."""
+    if not reply:
+        return ScanPage((), "", None)
+    head, _, rest = reply.partition(b"\n")
+    incarnation, last, *seqs = head.decode().split(" ")
+    lengths, _, texts = rest.partition(b"\n")
+    found = _entries(incarnation, [seq.removesuffix("w") for seq in seqs], lengths, texts)
+    entries = tuple((entry, seq.endswith("w")) for entry, seq in zip(found, seqs, strict=True))
+    following = "r:0" if stage == "s" else None
+    return ScanPage(entries, incarnation, following if last == "-" else f"{stage}:{last}")
 
 
 def committed(resource: str, reply: bytes) -> FlushResult:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from typing import Final
 
 from durable_memory.memory.access import Mode
 from durable_memory.memory.identity import MemoryId
@@ -14,6 +15,7 @@ from durable_memory.memory.stores.port import (
     Entry,
     Operation,
     ReadQuery,
+    ScanPage,
     StoredEntry,
     StoredView,
 )
@@ -38,6 +40,9 @@ from durable_memory.memory.types import (
     DeleteResult,
     MemoryStats,
 )
+
+_PAGE_BYTES: Final = 1_000_000
+"""What is enough for a page of a scan, so that one of large messages stays small."""
 
 
 class RedisStore(RedisFlushing):
@@ -97,6 +102,12 @@ class RedisStore(RedisFlushing):
         """See Store."""
         reply = await self._run("find", memory, [NO_LIMITS, *(one.encode() for one in ids)])
         return replies.found(reply)
+
+    async def scan(self, memory: MemoryId, cursor: str | None, count: int) -> ScanPage:
+        """See Store."""
+        stage, _, after = (cursor or "s:0").partition(":")
+        args = [NO_LIMITS, stage.encode(), after.encode(), digits(count), digits(_PAGE_BYTES)]
+        return replies.scanned(await self._run("scan", memory, args), stage)
 
     async def touch(self, memory: MemoryId, ids: Sequence[str], limits: Limits) -> tuple[str, ...]:
         """See Store."""
