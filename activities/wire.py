@@ -8,7 +8,7 @@ Names and fields are stable: a new field is optional, a change of meaning raises
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 from durable_memory.memory.types import Message
 
@@ -124,7 +124,7 @@ class ReadRequest:
     memory: MemoryField
     limit: int | None = None
     max_tokens: int | None = None
-    sections: list[Literal["system", "long_term", "short_term"]] | None = None
+    sections: list[str] | None = None
     ids: list[str] | None = None
     contract: int = CONTRACT
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from durable_memory.memory.errors import MemoryInvalid
-from durable_memory.memory.types import SECTIONS, InvalidValue, Section, checked_ids, clean_text, did_you_mean
+from durable_memory.memory.types import InvalidValue, Section, checked_ids, clean_text, did_you_mean
 
 MAX_OPERATION_ID: Final = 1000
 """In characters. Temporal's own ids have as many."""
@@ -23,15 +23,15 @@ def whole_number(name: str, value: object) -> int | None:
     return value
 
 
-def known_sections(sections: Sequence[str]) -> tuple[Section, ...]:
-    """Returns the sections in the order of a view."""
+def known_sections(sections: Sequence[str], declared: tuple[Section, ...]) -> tuple[Section, ...]:
+    """Returns the sections in the order of a view, which is that of the declared ones."""
     for section in sections:
-        if section not in SECTIONS:
+        if section not in declared:
             raise MemoryInvalid(
-                f"sections: {section!r} is not a section; one of {', '.join(SECTIONS)}"
-                f"{did_you_mean(str(section), SECTIONS)}"
+                f"sections: {section!r} is not a section of this memory; one of {', '.join(declared)}"
+                f"{did_you_mean(str(section), declared)}"
             )
-    return tuple(section for section in SECTIONS if section in sections)
+    return tuple(section for section in declared if section in sections)
 
 
 def message_ids(ids: Sequence[str]) -> tuple[str, ...]:

@@ -9,8 +9,23 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from durable_memory.memory.access import Mode
+from durable_memory.memory.types import SECTIONS, SHORT_TERM, Section
 
 PolicyName: TypeAlias = Literal["fifo", "lru", "lfu", "priority", "token_aware_lru"]
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The part of the token budget that is one section's own: nothing is lent.
+
+    tokens: what the section may fill. due_tokens: a flush is due when it has reached this. target_tokens: a flush takes
+    its groups until it has at most this. None: never due, never taken for tokens.
+    """
+
+    section: Section
+    tokens: int
+    due_tokens: int | None = None
+    target_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +46,9 @@ class Limits:
     ttl_ms: lifetime of the whole memory since the last write. lease_ms: lifetime of a flush's lease.
     refresh_on_read: a read prolongs the lifetime as well.
     mode: what the caller may do; stores refuse what it does not allow before they look at anything else.
+    shares: how max_tokens is divided between the sections, in the order of the view: system, long_term, user-defined
+    ones, short_term. Empty: one common budget. Where there are shares, room_tokens, due_tokens and target_tokens give
+    way to them; limits of messages stay common.
     """
 
     max_tokens: int | None
@@ -51,6 +69,7 @@ class Limits:
     lease_ms: int
     refresh_on_read: bool = False
     mode: Mode = "read-write"
+    shares: tuple[Share, ...] = ()
 
     @classmethod
     def unlimited(cls) -> Limits:
@@ -83,6 +102,24 @@ class Limits:
     def room_messages(self) -> int | None:
         """What everything outside long_term may fill, in messages."""
         return None if self.max_messages is None else self.max_messages - (1 if self.summarize else 0)
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        """The declared sections, in the order of the view."""
+        return tuple([share.section for share in self.shares]) if self.shares else SECTIONS
+
+    @property
+    def user_sections(self) -> tuple[Section, ...]:
+        """The user-defined ones among them."""
+        return tuple([share.section for share in self.shares[2:-1]]) if self.shares else ()
+
+    def section_of(self, stored: Section) -> Section:
+        """Returns where a stored message stands: one whose section is not declared stands in short_term."""
+        return stored if stored in self.sections else SHORT_TERM
+
+    def share_of(self, section: Section) -> int | None:
+        """Returns what this section may fill of its own, in tokens; None where the budget is common."""
+        return next((share.tokens for share in self.shares if share.section == section), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,7 +147,7 @@ class Memory:
             query = ReadQuery(
                 limit=whole_number("limit", limit),
                 max_tokens=whole_number("max_tokens", max_tokens),
-                sections=None if sections is None else known_sections(sections),
+                sections=None if sections is None else known_sections(sections, self._limits.sections),
                 ids=None if ids is None else message_ids(ids),
             )
             view = view_of(await self._services.store.read(self._id, query, self._limits))

@@ -64,40 +64,41 @@ def take(queue: Iterable[Standing], excess: Excess) -> list[Standing]:
     return taken
 
 
+def kept_ends(conversation: Sequence[Standing], *, keep_first: int, keep_last: int) -> frozenset[int]:
+    """Returns the numbers of the groups at either end of a conversation, oldest first, that a flush leaves alone."""
+    ends = (*conversation[:keep_first], *conversation[max(keep_first, len(conversation) - keep_last) :])
+    return frozenset(group.rank.group for group in ends)
+
+
 def select_for_flush(
-    conversation: Sequence[Standing], *, excess: Excess, force: bool, keep_first: int, keep_last: int
+    conversation: Sequence[Standing], *, excess: Excess, force: bool, kept: frozenset[int]
 ) -> list[Standing]:
     """Returns the groups of the live conversation that a flush takes.
 
-    Never taken: pinned groups and, at either end, keep_first and keep_last groups. A forced flush takes all others
-    but the open ones; any other flush takes in the order of ranks until nothing exceeds its target.
+    Never taken: pinned groups and kept ones. A forced flush takes all others but the open ones; any other flush takes
+    in the order of ranks until nothing exceeds its target.
 
     Args:
-        conversation: all live groups of the conversation, oldest first.
-        excess: what the conversation and the system messages have above the target.
+        conversation: live groups, of one section or of all.
+        excess: what they have above the target, with the system messages where the budget is common.
         force: take whatever may be taken.
-        keep_first: groups left alone at the old end.
-        keep_last: groups left alone at the new end.
+        kept: see kept_ends.
     """
-    middle = conversation[keep_first : max(keep_first, len(conversation) - keep_last)]
-    queue = sorted((group for group in middle if not group.pinned), key=lambda group: group.rank)
+    may_go = (group for group in conversation if not group.pinned and group.rank.group not in kept)
+    queue = sorted(may_go, key=lambda group: group.rank)
     return [group for group in queue if not group.rank.open] if force else take(queue, excess)
 
 
-def blocked_by(
-    conversation: Sequence[Standing], *, wanted: bool, system: bool, keep_first: int, keep_last: int
-) -> Blocked:
+def blocked_by(conversation: Sequence[Standing], *, wanted: bool, system: bool, kept: frozenset[int]) -> Blocked:
     """Returns why a flush of this conversation took nothing.
 
     Args:
         conversation: as in select_for_flush.
         wanted: the flush was forced, or something exceeds its target.
         system: there are system messages, which stay like pinned ones.
-        keep_first: groups left alone at the old end.
-        keep_last: groups left alone at the new end.
+        kept: see kept_ends.
     """
-    ends = [*conversation[:keep_first], *conversation[max(keep_first, len(conversation) - keep_last) :]]
-    if wanted and any(not group.pinned for group in ends):
+    if wanted and any(not group.pinned and group.rank.group in kept for group in conversation):
         return "keep"
     if wanted and (system or any(group.pinned for group in conversation)):
         return "pinned"

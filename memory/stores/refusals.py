@@ -5,6 +5,8 @@ Texts name the resource, the limit and the actual number, never a key or content
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from durable_memory.memory.access import Mode, allows
 from durable_memory.memory.errors import (
     MemoryAccessDenied,
@@ -17,6 +19,7 @@ from durable_memory.memory.errors import (
     MemoryOversize,
     MemorySummaryRejected,
 )
+from durable_memory.memory.types import LONG_TERM, SECTIONS, SYSTEM, Section, did_you_mean
 
 BACKPRESSURE_RETRY_MS = 2000
 """How long a writer waits for the flusher to make room."""
@@ -55,32 +58,51 @@ def too_many_operations(resource: str, limit: int) -> MemoryBackpressure:
     )
 
 
-def section_not_writable(resource: str, position: int) -> MemoryInvalid:
-    """Only a commit writes summaries."""
-    return MemoryInvalid(f"{resource}: messages[{position}] is for section long_term, which only a flush writes")
-
-
-def message_too_large(resource: str, position: int, tokens: int, limit: int) -> MemoryOversize:
-    """A message that could never stand in the view."""
-    return MemoryOversize(
-        f"{resource}: messages[{position}] has {tokens} tokens, but messages may fill at most {limit}; shorten it"
+def section_not_writable(resource: str, position: int, section: Section, declared: Sequence[Section]) -> MemoryInvalid:
+    """Only a commit writes summaries, and only declared sections are there."""
+    if section == LONG_TERM:
+        return MemoryInvalid(f"{resource}: messages[{position}] is for section long_term, which only a flush writes")
+    user_defined = [name for name in declared if name not in SECTIONS]
+    known = f"it declares {', '.join(user_defined)}" if user_defined else "it declares no sections of its own"
+    return MemoryInvalid(
+        f"{resource}: messages[{position}] is for section {section!r}, which the resource does not declare; {known}"
+        f"{did_you_mean(section, declared)}"
     )
 
 
-def group_too_large(resource: str, position: int, unit: str, actual: int, limit: int) -> MemoryOversize:
+def message_too_large(
+    resource: str, position: int, tokens: int, limit: int, section: Section | None = None
+) -> MemoryOversize:
+    """A message that could never stand in the view. section: whose share is the limit."""
+    return MemoryOversize(
+        f"{resource}: messages[{position}] has {tokens} tokens, but {_who(section)} may fill at most {limit}; "
+        "shorten it"
+    )
+
+
+def group_too_large(
+    resource: str, position: int, unit: str, actual: int, limit: int, section: Section | None = None
+) -> MemoryOversize:
     """A message that would make its group of tool calls and results too large. unit: `tokens` or `messages`."""
     return MemoryOversize(
         f"{resource}: with messages[{position}] its group of tool calls and results has {actual} {unit}, "
-        f"but messages may fill at most {limit}; send a shorter result"
+        f"but {_who(section)} may fill at most {limit}; send a shorter result"
     )
 
 
-def pinned_too_large(resource: str, unit: str, actual: int, limit: int) -> MemoryOversize:
-    """System and pinned messages, which are never evicted, would fill more than there is."""
+def pinned_too_large(
+    resource: str, unit: str, actual: int, limit: int, section: Section | None = None
+) -> MemoryOversize:
+    """System and pinned messages, which are never evicted, would fill or do fill more than there is."""
+    what = "system and pinned" if section is None else "system" if section == SYSTEM else "pinned"
     return MemoryOversize(
-        f"{resource}: system and pinned messages would have {actual} {unit}, but messages may fill at most {limit}; "
-        "they are never evicted: delete or unpin some first"
+        f"{resource}: {what} messages would have {actual} {unit}, but {_who(section)} may fill at most {limit}; "
+        "they are never evicted, so delete or unpin some first"
     )
+
+
+def _who(section: Section | None) -> str:
+    return "messages" if section is None else f"section {section}"
 
 
 def batch_too_large(resource: str, unit: str, actual: int, limit: int) -> MemoryOversize:

@@ -13,9 +13,12 @@ from durable_memory.memory.types.clean import (
 )
 from durable_memory.memory.types.inventory import ListedMemory, ListedPage, PurgeResult
 from durable_memory.memory.types.message import (
+    LONG_TERM,
     PRIORITIES,
     ROLES,
     SECTIONS,
+    SHORT_TERM,
+    SYSTEM,
     ContentPart,
     Message,
     MessageInput,
@@ -39,9 +42,12 @@ from durable_memory.memory.types.results import (
 from durable_memory.memory.types.view import MemoryRef, Omitted, View
 
 __all__ = [
+    "LONG_TERM",
     "PRIORITIES",
     "ROLES",
     "SECTIONS",
+    "SHORT_TERM",
+    "SYSTEM",
     "AppendResult",
     "ClearResult",
     "ContentPart",

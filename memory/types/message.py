@@ -20,7 +20,8 @@ from durable_memory.memory.types.clean import (
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 Priority: TypeAlias = Literal["low", "normal", "high", "critical"]
-Section: TypeAlias = Literal["system", "long_term", "short_term"]
+Section: TypeAlias = str
+"""The name of a part of a memory: a built-in one, or one that the resource declares."""
 ContentPart: TypeAlias = Mapping[str, Json]
 MessageInput: TypeAlias = "str | Message | Mapping[str, Any]"
 """What a caller may append: text (a user message), a `Message`, or a chat-completions dict."""
@@ -28,8 +29,12 @@ MessageInput: TypeAlias = "str | Message | Mapping[str, Any]"
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 PRIORITIES: Final[tuple[Priority, ...]] = get_args(Priority)
 """From the lowest, which goes first under the policy `priority`, to the highest."""
-SECTIONS: Final[tuple[Section, ...]] = get_args(Section)
-"""The order in which a view lists its sections."""
+SYSTEM: Final[Section] = "system"
+LONG_TERM: Final[Section] = "long_term"
+SHORT_TERM: Final[Section] = "short_term"
+SECTIONS: Final[tuple[Section, ...]] = (SYSTEM, LONG_TERM, SHORT_TERM)
+"""The built-in sections, in the order of a view: system messages, summaries, the conversation. User-defined ones stand
+before the last."""
 
 _STORE_GIVEN: Final = ("id", "section", "tokens", "tokens_estimated", "created_at", "provenance")
 _CALLER_GIVEN: Final = ("role", "content", "name", "tool_calls", "tool_call_id", "pinned", "agent", "metadata")

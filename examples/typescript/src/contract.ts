@@ -145,7 +145,7 @@ export interface Message {
   agent?: string;
   metadata?: Record<string, unknown>;
   id?: string;
-  section?: 'system' | 'long_term' | 'short_term';
+  section?: string;
   tokens?: number;
   tokens_estimated?: boolean;
   created_at?: string;
@@ -193,7 +193,7 @@ export interface ReadRequest {
   memory: MemoryField;
   limit?: number | null;
   max_tokens?: number | null;
-  sections?: ('system' | 'long_term' | 'short_term')[] | null;
+  sections?: string[] | null;
   ids?: string[] | null;
   contract?: number;
 }

@@ -8,9 +8,9 @@ from typing import Literal
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.in_memory.flushing import select
 from durable_memory.memory.stores.in_memory.state import MemoryState
-from durable_memory.memory.stores.in_memory.values import Tally
+from durable_memory.memory.stores.in_memory.values import OVERFLOW, Tally
 from durable_memory.memory.stores.port import ABSENT
-from durable_memory.memory.types import SECTIONS, AppendResult, FlushResult, MemoryStats, Omitted
+from durable_memory.memory.types import AppendResult, FlushResult, MemoryStats, Omitted
 
 
 def repeated(ids: tuple[str, ...], state: MemoryState | None, limits: Limits) -> AppendResult:
@@ -53,8 +53,8 @@ def absent_stats(limits: Limits) -> MemoryStats:
     return MemoryStats(
         exists=False,
         version=ABSENT,
-        tokens=dict.fromkeys(SECTIONS, 0),
-        messages=dict.fromkeys(SECTIONS, 0),
+        tokens=dict.fromkeys(limits.sections, 0),
+        messages=dict.fromkeys(limits.sections, 0),
         omitted=Omitted(),
         max_tokens=limits.max_tokens,
         max_messages=limits.max_messages,
@@ -64,12 +64,12 @@ def absent_stats(limits: Limits) -> MemoryStats:
 
 def stats_of(state: MemoryState, limits: Limits, now_ms: int) -> MemoryStats:
     """Returns the counters of a memory."""
-    waiting = state.tallies["overflow"]
+    waiting = state.tallies[OVERFLOW]
     return MemoryStats(
         exists=True,
         version=state.version,
-        tokens={section: state.tallies[section].tokens for section in SECTIONS},
-        messages={section: state.tallies[section].messages for section in SECTIONS},
+        tokens={section: state.fill(section, limits).tokens for section in limits.sections},
+        messages={section: state.fill(section, limits).messages for section in limits.sections},
         omitted=Omitted(waiting.messages, waiting.tokens),
         max_tokens=limits.max_tokens,
         max_messages=limits.max_messages,
@@ -86,7 +86,7 @@ def stats_of(state: MemoryState, limits: Limits, now_ms: int) -> MemoryStats:
 
 def _blocked(state: MemoryState, limits: Limits, now_ms: int) -> str | None:
     """Returns why a flush that is due would take nothing. What waits in the overflow can always be taken."""
-    if state.groups["overflow"] or not state.flush_due(limits):
+    if state.groups[OVERFLOW] or not state.flush_due(limits):
         return None
     selection = select(state, limits, force=False, now_ms=now_ms)
     return None if selection.groups else selection.blocked

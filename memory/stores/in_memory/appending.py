@@ -7,13 +7,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from durable_memory.memory.eviction.order import Rank, Standing, take
+from durable_memory.memory.eviction.order import Excess, Rank, Standing, take
 from durable_memory.memory.eviction.policies import NEVER_BEFORE_OTHERS, POLICIES, next_moment
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.in_memory.state import MemoryState
-from durable_memory.memory.stores.in_memory.values import Group, Place, Tally
+from durable_memory.memory.stores.in_memory.values import OVERFLOW, Group, Place, Tally, in_conversation
 from durable_memory.memory.stores.port import Entry, StoredEntry
+from durable_memory.memory.types import LONG_TERM, SHORT_TERM, SYSTEM, Section
 
 
 @dataclass(slots=True)
@@ -57,15 +58,17 @@ class _Planner:
         self.opened: set[str] = set()
         self.answered_live: dict[str, int] = defaultdict(int)
         self.answered_left: dict[str, int] = defaultdict(int)
-        self.live, self.fixed, self.leaving = Tally(), Tally(), Tally()
+        self.live: defaultdict[Section, Tally] = defaultdict(Tally)
+        self.fixed: defaultdict[Section, Tally] = defaultdict(Tally)
+        self.leaving = Tally()
 
     def place(self, position: int, entry: Entry) -> None:
         """Finds the group of one message."""
-        if entry.section == "long_term":
-            raise refusals.section_not_writable(self.resource, position)
-        room = self.limits.room_tokens
+        if entry.section == LONG_TERM or entry.section not in self.limits.sections:
+            raise refusals.section_not_writable(self.resource, position, entry.section, self.limits.sections)
+        room, *name = self._widest_room() if entry.answers is not None else self._room(entry.section)
         if room is not None and entry.tokens > room:
-            raise refusals.message_too_large(self.resource, position, entry.tokens, room)
+            raise refusals.message_too_large(self.resource, position, entry.tokens, room, *name)
         number = self.state.last_number + 1 + position
         self.plan.moment = next_moment(self.plan.moment, self.now_ms)
         if entry.answers is None:
@@ -86,30 +89,70 @@ class _Planner:
             raise refusals.call_never_seen(self.resource, position)
 
     def check_fixed(self) -> None:
-        """Refuses when what is never evicted fills more than the room."""
-        fixed = (self.state.tallies["system"], self.state.pinned, self.fixed)
+        """Refuses when what is never evicted fills more than its room, also where that was made smaller since."""
+        if not self.live:
+            return
+        for share in self.limits.shares:
+            if share.section in self.live:
+                there = self.state.fill(SYSTEM, self.limits) if share.section == SYSTEM else self._pinned(share.section)
+                actual = there.tokens + self.fixed[share.section].tokens
+                if actual > share.tokens:
+                    raise refusals.pinned_too_large(self.resource, "tokens", actual, share.tokens, share.section)
+        fixed = (self.state.tallies[SYSTEM], self.state.pinned_anywhere(), *self.fixed.values())
         for unit, actual, limit in (
-            ("tokens", sum(tally.tokens for tally in fixed), self.limits.room_tokens),
+            ("tokens", sum(tally.tokens for tally in fixed), None if self.limits.shares else self.limits.room_tokens),
             ("messages", sum(tally.messages for tally in fixed), self.limits.room_messages),
         ):
-            # A budget that was lowered since refuses only what would add to them.
-            if limit is not None and actual > limit and self.fixed.messages:
+            if limit is not None and actual > limit:
                 raise refusals.pinned_too_large(self.resource, unit, actual, limit)
 
     def choose_evictions(self) -> None:
-        """Chooses the groups that go, among them those of this append, and checks that the overflow takes them."""
+        """Chooses the groups that go, among them those of this append, and checks that the overflow takes them.
+
+        Each section evicts its own groups until its share holds; then, for a common limit, those of all go in turn.
+        """
         self.plan.scores = {group.number: group.score for group in self.groups.values()}
-        excess = self.state.excess(self.live, self.limits)
-        if excess:
-            for group in take(self._queue(), excess):
-                self.plan.evicted.append(group.rank.group)
-                self.plan.evicted_messages += group.messages
-                self.leaving.change(group.tokens, group.messages)
+        for share in self.limits.shares:
+            section = share.section
+            if section not in {SYSTEM, LONG_TERM}:
+                tokens = self.state.fill(section, self.limits).tokens + self.live[section].tokens
+                self._evict(section, Excess(tokens - share.tokens, 0))
+        arriving = Tally()
+        for tally in self.live.values():
+            arriving.change(tally.tokens, tally.messages)
+        arriving.change(0, -self.plan.evicted_messages)
+        self._evict(None, self.state.excess(arriving, self.limits))
         if self.limits.summarize and self.leaving.messages:
             self._check_overflow()
 
+    def _evict(self, section: Section | None, excess: Excess) -> None:
+        if not excess:
+            return
+        for group in take(self._queue(section), excess):
+            self.plan.evicted.append(group.rank.group)
+            self.plan.evicted_messages += group.messages
+            self.leaving.change(group.tokens, group.messages)
+
+    def _room(self, section: Section) -> tuple[int | None, *tuple[Section, ...]]:
+        """Returns what a message or group of this section may fill; and the section, if that is its share."""
+        section = self.limits.section_of(section)
+        share = self.limits.share_of(section)
+        return (self.limits.room_tokens,) if share is None else (share, section)
+
+    def _widest_room(self) -> tuple[int | None, *tuple[Section, ...]]:
+        """The same for a result, whose section is that of its call."""
+        talk = [share for share in self.limits.shares if share.section not in {SYSTEM, LONG_TERM}]
+        if not talk:
+            return (self.limits.room_tokens,)
+        # Of equal ones short_term, which stands last.
+        widest = max(reversed(talk), key=lambda share: share.tokens)
+        return widest.tokens, widest.section
+
+    def _pinned(self, section: Section) -> Tally:
+        return self.state.pinned_in(section, self.limits)
+
     def _check_overflow(self) -> None:
-        waiting = self.state.tallies["overflow"]
+        waiting = self.state.tallies[OVERFLOW]
         units = (
             ("tokens", waiting.tokens, self.leaving.tokens, self.limits.overflow_tokens),
             ("messages", waiting.messages, self.leaving.messages, self.limits.overflow_messages),
@@ -123,16 +166,16 @@ class _Planner:
                 raise refusals.overflow_full(self.resource, unit, there, arriving, limit)
 
     def _check_group(self, position: int, group: _Planned) -> None:
-        for unit, actual, limit in (
-            ("tokens", group.tokens, self.limits.room_tokens),
-            ("messages", group.messages, self.limits.room_messages),
-        ):
-            if limit is not None and actual > limit:
-                raise refusals.group_too_large(self.resource, position, unit, actual, limit)
+        room, *name = self._room(group.place)
+        if room is not None and group.tokens > room:
+            raise refusals.group_too_large(self.resource, position, "tokens", group.tokens, room, *name)
+        most = self.limits.room_messages
+        if most is not None and group.messages > most:
+            raise refusals.group_too_large(self.resource, position, "messages", group.messages, most)
 
     def _open(self, position: int, entry: Entry, number: int) -> None:
         score = self.policy.score_at_append(number, self.plan.moment, entry.band)
-        pinned = entry.pinned and entry.section != "system"
+        pinned = entry.pinned and entry.section != SYSTEM
         group = _Planned(number, entry.section, pinned, entry.tokens, 1, len(entry.opens), score)
         self._check_group(position, group)
         self.groups[number] = group
@@ -140,7 +183,7 @@ class _Planner:
             self.waiting[call].append(number)
             self.opened.add(call)
         self._follow(number, late=False)
-        self._arrive(entry, fixed=entry.pinned or entry.section == "system")
+        self._arrive(entry, entry.section, fixed=entry.pinned or entry.section == SYSTEM)
 
     def _join(self, position: int, entry: Entry, number: int) -> None:
         group = self.groups.get(number)
@@ -156,20 +199,22 @@ class _Planner:
         group.score = self.policy.score_at_join(group.score, self.plan.moment)
         self._check_group(position, group)
         self._follow(number, late=False)
-        self._arrive(entry, fixed=group.pinned)
+        self._arrive(entry, group.place, fixed=group.pinned)
 
     def _follow(self, number: int, *, late: bool) -> None:
         self.plan.follows.append(number)
         self.plan.late.append(late)
 
-    def _arrive(self, entry: Entry, *, fixed: bool) -> None:
-        self.live.change(entry.tokens, 1)
+    def _arrive(self, entry: Entry, place: Place, *, fixed: bool) -> None:
+        section = self.limits.section_of(place)
+        self.live[section].change(entry.tokens, 1)
         if fixed:
-            self.fixed.change(entry.tokens, 1)
+            self.fixed[section].change(entry.tokens, 1)
 
-    def _queue(self) -> Iterator[Standing]:
+    def _queue(self, section: Section | None) -> Iterator[Standing]:
+        """Yields the groups that may go, the next one first; of one section, or of the whole conversation."""
         touched_now_open = self.limits.open_group_ms > 0
-        spared = self._last_of_the_conversation() if self.policy.spares_last else None
+        spared = self._last_of(section) if self.policy.spares_last else None
         changed = [
             Standing(
                 Rank(
@@ -181,20 +226,26 @@ class _Planner:
                 group.messages,
             )
             for group in self.groups.values()
-            if group.place == "short_term" and not group.pinned
+            if in_conversation(group.place) and not group.pinned
         ]
         unchanged = (
             standing
             for standing in self.state.evictable(self.now_ms, self.limits)
             if standing.rank.group not in self.groups
         )
-        return heapq.merge(unchanged, sorted(changed, key=_rank), key=_rank)
+        gone = frozenset(self.plan.evicted)
+        for standing in heapq.merge(unchanged, sorted(changed, key=_rank), key=_rank):
+            if standing.rank.group not in gone and self._is_in(standing.rank.group, section):
+                yield standing
 
-    def _last_of_the_conversation(self) -> int | None:
+    def _last_of(self, section: Section | None) -> int | None:
+        """Returns the group of the last message of this append in a section, or in the whole conversation."""
         arrived = zip(reversed(self.plan.follows), reversed(self.plan.late), strict=True)
-        return next(
-            (number for number, late in arrived if not late and self.groups[number].place == "short_term"), None
-        )
+        return next((number for number, late in arrived if not late and self._is_in(number, section)), None)
+
+    def _is_in(self, number: int, section: Section | None) -> bool:
+        place = (self.groups.get(number) or self.state.where[number]).place
+        return in_conversation(place) and section in {None, self.limits.section_of(place)}
 
 
 def _rank(standing: Standing) -> Rank:
@@ -233,6 +284,7 @@ def apply_append(
         state.last_number += 1
         message_id = state.id_of(state.last_number, tag)
         ids.append(message_id)
+        section = entry.section if entry.answers is None else _section_of_result(state, number)
         if entry.answers is not None:
             state.calls.answer(number, entry.answers)
         if late and not limits.summarize:
@@ -240,8 +292,8 @@ def apply_append(
         group = _group_for(state, entry, number, late=late)
         if not late:
             group.score, group.touched_ms = plan.scores[number], now_ms
-        pinned = entry.pinned if group.place == "system" else group.pinned
-        stored = StoredEntry(message_id, entry.payload, entry.section, entry.tokens, pinned)
+        pinned = entry.pinned if group.place == SYSTEM else group.pinned
+        stored = StoredEntry(message_id, entry.payload, section, entry.tokens, pinned)
         state.add(group, state.last_number, stored)
     for number in plan.evicted:
         group = state.where[number]
@@ -252,12 +304,18 @@ def apply_append(
     return tuple(ids)
 
 
+def _section_of_result(state: MemoryState, number: int) -> Section:
+    """A result stands with its call. One that is late stands in no section any more."""
+    group = state.where.get(number)
+    return group.place if group is not None and group.place != OVERFLOW else SHORT_TERM
+
+
 def _group_for(state: MemoryState, entry: Entry, number: int, *, late: bool) -> Group:
     """Returns the group that a message joins; a late one founds a remnant if nothing of its group is stored."""
-    place: Place = "overflow" if late else "short_term" if entry.answers is not None else entry.section
-    group = state.groups[place].get(number)
+    group = state.groups[OVERFLOW].get(number) if late else state.where.get(number)
     if group is None:
-        pinned = entry.pinned and entry.section != "system"
+        pinned = entry.pinned and entry.section != SYSTEM
+        place = OVERFLOW if late else entry.section
         group = Group(
             number,
             place,

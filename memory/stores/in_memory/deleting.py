@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from durable_memory.memory.stores.in_memory.state import MemoryState
-from durable_memory.memory.types import DeleteResult
+from durable_memory.memory.types import LONG_TERM, DeleteResult
 
 
 def remove_groups(state: MemoryState, ids: Sequence[str], until_ms: int) -> DeleteResult:
@@ -29,7 +29,7 @@ def remove_groups(state: MemoryState, ids: Sequence[str], until_ms: int) -> Dele
 def _covering_summary(state: MemoryState, message_id: str) -> str | None:
     """Returns the id of the live summary that covers the number in this id."""
     number = state.number_of(message_id)
-    for summary in state.groups["long_term"].values():
+    for summary in state.groups[LONG_TERM].values():
         if number is not None and any(first <= number <= last for first, last in summary.covers):
             return state.id_at(summary.number)
     return None

@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from durable_memory.memory.eviction.order import Blocked, Excess, blocked_by, select_for_flush
+from durable_memory.memory.eviction.order import (
+    Blocked,
+    Excess,
+    Standing,
+    blocked_by,
+    kept_ends,
+    select_for_flush,
+)
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.in_memory.state import MemoryState
-from durable_memory.memory.stores.in_memory.values import Group, Ranges, StoredBatch
+from durable_memory.memory.stores.in_memory.values import OVERFLOW, Group, Ranges, StoredBatch
 from durable_memory.memory.stores.port import Batch, Entry, Stopped, StoredEntry
+from durable_memory.memory.types import LONG_TERM, SHORT_TERM, SYSTEM, Section
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +38,29 @@ def select(state: MemoryState, limits: Limits, *, force: bool, now_ms: int) -> S
     if not force and not state.flush_due(limits):
         return Selection((), "below_threshold")
     outside = state.outside
-    excess = Excess.over(outside.tokens, outside.messages, limits.target_tokens, limits.target_messages)
-    conversation = state.conversation(now_ms, limits)
-    keep_first, keep_last = limits.keep_first, limits.keep_last
-    taken = select_for_flush(conversation, excess=excess, force=force, keep_first=keep_first, keep_last=keep_last)
+    excess = Excess.over(
+        outside.tokens, outside.messages, None if limits.shares else limits.target_tokens, limits.target_messages
+    )
+    talk = state.conversation(now_ms, limits, SHORT_TERM)
+    kept = kept_ends(talk, keep_first=limits.keep_first, keep_last=limits.keep_last)
+    taken: list[Standing] = []
+    reasons: list[Blocked] = []
+
+    def take_from(section: Section | None, excess: Excess) -> None:
+        standing = [one for one in state.conversation(now_ms, limits, section) if one not in taken]
+        taken.extend(select_for_flush(standing, excess=excess, force=force, kept=kept))
+        system = bool(state.groups[SYSTEM])
+        reasons.append(blocked_by(standing, wanted=force or bool(excess), system=system, kept=kept))
+
+    for share in limits.shares:
+        # A section is flushed when it has reached its own threshold: another one's is no reason.
+        fill = state.fill(share.section, limits)
+        if not force and share.due_tokens is not None and fill.tokens >= share.due_tokens:
+            take_from(share.section, Excess.over(fill.tokens, 0, share.target_tokens, None))
+    take_from(None, Excess(excess.tokens, excess.messages - sum(one.messages for one in taken)))
     return Selection(
-        (*(state.where[standing.rank.group] for standing in taken), *state.groups["overflow"].values()),
-        blocked_by(
-            conversation,
-            wanted=force or bool(excess),
-            system=bool(state.groups["system"]),
-            keep_first=keep_first,
-            keep_last=keep_last,
-        ),
+        (*(state.where[one.rank.group] for one in taken), *state.groups[OVERFLOW].values()),
+        min(reasons, key=("keep", "pinned", "below_threshold").index),
     )
 
 
@@ -68,10 +86,15 @@ def busy_for_ms(state: MemoryState, owner: str, now_ms: int, *, force: bool) -> 
 def note_batch(state: MemoryState, selection: Selection, *, owner: str, batch_id: str, limits: Limits) -> StoredBatch:
     """Returns the batch of this selection under the next fence, with all old summaries in it.
 
-    The room of summaries is exactly that of one, so an old one never stands beside a new one.
+    Without a share of their own, the room of summaries is as large as one. With a share, the old ones stay while the
+    next would stand beside them. A limit of messages keeps room for one alone.
     """
     state.fence += 1
-    summaries, numbers = tuple(state.groups["long_term"]), selection.numbers
+    share = limits.share_of(LONG_TERM)
+    stored = state.tallies[LONG_TERM].tokens
+    beside = share is not None and limits.max_messages is None and stored + limits.summary_tokens <= share
+    summaries = () if beside else tuple(state.groups[LONG_TERM])
+    numbers = selection.numbers
     batch = Batch(
         incarnation=state.incarnation,
         fence=state.fence,
@@ -101,8 +124,8 @@ def replace_by_summary(
         state.consume(group, stored.held, until_ms)
     state.last_number += 1
     number = state.last_number
-    summary = StoredEntry(state.id_of(number, tag), draft.payload, "long_term", draft.tokens)
-    state.add(Group(number, "long_term", covers=joined(covered)), number, summary)
+    summary = StoredEntry(state.id_of(number, tag), draft.payload, LONG_TERM, draft.tokens)
+    state.add(Group(number, LONG_TERM, covers=joined(covered)), number, summary)
     return removed, summary.id
 
 

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 
 from durable_memory.memory.eviction.order import Excess, Rank, Standing
 from durable_memory.memory.eviction.policies import POLICIES, SCORES_OF, next_moment
 from durable_memory.memory.eviction.queue import EvictionQueue
 from durable_memory.memory.limits import Limits, PolicyName
 from durable_memory.memory.stores.in_memory.calls import Calls
-from durable_memory.memory.stores.in_memory.values import PLACES, Group, Lease, Place, StoredBatch, Tally
+from durable_memory.memory.stores.in_memory.values import (
+    OVERFLOW,
+    Group,
+    Lease,
+    Place,
+    StoredBatch,
+    Tally,
+    in_conversation,
+)
 from durable_memory.memory.stores.port import StoredEntry
+from durable_memory.memory.types import LONG_TERM, Section
 
 
 class MemoryState:
@@ -30,9 +40,9 @@ class MemoryState:
         self.lease: Lease | None = None
         self.flush_retry_ms = 0
         self.last_flush: tuple[int, str] | None = None
-        self.groups: dict[Place, dict[int, Group]] = {place: {} for place in PLACES}
-        self.tallies: dict[Place, Tally] = {place: Tally() for place in PLACES}
-        self.pinned = Tally()
+        self.groups: defaultdict[Place, dict[int, Group]] = defaultdict(dict)
+        self.tallies: defaultdict[Place, Tally] = defaultdict(Tally)
+        self.pinned: defaultdict[Place, Tally] = defaultdict(Tally)
         self.where: dict[int, Group] = {}
         self.calls = Calls()
         self.queue = EvictionQueue()
@@ -56,32 +66,54 @@ class MemoryState:
     @property
     def outside(self) -> Tally:
         """What system and conversation fill together: all but the summaries."""
-        system, conversation = self.tallies["system"], self.tallies["short_term"]
-        return Tally(system.tokens + conversation.tokens, system.messages + conversation.messages)
+        return _sum(tally for place, tally in self.tallies.items() if place not in {LONG_TERM, OVERFLOW})
 
     @property
     def view(self) -> Tally:
         """What everything live fills."""
-        outside, summaries = self.outside, self.tallies["long_term"]
-        return Tally(outside.tokens + summaries.tokens, outside.messages + summaries.messages)
+        return _sum((self.outside, self.tallies[LONG_TERM]))
+
+    def fill(self, section: Section, limits: Limits) -> Tally:
+        """What a section fills; short_term with the messages of sections that are not declared."""
+        return _sum(self.tallies[place] for place in self._places(section, limits))
+
+    def pinned_in(self, section: Section, limits: Limits) -> Tally:
+        """What pinned messages of a section of the conversation fill."""
+        return _sum(self.pinned[place] for place in self._places(section, limits))
+
+    def pinned_anywhere(self) -> Tally:
+        """What the pinned messages of the whole conversation fill."""
+        return _sum(self.pinned.values())
+
+    def groups_in(self, section: Section, limits: Limits) -> list[Group]:
+        """Returns the live groups of a section, oldest first."""
+        groups = (group for place in self._places(section, limits) for group in self.groups[place].values())
+        return sorted(groups, key=lambda group: group.number)
+
+    def _places(self, section: Section, limits: Limits) -> list[Place]:
+        known = [*self.groups]
+        return [place for place in known if place != OVERFLOW and limits.section_of(place) == section]
 
     def flush_due(self, limits: Limits) -> bool:
         """Tells whether a flush is due: a level, not a crossing."""
         outside = self.outside
         return (
-            bool(self.groups["overflow"])
+            bool(self.groups[OVERFLOW])
+            or any(
+                share.due_tokens is not None and self.fill(share.section, limits).tokens >= share.due_tokens
+                for share in limits.shares
+            )
             or (limits.due_tokens is not None and outside.tokens >= limits.due_tokens)
             or (limits.due_messages is not None and outside.messages >= limits.due_messages)
         )
 
     def excess(self, arriving: Tally, limits: Limits) -> Excess:
-        """Returns what has to go before `arriving` fits: out of the room, and out of the whole budget."""
+        """Returns what has to go before `arriving` fits, shares apart: out of the room, and out of the whole budget."""
         outside, view = self.outside, self.view
         tokens, messages = arriving.tokens, arriving.messages
-        room = Excess.over(
-            outside.tokens + tokens, outside.messages + messages, limits.room_tokens, limits.room_messages
-        )
-        whole = Excess.over(view.tokens + tokens, view.messages + messages, limits.max_tokens, limits.max_messages)
+        room_tokens, max_tokens = (None, None) if limits.shares else (limits.room_tokens, limits.max_tokens)
+        room = Excess.over(outside.tokens + tokens, outside.messages + messages, room_tokens, limits.room_messages)
+        whole = Excess.over(view.tokens + tokens, view.messages + messages, max_tokens, limits.max_messages)
         return Excess(max(room.tokens, whole.tokens), max(room.messages, whole.messages))
 
     def lease_owner(self, now_ms: int) -> str | None:
@@ -110,8 +142,11 @@ class MemoryState:
 
     # The order of eviction
 
-    def conversation(self, now_ms: int, limits: Limits) -> list[Standing]:
-        """Returns the live groups of the conversation, oldest first, as a flush sees them."""
+    def conversation(self, now_ms: int, limits: Limits, section: Section | None = None) -> list[Standing]:
+        """Returns the live groups of the conversation, oldest first, as a flush sees them.
+
+        section: only those of this one.
+        """
         policy, moment = POLICIES[limits.policy], next_moment(self.moment, now_ms)
         return [
             Standing(
@@ -124,7 +159,7 @@ class MemoryState:
                 group.messages,
                 group.pinned,
             )
-            for group in self.groups["short_term"].values()
+            for group in self._talk(section, limits)
         ]
 
     def evictable(self, now_ms: int, limits: Limits) -> Iterator[Standing]:
@@ -148,17 +183,23 @@ class MemoryState:
         if self._ruled_by == rule:
             return
         adopted = self._ruled_by is not None and self._ruled_by[0] != rule[0]
-        for group in list(self.groups["short_term"].values()):
+        for group in self._talk(None, limits):
             if adopted:
                 self._score_anew(group, limits, now_ms)
-        for group in sorted(self.groups["short_term"].values(), key=lambda group: group.touched_ms):
+        for group in sorted(self._talk(None, limits), key=lambda group: group.touched_ms):
             self._rank(group)
         self._ruled_by = rule
+
+    def _talk(self, section: Section | None, limits: Limits) -> list[Group]:
+        if section is not None:
+            return self.groups_in(section, limits)
+        groups = (group for place, held in self.groups.items() if in_conversation(place) for group in held.values())
+        return sorted(groups, key=lambda group: group.number)
 
     def access(self, group: Group, limits: Limits, now_ms: int) -> None:
         """Records an access to a live group, if the policy cares for accesses."""
         policy = POLICIES[limits.policy]
-        if group.place != "short_term" or not policy.uses_accesses:
+        if not in_conversation(group.place) or not policy.uses_accesses:
             return
         self.obey(limits, now_ms)
         self.moment = next_moment(self.moment, now_ms)
@@ -171,7 +212,7 @@ class MemoryState:
         group.score = POLICIES[limits.policy].score_at_append(group.number, self.moment, group.band)
 
     def _rank(self, group: Group) -> None:
-        if group.place != "short_term" or group.pinned:
+        if not in_conversation(group.place) or group.pinned:
             return
         self._waiting.pop(group.number, None)
         if group.waiting:
@@ -211,15 +252,15 @@ class MemoryState:
     def evict(self, group: Group) -> None:
         """Moves a live group into the overflow."""
         self._lift(group)
-        group.place = "overflow"
+        group.place = OVERFLOW
         # A remnant of the same group cannot wait there: results only leave for the overflow after their group.
-        self.groups["overflow"][group.number] = group
+        self.groups[OVERFLOW][group.number] = group
         self._count(group, group.tokens, group.messages)
 
     def remove(self, group: Group, until_ms: int) -> None:
         """Takes a group out for good. A flush in progress that holds a message of it ends."""
-        if group.place == "overflow":
-            del self.groups["overflow"][group.number]
+        if group.place == OVERFLOW:
+            del self.groups[OVERFLOW][group.number]
             self._count(group, -group.tokens, -group.messages)
         else:
             self._lift(group)
@@ -234,7 +275,7 @@ class MemoryState:
         if numbers.issuperset(group.entries):
             self.remove(group, until_ms)
             return
-        if group.place != "overflow":
+        if group.place != OVERFLOW:
             self.evict(group)
         for number in numbers.intersection(group.entries):
             entry = group.entries.pop(number)
@@ -275,5 +316,12 @@ class MemoryState:
 
     def _count(self, group: Group, tokens: int, messages: int) -> None:
         self.tallies[group.place].change(tokens, messages)
-        if group.pinned and group.place == "short_term":
-            self.pinned.change(tokens, messages)
+        if group.pinned and in_conversation(group.place):
+            self.pinned[group.place].change(tokens, messages)
+
+
+def _sum(tallies: Iterable[Tally]) -> Tally:
+    total = Tally()
+    for tally in tallies:
+        total.change(tally.tokens, tally.messages)
+    return total

@@ -23,6 +23,7 @@ from durable_memory.memory.stores.in_memory.scanning import scan_page
 from durable_memory.memory.stores.in_memory.shelves import Shelf, tag_of, until_ms
 from durable_memory.memory.stores.in_memory.spending import InMemorySpending
 from durable_memory.memory.stores.in_memory.state import MemoryState
+from durable_memory.memory.stores.in_memory.values import OVERFLOW
 from durable_memory.memory.stores.in_memory.viewing import read_view
 from durable_memory.memory.stores.port import (
     ABSENT,
@@ -245,7 +246,7 @@ def _access(state: MemoryState, ids: Sequence[str], limits: Limits, now_ms: int)
     live = {
         message_id: group
         for message_id in ids
-        if (group := state.find(message_id)) is not None and group.place != "overflow"
+        if (group := state.find(message_id)) is not None and group.place != OVERFLOW
     }
     for group in {group.number: group for group in live.values()}.values():
         state.access(group, limits, now_ms)

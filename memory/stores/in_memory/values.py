@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.port import NORMAL, Batch, Entry, StoredEntry
-from durable_memory.memory.types import SECTIONS
+from durable_memory.memory.types import LONG_TERM, SYSTEM
 
-Place: TypeAlias = Literal["system", "long_term", "short_term", "overflow"]
+Place: TypeAlias = str
+"""A section, or the overflow, whose name no section can have."""
+
 Ranges: TypeAlias = list[tuple[int, int]]
-PLACES: Final[tuple[Place, ...]] = (*SECTIONS, "overflow")
+OVERFLOW: Final[Place] = "(overflow)"
+_NO_CONVERSATION: Final = frozenset({SYSTEM, LONG_TERM, OVERFLOW})
+
+
+def in_conversation(place: Place) -> bool:
+    """Tells whether a place is short_term or a user-defined section."""
+    return place not in _NO_CONVERSATION
 
 
 @dataclass(slots=True)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.in_memory.state import MemoryState
-from durable_memory.memory.stores.in_memory.values import Group, Tally
+from durable_memory.memory.stores.in_memory.values import OVERFLOW, Group, Tally, in_conversation
 from durable_memory.memory.stores.port import ReadQuery, StoredEntry, StoredView
-from durable_memory.memory.types import SECTIONS
+from durable_memory.memory.types import LONG_TERM, SYSTEM, Section
 
 
 def read_view(state: MemoryState, query: ReadQuery, limits: Limits, resource: str) -> StoredView:
@@ -17,16 +18,18 @@ def read_view(state: MemoryState, query: ReadQuery, limits: Limits, resource: st
 
     Raises MemoryOversize if system and pinned messages alone exceed query.max_tokens.
     """
-    groups = [group for section in SECTIONS for group in state.groups[section].values() if not group.waiting]
+    groups = [group for section in limits.sections for group in state.groups_in(section, limits) if not group.waiting]
     whole = _tally(groups)
-    if _exceeds(whole, limits.max_tokens, limits.max_messages):
+    if limits.shares:
+        groups = _fit_shares(groups, limits)
+    elif _exceeds(whole, limits.max_tokens, limits.max_messages):
         groups = _fit(groups, limits.max_tokens, limits.max_messages)
     within = _tally(groups)
     if query.ids is not None:
         named = {group.number for group in (state.find(message_id) for message_id in query.ids) if group is not None}
         groups = [group for group in groups if group.number in named]
     if query.sections is not None:
-        groups = [group for group in groups if group.place in query.sections]
+        groups = [group for group in groups if limits.section_of(group.place) in query.sections]
     if query.limit is not None:
         groups = _tail(groups, query.limit)
     if query.max_tokens is not None:
@@ -34,9 +37,9 @@ def read_view(state: MemoryState, query: ReadQuery, limits: Limits, resource: st
         if fixed > query.max_tokens:
             raise refusals.budget_too_small(resource, fixed, query.max_tokens)
         groups = _fit(groups, query.max_tokens, None)
-    waiting = state.tallies["overflow"]
+    waiting = state.tallies[OVERFLOW]
     return StoredView(
-        entries=tuple(entry for group in groups for entry in entries_of(group)),
+        entries=tuple(_shown(entry, limits) for group in groups for entry in entries_of(group)),
         tokens=_tally(groups).tokens,
         version=state.version,
         omitted_messages=waiting.messages + whole.messages - within.messages,
@@ -59,27 +62,54 @@ def _tail(groups: Sequence[Group], messages: int) -> list[Group]:
     return list(groups[start:])
 
 
+def _shown(entry: StoredEntry, limits: Limits) -> StoredEntry:
+    section = limits.section_of(entry.section)
+    return entry if section == entry.section else entry._replace(section=section)
+
+
 def _fit(groups: Sequence[Group], max_tokens: int | None, max_messages: int | None) -> list[Group]:
     """Returns what fits, in view order: system and pinned first, then summaries, then the conversation, newest back."""
     kept: set[int] = set()
     used = Tally()
-
-    def keep(group: Group) -> bool:
+    for group in _by_need(groups):
         used.change(group.tokens, group.messages)
-        if _exceeds(used, max_tokens, max_messages):
-            used.change(-group.tokens, -group.messages)
-            return False
-        kept.add(group.number)
-        return True
-
-    newest_first = groups[::-1]
-    for privileged in (_is_system, _is_pinned, _is_summary):
-        for group in filter(privileged, newest_first):
-            keep(group)
-    for group in newest_first:
-        if group.place == "short_term" and not group.pinned and not keep(group):
+        if not _exceeds(used, max_tokens, max_messages):
+            kept.add(group.number)
+            continue
+        used.change(-group.tokens, -group.messages)
+        if in_conversation(group.place) and not group.pinned:
             break
     return [group for group in groups if group.number in kept]
+
+
+def _fit_shares(groups: Sequence[Group], limits: Limits) -> list[Group]:
+    """Returns what fits its section's share, in view order; each section ends at the first group that does not fit."""
+    kept: set[int] = set()
+    full: set[Section] = set()
+    used: defaultdict[Section, int] = defaultdict(int)
+    messages = 0
+    for group in _by_need(groups):
+        section = limits.section_of(group.place)
+        share, most = limits.share_of(section), limits.max_messages
+        if section in full:
+            continue
+        if (share is None or used[section] + group.tokens <= share) and (
+            most is None or messages + group.messages <= most
+        ):
+            used[section] += group.tokens
+            messages += group.messages
+            kept.add(group.number)
+        elif in_conversation(group.place) and not group.pinned:
+            full.add(section)
+    return [group for group in groups if group.number in kept]
+
+
+def _by_need(groups: Sequence[Group]) -> Iterator[Group]:
+    """Yields what is needed most first: system, pinned, summaries, then the conversation from the newest back."""
+    newest_first = sorted(groups, key=lambda group: -group.number)
+    for privileged in (_is_system, _is_pinned, _is_summary):
+        yield from filter(privileged, newest_first)
+    yield from (group for group in newest_first if in_conversation(group.place) and not group.pinned)
 
 
 def _tally(groups: Iterable[Group]) -> Tally:
@@ -96,15 +126,15 @@ def _exceeds(tally: Tally, max_tokens: int | None, max_messages: int | None) -> 
 
 
 def _is_system(group: Group) -> bool:
-    return group.place == "system"
+    return group.place == SYSTEM
 
 
 def _is_pinned(group: Group) -> bool:
-    return group.pinned and group.place == "short_term"
+    return group.pinned and in_conversation(group.place)
 
 
 def _is_summary(group: Group) -> bool:
-    return group.place == "long_term"
+    return group.place == LONG_TERM
 
 
 def _is_fixed(group: Group) -> bool:

@@ -16,10 +16,11 @@ from durable_memory.memory.access import MODES, Mode
 from durable_memory.memory.limits import Limits, PolicyName
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.port import Batch, Entry
-from durable_memory.memory.types import SECTIONS, Section
+from durable_memory.memory.types import LONG_TERM, SHORT_TERM, SYSTEM, Section
 
-LETTERS: Final[dict[Section, str]] = {"system": "s", "long_term": "l", "short_term": "c"}
-ALL_SECTIONS: Final = "".join(LETTERS[section] for section in SECTIONS).encode()
+LETTERS: Final[dict[Section, str]] = {SYSTEM: "s", LONG_TERM: "l", SHORT_TERM: "c"}
+"""Those of the built-in sections; a memory gives its user-defined ones letters of their own."""
+
 NO_LIMIT: Final = b"inf"
 
 
@@ -37,8 +38,12 @@ def _number(limit: int | None) -> float:
 
 @lru_cache(maxsize=1024)
 def packed(limits: Limits) -> bytes:
-    """The limits as part_state.lua unpacks them; what is not limited is infinite."""
-    return struct.pack(
+    """The limits as part_head.lua unpacks them; what is not limited is infinite. Behind the numbers, shares as text."""
+    shares = " ".join(
+        f"{share.section} {share.tokens} {_number(share.due_tokens)} {_number(share.target_tokens)}"
+        for share in limits.shares
+    )
+    numbers = struct.pack(
         ">19d",
         _number(limits.max_tokens),
         _number(limits.max_messages),
@@ -60,6 +65,14 @@ def packed(limits: Limits) -> bytes:
         limits.lease_ms,
         MODES.index(limits.mode),
     )
+    return numbers + shares.encode()
+
+
+@lru_cache(maxsize=1024)
+def sections_arg(sections: tuple[Section, ...]) -> bytes:
+    """The sections that a read asks for: the letters of built-in ones, then the names of the others."""
+    letters = "".join(letter for section, letter in LETTERS.items() if section in sections)
+    return " ".join([letters, *(section for section in sections if section not in LETTERS)]).encode()
 
 
 def no_limits(mode: Mode) -> bytes:
@@ -91,8 +104,10 @@ def _call_id(call_id: str) -> str:
 
 
 def _head(entry: Entry) -> bytes:
-    marks = PINNED_MARKS if entry.pinned else _FREE_MARKS
-    head = f"{LETTERS[entry.section]}{marks[entry.band]}{entry.tokens}"
+    marks, letter = PINNED_MARKS if entry.pinned else _FREE_MARKS, LETTERS.get(entry.section)
+    head = f"{letter or 'u'}{marks[entry.band]}{entry.tokens}"
+    if letter is None:
+        head += f" {entry.section}"
     if entry.answers is not None:
         head += f" a={_call_id(entry.answers)}"
     elif entry.opens:
@@ -100,12 +115,16 @@ def _head(entry: Entry) -> bytes:
     return head.encode()
 
 
-def entry_args(resource: str, entries: Sequence[Entry]) -> list[bytes]:
-    """Returns head and payload of each message, in turn. Raises MemoryInvalid for one that only a commit may write."""
+def entry_args(resource: str, entries: Sequence[Entry], limits: Limits) -> list[bytes]:
+    """Returns head and payload of each message, in turn.
+
+    Raises MemoryInvalid for a section that is not declared, or that only a commit may write.
+    """
     args = []
+    sections = limits.sections
     for position, entry in enumerate(entries):
-        if entry.section == "long_term":
-            raise refusals.section_not_writable(resource, position)
+        if entry.section == LONG_TERM or entry.section not in sections:
+            raise refusals.section_not_writable(resource, position, entry.section, sections)
         args.append(_head(entry))
         args.append(entry.payload.encode())
     return args

@@ -35,8 +35,10 @@ if taken.reason then
   return table.concat({'nothing', taken.reason, live_tokens(), live_messages(), flush_due()}, ' ')
 end
 
--- The room of summaries is as large as one summary, so the old ones are always summarised along.
-local summaries, seqs = redis.call('ZRANGE', key.long, 0, -1), {}
+-- Without a share of their own, the room of summaries is as large as one, so the old ones are always summarised along.
+-- With a share, they are once the next would not stand beside them. A limit of messages keeps room for one alone.
+local beside = shares and max_messages == INF and m.long_tokens + summary_tokens <= long_room
+local summaries, seqs = beside and {} or redis.call('ZRANGE', key.long, 0, -1), {}
 for _, list in ipairs({redis.call('ZRANGE', key.overflow, 0, -1), taken.seqs}) do
   for _, seq in ipairs(list) do
     seqs[#seqs + 1] = tonumber(seq)

@@ -31,16 +31,18 @@ local sums = each_page(function(page)
   if #page == 0 then
     return
   end
-  local scores = redis.call('ZMSCORE', key.short, unpack(page))
+  local scores = redis.call('ZMSCORE', key.overflow, unpack(page))
   for i, text in ipairs(records(page)) do
-    local its_tag, tokens, link = string.match(text, '^..(....)(%d+) (%S*) ')
+    local letter, its_tag, tokens, link = string.match(text, '^(.).(....)(%d+) (%S*) ')
     seqs[#seqs + 1], names[#names + 1] = page[i], page[i] .. '-' .. its_tag
     batched[page[i]] = true
     table.insert(ranges, {tonumber(page[i]), tonumber(page[i])})
-    if scores[i] then
-      live[#live + 1] = page[i]
-      m.short_tokens, m.short_messages = m.short_tokens - tonumber(tokens), m.short_messages - 1
-      groups[link == '' and page[i] or link] = link ~= ''
+    if not scores[i] then
+      local place = places[letter]
+      live[place] = live[place] or {}
+      table.insert(live[place], page[i])
+      place.tokens, place.messages = place.tokens - tonumber(tokens), place.messages - 1
+      groups[link == '' and page[i] or link] = {place = place, of_calls = link ~= ''}
     else
       waiting[#waiting + 1] = page[i]
       m.overflow_tokens, m.overflow_messages = m.overflow_tokens - tonumber(tokens), m.overflow_messages - 1
@@ -61,16 +63,16 @@ for _, text in ipairs(records(summaries)) do
 end
 -- Results that joined a batched group after begin follow it: they wait for the next summary.
 local late = {}
-for group, of_calls in pairs(groups) do
-  for _, seq in ipairs(of_calls and members(key.short, group) or {}) do
+for group, one in pairs(groups) do
+  for _, seq in ipairs(one.of_calls and members(one.place.order, group) or {}) do
     if not batched[seq] then
-      table.insert(late, {group, seq})
+      table.insert(late, {group, seq, one.place})
     end
   end
 end
 for _, one in ipairs(late) do
-  local tokens = tokens_of(records({one[2]})[1])
-  m.short_tokens, m.short_messages = m.short_tokens - tokens, m.short_messages - 1
+  local tokens, place = tokens_of(records({one[2]})[1]), one[3]
+  place.tokens, place.messages = place.tokens - tokens, place.messages - 1
   m.overflow_tokens, m.overflow_messages = m.overflow_tokens + tokens, m.overflow_messages + 1
 end
 table.sort(ranges, function(a, b)
@@ -100,16 +102,18 @@ redis.call('ZADD', key.long, m.seq, m.seq)
 m.long_tokens, m.long_messages = m.long_tokens + draft_tokens, m.long_messages + 1
 for _, one in ipairs(late) do
   redis.call('ZADD', key.overflow, one[1], one[2])
-  redis.call('ZREM', key.short, one[2])
+  redis.call('ZREM', one[3].order, one[2])
 end
-command_on('ZREM', key.short, live)
+for place, of_place in pairs(live) do
+  command_on('ZREM', place.order, of_place)
+end
 command_on('ZREM', key.overflow, waiting)
 command_on('ZREM', key.long, summaries)
 command_on('HDEL', key.msg, seqs)
 command_on('HDEL', key.msg, summaries)
-for group, of_calls in pairs(groups) do
-  redis.call('ZREM', key.evict, group)
-  if of_calls then
+for group, one in pairs(groups) do
+  redis.call('ZREM', one.place.evict, group)
+  if one.of_calls then
     leave(group)
   end
 end

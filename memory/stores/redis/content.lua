@@ -1,6 +1,6 @@
 -- Reads a page of a batch, wherever its messages are now; the old summaries stand before the first page.
 -- ARGV: limits, incarnation, fence, owner, batch id, page.
--- Returns the records behind a head `ok <next page or -1> <incarnation> <seq ...>`.
+-- Returns the records behind a head `ok <next page or -1> <incarnation and names of letters> <seq ...>`.
 -- parts: state groups batch
 local stopped = batch_stopped(ARGV[2], ARGV[3], ARGV[4], ARGV[5])
 if stopped then
@@ -13,4 +13,4 @@ for seq in string.gmatch((number == 0 and summaries .. ' ' or '') .. (text or ''
   table.insert(seqs, seq)
 end
 local following = number + 1 < tonumber(pages) and number + 1 or -1
-return one_text({'ok', following, m.incarnation, unpack(seqs)}, records(seqs))
+return one_text({'ok', following, m.incarnation .. names_of(stored_name), unpack(seqs)}, records(seqs))

@@ -35,10 +35,10 @@ for i = 6, #ARGV do
   if not seq then
     -- find names the number of an id that could be covered in the place of the section.
     missing[#missing + 1] = {position = i - 6, seq = tonumber(section)}
-  elseif section ~= 'c' then
-    remove(SECTION_KEY[section], {seq})
+  elseif not places[section] then
+    remove(order_of(section), {seq})
   else
-    remove(key.short, members(key.short, group))
+    remove(places[section].order, members(places[section].order, group))
     remove(key.overflow, members(key.overflow, group))
   end
 end
@@ -85,15 +85,18 @@ if #removed > 0 then
   local left = {}
   for _, one in ipairs(removed) do
     redis.call('ZREM', one.key, one.seq)
-    local name = one.key == key.overflow and 'overflow' or ({s = 'system', l = 'long', c = 'short'})[one.section]
-    m[name .. '_tokens'], m[name .. '_messages'] = m[name .. '_tokens'] - one.tokens, m[name .. '_messages'] - 1
-    if one.key == key.short then
+    local place = places[one.section]
+    if one.key == key.overflow or not place then
+      local name = one.key == key.overflow and 'overflow' or ({s = 'system', l = 'long'})[one.section]
+      m[name .. '_tokens'], m[name .. '_messages'] = m[name .. '_tokens'] - one.tokens, m[name .. '_messages'] - 1
+    else
+      place.tokens, place.messages = place.tokens - one.tokens, place.messages - 1
       if pinned(one.pin) then
         redis.call('ZREM', key.pinned, one.seq)
-        m.pinned_tokens, m.pinned_messages = m.pinned_tokens - one.tokens, m.pinned_messages - 1
+        place.pinned_tokens, place.pinned_messages = place.pinned_tokens - one.tokens, place.pinned_messages - 1
       end
       local group = one.link == '' and one.seq or one.link
-      redis.call('ZREM', key.evict, group)
+      redis.call('ZREM', place.evict, group)
       if one.link ~= '' and not left[group] then
         left[group] = true
         leave(group)

@@ -32,14 +32,16 @@ if not taken.reason then
     names[i] = seqs[i] .. '-' .. string.match(text, '^..(....)')
   end
   command_on('ZREM', key.overflow, waiting)
-  command_on('ZREM', key.short, taken.seqs)
-  for _, group in ipairs(taken.groups) do
-    redis.call('ZREM', key.evict, group)
-    leave(group)
+  for place, of_place in pairs(taken.seqs_of) do
+    command_on('ZREM', place.order, of_place)
+    place.tokens, place.messages = place.tokens - taken.tokens_of[place], place.messages - #of_place
+  end
+  for _, one in ipairs(taken.groups) do
+    redis.call('ZREM', one[2].evict, one[1])
+    leave(one[1])
   end
   command_on('HDEL', key.msg, seqs)
   drop_batch_with(seqs)
-  m.short_tokens, m.short_messages = m.short_tokens - taken.tokens, m.short_messages - taken.messages
   m.overflow_tokens, m.overflow_messages = 0, 0
   m.version, m.tag, m.updated_at = m.version + 1, tag, now
   m.flush_at, m.flush_retry_at = now, 0

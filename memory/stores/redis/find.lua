@@ -1,5 +1,6 @@
 -- Reads messages by their ids wherever they are: live, in a group that waits for a result, or in the overflow.
--- ARGV: limits, ids. Returns the records that were found, in the order of the ids, behind a head `<incarnation> <seq ...>`.
+-- ARGV: limits, ids. Returns the records that were found, in the order of the ids, behind a head
+-- `<incarnation and names of letters> <seq ...>`.
 -- parts: state groups ids
 local seqs, texts = {}, {}
 for i = 2, m and #ARGV or 0 do
@@ -8,4 +9,4 @@ for i = 2, m and #ARGV or 0 do
     seqs[#seqs + 1], texts[#texts + 1] = seq, text
   end
 end
-return #seqs == 0 and '' or one_text({m.incarnation, unpack(seqs)}, texts)
+return #seqs == 0 and '' or one_text({m.incarnation .. names_of(stored_name), unpack(seqs)}, texts)

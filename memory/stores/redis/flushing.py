@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
+from cachetools import LRUCache
 from redis.exceptions import ResponseError
 
 from durable_memory.memory.identity import MemoryId
@@ -14,7 +16,11 @@ from durable_memory.memory.stores.redis.arguments import NO_LIMITS, batch_args, 
 from durable_memory.memory.stores.redis.keys import RedisKeys
 from durable_memory.memory.stores.redis.link import Link, Reply
 from durable_memory.memory.stores.redis.scripts import load_script
-from durable_memory.memory.types import FlushResult
+from durable_memory.memory.types import FlushResult, Section
+
+_MORE_SECTIONS: Final = b"sections "
+_REMEMBERED_MEMORIES: Final = 4096
+"""Memories with sections that their declaration does not name; a forgotten one costs one exchange more."""
 
 
 class RedisFlushing:
@@ -23,10 +29,22 @@ class RedisFlushing:
     def __init__(self, link: Link, keys: RedisKeys) -> None:
         self._link = link
         self._keys = keys
+        self._undeclared: LRUCache[MemoryId, tuple[Section, ...]] = LRUCache(_REMEMBERED_MEMORIES)
 
-    async def _run(self, name: str, memory: MemoryId, args: Sequence[bytes]) -> Reply:
+    async def _run(
+        self, name: str, memory: MemoryId, args: Sequence[bytes], sections: tuple[Section, ...] = ()
+    ) -> Reply:
+        """Runs a script on the keys of a memory. sections: the user-defined ones that its limits declare."""
         try:
-            return await self._link.run(load_script(name), self._keys.memory(memory), args)
+            while True:
+                if self._undeclared:
+                    sections = tuple(dict.fromkeys((*sections, *self._undeclared.get(memory, ()))))
+                reply = await self._link.run(load_script(name), self._keys.memory(memory, *sections), args)
+                if reply.__class__ is not bytes or not reply.startswith(_MORE_SECTIONS):
+                    return reply
+                # The memory holds messages in sections that this caller does not know: a script names all its keys.
+                more = reply.decode().split(" ")[1:]
+                self._undeclared[memory] = tuple(dict.fromkeys((*self._undeclared.get(memory, ()), *more)))
         except ResponseError as error:
             replies.script_failed(memory.resource, error)
 
@@ -43,7 +61,7 @@ class RedisFlushing:
             b"1" if force else b"0",
             digits(attempt_ends_ms),
         ]
-        return replies.begun(memory.resource, await self._run("begin", memory, args), owner)
+        return replies.begun(memory.resource, await self._run("begin", memory, args, limits.user_sections), owner)
 
     async def content(self, memory: MemoryId, batch: Batch, cursor: int) -> BatchPage | Stopped:
         """See Store."""
@@ -56,7 +74,7 @@ class RedisFlushing:
 
     async def renew(self, memory: MemoryId, batch: Batch, limits: Limits) -> bool:
         """See Store."""
-        reply = await self._run("renew", memory, [packed(limits), *batch_args(batch)])
+        reply = await self._run("renew", memory, [packed(limits), *batch_args(batch)], limits.user_sections)
         return bool(reply == b"ok")
 
     async def commit(self, memory: MemoryId, batch: Batch, limits: Limits, deadline_ms: int) -> FlushResult:
@@ -64,7 +82,7 @@ class RedisFlushing:
         mark, _ = mark_of(batch.owner)
         _, tag = mark_of(batch.id)
         args = [packed(limits), *batch_args(batch), mark, digits(deadline_ms), tag.encode()]
-        return replies.committed(memory.resource, await self._run("commit", memory, args))
+        return replies.committed(memory.resource, await self._run("commit", memory, args, limits.user_sections))
 
     async def fail(self, memory: MemoryId, batch: Batch, error_type: str, retry_after_ms: int) -> Stopped | None:
         """See Store."""
@@ -82,4 +100,4 @@ class RedisFlushing:
             tag.encode(),
             b"1" if force else b"0",
         ]
-        return replies.dropped(memory.resource, await self._run("drop", memory, args))
+        return replies.dropped(memory.resource, await self._run("drop", memory, args, limits.user_sections))

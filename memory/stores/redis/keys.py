@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.types import Section
 
 MEMORY_KEYS: Final = (
     "meta",
@@ -27,7 +28,11 @@ MEMORY_KEYS: Final = (
     "ops",
     "opx",
 )
-"""The keys of a memory, in the order in which every script gets them."""
+"""The keys of a memory, in the order in which every script gets them; behind them SECTION_KEYS of each user-defined
+section."""
+
+SECTION_KEYS: Final = ("order", "evict")
+"""The keys of a user-defined section; its name follows."""
 
 _CACHED_MEMORIES: Final = 4096
 
@@ -67,12 +72,13 @@ class RedisKeys:
         if "{" in prefix or "}" in prefix:
             raise MemoryInvalid("prefix: must not contain braces, since they mark the cluster slot of a key")
         self._prefix = prefix
-        self.memory: Callable[[MemoryId], KeySet] = lru_cache(maxsize=_CACHED_MEMORIES)(self._memory)
-        """Returns the keys of a memory, MEMORY_KEYS in order."""
+        self.memory: Callable[..., KeySet] = lru_cache(maxsize=_CACHED_MEMORIES)(self._memory)
+        """Returns the keys of a memory, MEMORY_KEYS in order, and then those of the given user-defined sections."""
 
-    def _memory(self, memory: MemoryId) -> KeySet:
+    def _memory(self, memory: MemoryId, *sections: Section) -> KeySet:
         tag = "/".join(encode_part(part) for part in (memory.project, memory.resource, memory.key))
-        return key_set(*(f"{self._prefix}{{{tag}}}:{name}" for name in MEMORY_KEYS))
+        of_sections = (f"{kind}:{section}" for section in sections for kind in SECTION_KEYS)
+        return key_set(*(f"{self._prefix}{{{tag}}}:{name}" for name in (*MEMORY_KEYS, *of_sections)))
 
     def index(self, project: str, resource: str) -> KeySet:
         """Returns index of the resource, due, owners, names: what changes when a memory is registered or forgotten."""

@@ -1,58 +1,64 @@
 -- Writing what was planned. What a key gains is written before what it loses: one that empties would forget its expiry.
 
 -- Notes where a new message goes: among the fields of :msg, in the sorted sets, in the counters.
-local function settle(plan, new, fields, ranks)
-  local name = 'short'
-  if new.late or plan.gone[new.group] then
-    if not summarize then
-      return
-    end
-    name = 'overflow'
-  elseif new.section == 's' then
-    name = 'system'
+local function settle(plan, new, fields, rank)
+  local live = not (new.late or plan.gone[new.group])
+  if not live and not summarize then
+    return
   end
-  table.insert(ranks[name], new.group)
-  table.insert(ranks[name], new.seq)
-  m[name .. '_tokens'], m[name .. '_messages'] = m[name .. '_tokens'] + new.tokens, m[name .. '_messages'] + 1
   table.insert(fields, new.seq)
   table.insert(fields, new.section .. new.pin .. plan.tag .. new.tokens .. ' ' .. new.link .. ' ' .. new.payload)
-  if name == 'short' and pinned(new.pin) then
-    table.insert(ranks.pinned, new.group)
-    table.insert(ranks.pinned, new.seq)
-    m.pinned_tokens, m.pinned_messages = m.pinned_tokens + new.tokens, m.pinned_messages + 1
-  elseif name == 'short' and scoring ~= 'fifo' and (new.seq == new.group or scoring == 'lru') then
-    table.insert(ranks.evict, first_score(new.group, new.pin))
-    table.insert(ranks.evict, new.group)
+  if not live then
+    rank(key.overflow, new.group, new.seq)
+    m.overflow_tokens, m.overflow_messages = m.overflow_tokens + new.tokens, m.overflow_messages + 1
+  elseif new.section == 's' then
+    rank(key.system, new.group, new.seq)
+    m.system_tokens, m.system_messages = m.system_tokens + new.tokens, m.system_messages + 1
+  else
+    local place = new.place
+    rank(place.order, new.group, new.seq)
+    place.tokens, place.messages = place.tokens + new.tokens, place.messages + 1
+    if pinned(new.pin) then
+      rank(key.pinned, new.group, new.seq)
+      place.pinned_tokens, place.pinned_messages = place.pinned_tokens + new.tokens, place.pinned_messages + 1
+    elseif scoring ~= 'fifo' and (new.seq == new.group or scoring == 'lru') then
+      rank(place.evict, first_score(new.group, new.pin), new.group)
+    end
   end
 end
 
 -- Returns the keys that this may have created.
 local function apply_plan(plan)
-  local fields, removed, ranks = {}, {}, {system = {}, short = {}, overflow = {}, pinned = {}, evict = {}}
+  local fields, removed, ranks = {}, {}, {}
+  local touched = {key.msg, key.groups, key.departed}
+  local function rank(zset, score, member)
+    if not ranks[zset] then
+      ranks[zset], touched[#touched + 1] = {}, zset
+    end
+    table.insert(ranks[zset], score)
+    table.insert(ranks[zset], member)
+  end
   for _, new in ipairs(plan.news) do
-    settle(plan, new, fields, ranks)
+    settle(plan, new, fields, rank)
   end
   for _, out in ipairs(plan.out) do
     for i, seq in ipairs(out.seqs) do
       local tokens = tokens_of(out.texts[i])
       removed[#removed + 1] = seq
-      m.short_tokens, m.short_messages = m.short_tokens - tokens, m.short_messages - 1
+      out.place.tokens, out.place.messages = out.place.tokens - tokens, out.place.messages - 1
       if summarize then
-        table.insert(ranks.overflow, out.group)
-        table.insert(ranks.overflow, seq)
+        rank(key.overflow, out.group, seq)
         m.overflow_tokens, m.overflow_messages = m.overflow_tokens + tokens, m.overflow_messages + 1
       end
     end
   end
-  local touched = {key.msg, key.groups, key.departed}
   command_on('HSET', key.msg, fields)
-  for name, pairs_of in pairs(ranks) do
-    if #pairs_of > 0 then
-      command_on('ZADD', key[name], pairs_of)
-      touched[#touched + 1] = key[name]
-    end
+  for zset, pairs_of in pairs(ranks) do
+    command_on('ZADD', zset, pairs_of)
   end
-  command_on('ZREM', key.short, removed)
+  for _, out in ipairs(plan.out) do
+    command_on('ZREM', out.place.order, out.seqs)
+  end
   if not summarize and #removed > 0 then
     command_on('HDEL', key.msg, removed)
     drop_batch_with(removed)
@@ -64,7 +70,7 @@ local function apply_plan(plan)
     redis.call('HSET', key.groups, 'c:' .. id, seen)
   end
   for _, out in ipairs(plan.out) do
-    redis.call('ZREM', key.evict, out.group)
+    redis.call('ZREM', out.place.evict, out.group)
     leave(out.group)
   end
   m.seq = m.seq + #plan.news

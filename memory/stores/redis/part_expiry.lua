@@ -1,9 +1,13 @@
 -- The lifetime of a memory: one absolute time for all of its keys, so that they vanish together.
 local function mortal()
-  return {
+  local keys = {
     key.meta, key.msg, key.system, key.long, key.short, key.pinned, key.evict, key.groups, key.departed, key.overflow,
     key.batch,
   }
+  for i = 15, #KEYS do
+    keys[#keys + 1] = KEYS[i]
+  end
+  return keys
 end
 
 -- Gives the memory's expiry to the keys that this script may have created.

@@ -22,7 +22,10 @@ local function mark_as(mark, to_be_pinned)
   return string.sub(MARKS, place, place)
 end
 
-local SECTION_KEY = {s = key.system, l = key.long, c = key.short}
+-- Returns the sorted set of live messages with this letter.
+local function order_of(letter)
+  return letter == 's' and key.system or letter == 'l' and key.long or places[letter].order
+end
 
 -- Calls f with slices of a list, since Lua hands only some thousand arguments to a command. A slice has an even number,
 -- since some lists are of pairs.
@@ -62,6 +65,19 @@ local function one_text(head, texts)
     lengths[i] = #text
   end
   return table.concat(head, ' ') .. '\n' .. table.concat(lengths, ' ') .. '\n' .. table.concat(texts)
+end
+
+-- What the letters of user-defined sections in records stand for, behind the incarnation: `,<letter>=<name>` each.
+local function names_of(name)
+  local text = ''
+  for i = 2, #all_places do
+    text = text .. ',' .. all_places[i].letter .. '=' .. name(all_places[i])
+  end
+  return text
+end
+
+local function stored_name(place)
+  return place.name
 end
 
 local function tokens_of(record)
@@ -111,7 +127,7 @@ local function keep_seen(id, seen)
 end
 
 -- Where a call was seen, each place behind a space, so that a group's number is found whole.
-local function places(id)
+local function seen_at(id)
   local seen = redis.call('HGET', key.groups, 'c:' .. id)
   return seen and ' ' .. seen or ''
 end
@@ -120,7 +136,7 @@ local function forget_departed()
   for _, group in ipairs(redis.call('ZRANGEBYSCORE', key.departed, '-inf', now, 'LIMIT', 0, 4)) do
     local state = group_state(group)
     for id in string.gmatch(state and state.calls or '', '%S+') do
-      keep_seen(id, (string.gsub(places(id), ' ' .. group .. '%a', '')))
+      keep_seen(id, (string.gsub(seen_at(id), ' ' .. group .. '%a', '')))
     end
     redis.call('HDEL', key.groups, 'm:' .. group)
     redis.call('ZREM', key.departed, group)
@@ -135,7 +151,7 @@ local function leave(group)
     return
   end
   for id in string.gmatch(state.calls, '%S+') do
-    local seen = places(id)
+    local seen = seen_at(id)
     if state.missing > 0 then
       seen = string.gsub(seen, ' ' .. group .. 'w', ' ' .. group .. 'l')
       seen = string.gsub(seen, ' ' .. group .. 'd', ' ' .. group .. 'x')

@@ -6,7 +6,7 @@ local key = {
   meta = KEYS[1], msg = KEYS[2], system = KEYS[3], long = KEYS[4], short = KEYS[5], pinned = KEYS[6], evict = KEYS[7],
   groups = KEYS[8], departed = KEYS[9], overflow = KEYS[10], batch = KEYS[11], lease = KEYS[12], ops = KEYS[13],
   opx = KEYS[14],
-}
+} -- behind them, two for each user-defined section: its order, and who goes first
 local INF = math.huge
 
 -- Once per script, so that every answer and every expiry of it speaks of the same moment.
@@ -17,7 +17,7 @@ local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 -- caller may do: 0 everything, 1 append and read, 2 read.
 local max_tokens, max_messages, summarize, room_tokens, room_messages, summary_tokens, overflow_tokens,
   overflow_messages, due_tokens, due_messages, target_tokens, target_messages, keep_first, keep_last, rule,
-  open_group_ms, ttl, lease_ms, mode = struct.unpack('>ddddddddddddddddddd', ARGV[1])
+  open_group_ms, ttl, lease_ms, mode, shares_at = struct.unpack('>ddddddddddddddddddd', ARGV[1])
 summarize = summarize == 1
 -- Whose scores the groups have: under token_aware_lru those of lru, weighed at a flush.
 local scoring = rule == 0 and 'fifo' or (rule == 1 or rule == 4) and 'lru' or rule == 2 and 'lfu' or 'priority'
@@ -27,7 +27,7 @@ local weighs = rule == 4
 -- and write them one by one takes longer than all else in an append.
 local SCHEMA = 1
 local COUNTERS = '>ddddddddddddddddddddd'
-local found = redis.call('HMGET', key.meta, 'life', 'counters')
+local found = redis.call('HMGET', key.meta, 'life', 'counters', 'sections')
 local incarnation, last_tag, policy
 local version, seq, fence, created_at, updated_at, expires_at, access, system_tokens, system_messages, long_tokens,
   long_messages, short_tokens, short_messages, pinned_tokens, pinned_messages, waiting_tokens, waiting_messages,
@@ -42,6 +42,24 @@ end
 local ended = incarnation and expires_at > 0 and expires_at <= now
 if ended then
   incarnation = nil
+end
+
+-- User-defined sections: what is stored of them, and what the limits say, which is text behind their numbers.
+local shares = shares_at <= #ARGV[1] and string.sub(ARGV[1], shares_at)
+local stored_sections = incarnation and found[3]
+if stored_sections then
+  local given, unknown = {}, {}
+  for i = 15, #KEYS, 2 do
+    given[string.match(KEYS[i], '[^:]*$')] = true
+  end
+  for name in string.gmatch(stored_sections, '%a (%S+) %d+ %d+ %d+ %d+') do
+    if not given[name] then
+      unknown[#unknown + 1] = name
+    end
+  end
+  if #unknown > 0 then
+    return 'sections ' .. table.concat(unknown, ' ') -- The driver asks again with their keys.
+  end
 end
 
 -- The record of operations: ids are kept for so long after their deadline, and at most so many.

@@ -19,38 +19,80 @@ local function first_score(group, mark)
   return scoring == 'lfu' and ONE_ACCESS + group or band_of(mark) * BAND + group
 end
 
--- Returns a page of the order: the number of each group's first message, and the scores.
-local function page_of_order(first, last)
-  if scoring == 'fifo' or m.policy ~= scoring then
-    return redis.call('ZRANGE', key.short, first, last), {}
+-- The orders of several places as one. Returns the members, their places and their scores.
+local function merged(some, scored)
+  local all, listed, owners, scores = {}, {}, {}, {}
+  for _, place in ipairs(some) do
+    local list = redis.call('ZRANGE', scored and place.evict or place.order, 0, -1, 'WITHSCORES')
+    for i = 1, #list, 2 do
+      all[#all + 1] = {tonumber(list[i + 1]), tonumber(list[i]), place}
+    end
   end
-  local seqs, scores, page = {}, {}, redis.call('ZRANGE', key.evict, first, last, 'WITHSCORES')
-  for i = 1, #page, 2 do
-    local group = page[i]
-    seqs[#seqs + 1] = redis.call('ZRANGEBYSCORE', key.short, group, group, 'LIMIT', 0, 1)[1] or damage('a group is empty')
-    scores[#scores + 1] = tonumber(page[i + 1])
+  table.sort(all, function(a, b)
+    return a[1] < b[1] or a[1] == b[1] and a[2] < b[2]
+  end)
+  for i, one in ipairs(all) do
+    scores[i], listed[i], owners[i] = one[1], one[2], one[3]
   end
-  return seqs, scores
+  return listed, owners, scores
 end
 
--- Calls visit(group, seqs, tokens, state, score) for each live group that is not pinned, lowest score first, until it
--- returns true. changed: states of groups that this script is about to change. skip: groups to leave out.
-local function each_group(changed, skip, visit)
-  local seen, first, size = {}, 0, 4
+-- Returns a function that gives a page of the order of these places: the number of each group's first message, and the
+-- scores. Several places are read at once: each is no longer than its part of the view.
+local function pages_of(some)
+  local scored = scoring ~= 'fifo' and m.policy == scoring
+  local all, owners, scores_of_all
+  if #some > 1 then
+    all, owners, scores_of_all = merged(some, scored)
+  end
+  return function(first, last)
+    local page, owner = {}, function()
+      return some[1]
+    end
+    if all then
+      for i = first + 1, math.min(last + 1, #all) do
+        page[#page + 1], page[#page + 2] = all[i], scores_of_all[i]
+      end
+      owner = function(i)
+        return owners[first + i]
+      end
+    elseif not scored then
+      return redis.call('ZRANGE', some[1].order, first, last), {}
+    else
+      page = redis.call('ZRANGE', some[1].evict, first, last, 'WITHSCORES')
+    end
+    local seqs, scores = {}, {}
+    for i = 1, #page, 2 do
+      local group, n = page[i], #seqs + 1
+      seqs[n], scores[n] = group, scored and tonumber(page[i + 1]) or nil
+      if scored then
+        local found = redis.call('ZRANGEBYSCORE', owner(n).order, group, group, 'LIMIT', 0, 1)
+        seqs[n] = found[1] or damage('a group is empty')
+      end
+    end
+    return seqs, scores
+  end
+end
+
+-- Calls visit(group, seqs, tokens, state, place, score) for each live group of these places that is not pinned, lowest
+-- score first, until it returns true. changed: states of groups that this script is about to change. skip: groups to
+-- leave out.
+local function each_group(some, changed, skip, visit)
+  local page_of, seen, first, size = pages_of(some), {}, 0, 4
   while true do
-    local page, scores = page_of_order(first, first + size - 1)
+    local page, scores = page_of(first, first + size - 1)
     local texts = records(page)
     for i, seq in ipairs(page) do
-      local mark, tokens, link = string.match(texts[i], '^.(.)....(%d+) (%S*) ')
+      local letter, mark, tokens, link = string.match(texts[i], '^(.)(.)....(%d+) (%S*) ')
       local group = tonumber(link == '' and seq or link)
       if not pinned(mark) and not seen[group] and not skip[group] then
         seen[group] = true
         local state, seqs = nil, {seq}
         if link ~= '' then
           state = changed[group] or group_state(group) or damage('a group has no state')
-          seqs, tokens = members(key.short, group), state.tokens
+          seqs, tokens = members(places[letter].order, group), state.tokens
         end
-        if visit(group, seqs, tonumber(tokens), state, scores[i] or group) then
+        if visit(group, seqs, tonumber(tokens), state, places[letter], scores[i] or group) then
           return
         end
       end
@@ -64,19 +106,19 @@ end
 
 -- The same in the order of a flush. Under token_aware_lru what is unused for long and large goes first, which only all
 -- groups together show.
-local function each_at_flush(visit)
+local function each_at_flush(some, skip, visit)
   if not weighs then
-    return each_group({}, {}, visit)
+    return each_group(some, {}, skip, visit)
   end
   local all, moment = {}, math.max(m.access + 1, now * TICKS_PER_MS)
-  each_group({}, {}, function(group, seqs, tokens, state, score)
-    all[#all + 1] = {group, seqs, tokens, state, weight = (moment - score) * tokens}
+  each_group(some, {}, skip, function(group, seqs, tokens, state, place, score)
+    all[#all + 1] = {group, seqs, tokens, state, place, weight = (moment - score) * tokens}
   end)
   table.sort(all, function(a, b)
     return a.weight > b.weight or a.weight == b.weight and a[1] < b[1]
   end)
   for _, one in ipairs(all) do
-    if visit(one[1], one[2], one[3], one[4]) then
+    if visit(unpack(one, 1, 5)) then
       return
     end
   end
@@ -88,16 +130,16 @@ local function adopt_policy()
   if m.policy == scoring then
     return
   end
-  local scores, seen, first = {}, {}, 0
+  local scores_of, seen, first, page_of = {}, {}, 0, pages_of(all_places)
   while scoring ~= 'fifo' do
-    local page, seqs = redis.call('ZRANGE', key.short, first, first + 255, 'WITHSCORES'), {}
-    for i = 1, #page, 2 do
-      seqs[#seqs + 1] = page[i]
-    end
+    local seqs = page_of(first, first + 255)
     for i, text in ipairs(records(seqs)) do
-      local group, mark = tonumber(page[2 * i]), string.sub(text, 2, 2)
+      local letter, mark, link = string.match(text, '^(.)(.)....%d+ (%S*) ')
+      local group = tonumber(link == '' and seqs[i] or link)
       if not pinned(mark) and not seen[group] then
         seen[group] = true
+        local scores = scores_of[places[letter]] or {}
+        scores_of[places[letter]] = scores
         scores[#scores + 1], scores[#scores + 2] = first_score(group, mark), group
       end
     end
@@ -106,26 +148,31 @@ local function adopt_policy()
     end
     first = first + 256
   end
-  redis.call('UNLINK', key.evict)
-  command_on('ZADD', key.evict, scores)
+  local keys = {}
+  for i, place in ipairs(all_places) do
+    redis.call('UNLINK', place.evict)
+    command_on('ZADD', place.evict, scores_of[place] or {})
+    keys[i] = place.evict
+  end
   m.policy = scoring
-  inherit_expiry({key.evict})
+  inherit_expiry(keys)
   save()
 end
 
--- Records an access to each of these live groups. Pinned ones have no score and need none.
+-- Records an access to each of these live groups, given with their places. Pinned ones have no score and need none.
 local function record_accesses(groups)
   if #groups == 0 or not (scoring == 'lru' or scoring == 'lfu') then
     return
   end
   adopt_policy()
-  for _, group in ipairs(groups) do
+  for _, one in ipairs(groups) do
+    local evict, group = one[1].evict, one[2]
     if scoring == 'lru' then
-      redis.call('ZADD', key.evict, 'XX', tick(), group)
+      redis.call('ZADD', evict, 'XX', tick(), group)
     else
-      local score = tonumber(redis.call('ZSCORE', key.evict, group) or INF)
+      local score = tonumber(redis.call('ZSCORE', evict, group) or INF)
       if score < MOST_ACCESSES * ONE_ACCESS then
-        redis.call('ZADD', key.evict, score + ONE_ACCESS, group)
+        redis.call('ZADD', evict, score + ONE_ACCESS, group)
       end
     end
   end

@@ -1,11 +1,29 @@
 -- Placing messages: plan everything, refuse or write. Shared by append and write.
--- ARGV[first], ARGV[first + 1] and so on are pairs of head and payload. A head is `<section><pin><tokens>`, and behind
--- a space `a=<call id>` for a result or `o=<call ids>` for tool calls. ARGV[5] is the tag of the operation.
+-- ARGV[first], ARGV[first + 1] and so on are pairs of head and payload. A head is `<section><pin><tokens>`, where the
+-- section is `s`, `c`, or `u` with the name of a user-defined one behind a space; then, behind a space, `a=<call id>`
+-- for a result or `o=<call ids>` for tool calls. ARGV[5] is the tag of the operation.
 
 -- A refusal is a word that the driver turns into an error, with its numbers.
 local function refusal(...)
   return table.concat({...}, ' ')
 end
+
+-- What a message may fill: the room of its section if the budget is divided, else that of all messages. A refusal names
+-- the section behind its numbers. A result may come to any section of the conversation.
+local function room_of(section)
+  if not shares then
+    return room_tokens
+  elseif section then
+    return section.room, section.name
+  end
+  local widest = short_term
+  for _, other in ipairs(sections) do
+    widest = other.room > widest.room and other or widest
+  end
+  return widest.room, widest.name
+end
+
+local SYSTEM = {name = 'system', room = system_room}
 
 -- Where a call id was seen, with what this batch adds to it.
 local function seen_of(plan, id)
@@ -44,6 +62,7 @@ local function answer_call(plan, new, id)
   group = tonumber(group)
   local state = plan.states[group] or group_state(group) or damage('a group has no state')
   plan.states[group], new.group, new.link = state, group, group
+  new.place, new.section = places.c, 'c'
   state.missing = state.missing - 1
   if new.late then
     new.pin = '-'
@@ -51,9 +70,17 @@ local function answer_call(plan, new, id)
     return nil
   end
   new.pin = state.pin
+  if plan.places[group] then
+    new.place = plan.places[group]
+  elseif #all_places > 1 then
+    local first = redis.call('HGET', key.msg, group) or damage('a record is missing')
+    new.place = places[string.sub(first, 1, 1)]
+  end
+  new.section = new.place.letter
   state.touched, state.tokens, state.messages = now, state.tokens + new.tokens, state.messages + 1
-  if state.tokens > room_tokens then
-    return refusal('group', new.position, 'tokens', state.tokens, room_tokens)
+  local room, name = room_of(new.place.section)
+  if state.tokens > room then
+    return refusal('group', new.position, 'tokens', state.tokens, room, name)
   end
   if state.messages > room_messages then
     return refusal('group', new.position, 'messages', state.messages, room_messages)
@@ -61,27 +88,61 @@ local function answer_call(plan, new, id)
   return nil
 end
 
+-- Reads a head: what is known of a message before it has its place in a group.
+local function read_head(first, i)
+  local section, pin, tokens, rest = string.match(ARGV[i], '^(.)(.)(%d+)(.*)$')
+  local position = (i - first) / 2
+  local seq = m.seq + position + 1
+  local place = places.c
+  if section == 'u' then
+    local name, behind = string.match(rest, '^ (%S+)(.*)$')
+    place, rest = place_named(name), behind
+    section = place.letter
+  end
+  return {
+    position = position, seq = seq, section = section, place = section ~= 's' and place or nil, pin = pin,
+    tokens = tonumber(tokens), group = seq, link = '', payload = ARGV[i + 1],
+  }, string.match(rest, '^ (.)=(.*)$')
+end
+
+-- What is never evicted must fit its room, also where the room was made smaller since: else nothing could come in.
+local function fixed_refuses(plan)
+  local function check(fixed, room, name)
+    if fixed > room then
+      return refusal('pinned', 'tokens', fixed, room, name)
+    end
+  end
+  local refused
+  if not shares and plan.arrives then
+    refused = check(plan.fixed_tokens, room_tokens)
+  elseif plan.arrives then
+    refused = plan.arrives[SYSTEM] and check(m.system_tokens + (plan.fixed[SYSTEM] or 0), system_room, 'system')
+    for _, section in ipairs(sections) do
+      refused = refused or plan.arrives[section]
+        and check(sum_of(section.places, 'pinned_tokens') + (plan.fixed[section] or 0), section.room, section.name)
+    end
+  end
+  if not refused and plan.arrives and plan.fixed_messages > room_messages then
+    refused = refusal('pinned', 'messages', plan.fixed_messages, room_messages)
+  end
+  return refused or nil
+end
+
 -- Returns a plan with the place of each message, or nil and the refusal. fresh: nothing that is stored counts any more.
 local function plan_messages(first, fresh)
   local plan = {
-    fresh = fresh, tag = ARGV[5], news = {}, states = {}, calls = {}, gone = {}, out = {},
-    late = 0, late_tokens = 0, evicted = 0,
-    tokens = m.system_tokens + m.short_tokens, messages = m.system_messages + m.short_messages,
+    fresh = fresh, tag = ARGV[5], news = {}, states = {}, places = {}, calls = {}, gone = {}, out = {},
+    late = 0, late_tokens = 0, evicted = 0, added = {}, fixed = {},
+    tokens = outside_tokens(), messages = outside_messages(),
+    fixed_tokens = m.system_tokens + conversation('pinned_tokens'),
+    fixed_messages = m.system_messages + conversation('pinned_messages'),
   }
-  local fixed_tokens = m.system_tokens + m.pinned_tokens
-  local fixed_messages = m.system_messages + m.pinned_messages
-  local fixes = false
   for i = first, #ARGV, 2 do
-    local section, pin, tokens, rest = string.match(ARGV[i], '^(.)(.)(%d+)(.*)$')
-    local position, seq = (i - first) / 2, m.seq + (i - first) / 2 + 1
-    local new = {
-      position = position, seq = seq, section = section, pin = pin, tokens = tonumber(tokens), group = seq, link = '',
-      payload = ARGV[i + 1],
-    }
-    if new.tokens > room_tokens then
-      return nil, refusal('message', position, new.tokens, room_tokens)
+    local new, relation, ids = read_head(first, i)
+    local room, name = room_of(relation ~= 'a' and (new.place and new.place.section or SYSTEM) or nil)
+    if new.tokens > room then
+      return nil, refusal('message', new.position, new.tokens, room, name)
     end
-    local relation, ids = string.match(rest, '^ (.)=(.*)$')
     if relation == 'o' then
       open_group(plan, new, ids)
     elseif relation == 'a' then
@@ -92,44 +153,43 @@ local function plan_messages(first, fresh)
     end
     if not new.late then
       if room_messages < 1 then
-        return nil, refusal('group', position, 'messages', 1, room_messages)
+        return nil, refusal('group', new.position, 'messages', 1, room_messages)
       end
+      local section = new.place and new.place.section or SYSTEM
+      plan.places[new.group], plan.arrives = new.place, plan.arrives or {}
+      plan.arrives[section], plan.added[section] = true, (plan.added[section] or 0) + new.tokens
       plan.tokens, plan.messages = plan.tokens + new.tokens, plan.messages + 1
-      if section == 's' or pinned(new.pin) then
-        fixed_tokens, fixed_messages, fixes = fixed_tokens + new.tokens, fixed_messages + 1, true
+      if section == SYSTEM or pinned(new.pin) then
+        plan.fixed[section] = (plan.fixed[section] or 0) + new.tokens
+        plan.fixed_tokens, plan.fixed_messages = plan.fixed_tokens + new.tokens, plan.fixed_messages + 1
       end
     end
     plan.news[#plan.news + 1] = new
   end
-  if fixes and fixed_tokens > room_tokens then
-    return nil, refusal('pinned', 'tokens', fixed_tokens, room_tokens)
-  end
-  if fixes and fixed_messages > room_messages then
-    return nil, refusal('pinned', 'messages', fixed_messages, room_messages)
-  end
-  return plan
+  local refused = fixed_refuses(plan)
+  return not refused and plan or nil, refused
 end
 
--- The groups of the batch that could go, with their scores. Under lru a stored group that the batch touches is one of
--- them, since it has just been accessed; under fifo and lru they stand behind all others. Under lfu and priority that is
--- so for the group of the last message alone, which is spared as long as another can go: else what was just said could
--- be in no view.
-local function batch_order(plan)
+-- The groups of the batch that could go from these places, with their scores. Under lru a stored group that the batch
+-- touches is one of them, since it has just been accessed; under fifo and lru they stand behind all others. Under lfu
+-- and priority that is so for the group of the last message alone, which is spared as long as another can go: else what
+-- was just said could be in no view.
+local function batch_order(plan, here)
   local last, order, spared = {}, {}, nil
   for i = (scoring == 'lfu' or scoring == 'priority') and #plan.news or 0, 1, -1 do
-    if plan.news[i].section == 'c' and not plan.news[i].late then
+    if here[plan.news[i].place] and not plan.news[i].late then
       spared = plan.news[i].group
       break
     end
   end
   for i, new in ipairs(plan.news) do
-    if new.section == 'c' and not pinned(new.pin) and not new.late
+    if here[new.place] and not pinned(new.pin) and not new.late
       and (scoring == 'lru' or new.group > m.seq or new.group == spared) then
       last[new.group] = (scoring == 'lru' or not last[new.group]) and i or last[new.group]
     end
   end
   for i, new in ipairs(plan.news) do
-    if last[new.group] == i then
+    if last[new.group] == i and not plan.gone[new.group] then
       new.score = spared and new.group ~= spared and first_score(new.group, new.pin) or INF
       order[#order + 1] = new
     end
@@ -142,45 +202,49 @@ local function batch_order(plan)
   return last, order
 end
 
--- Plans which groups leave, so that the budget holds; groups that wait for a result last.
-local function plan_evictions(plan)
-  local over_tokens = plan.tokens - math.min(room_tokens, max_tokens - m.long_tokens)
-  local over_messages = plan.messages - math.min(room_messages, max_messages - m.long_messages)
-  plan.leaving_tokens, plan.leaving = plan.late_tokens, plan.late
+-- Plans which groups of these places leave, so that so many tokens and messages go; those that wait for a result last.
+-- Returns how many messages leave.
+local function plan_leaving(plan, some, over_tokens, over_messages)
   if over_tokens <= 0 and over_messages <= 0 then
-    return
+    return 0
   end
-  local waiting, done = {}, false
-  local function take(group, seqs, tokens, messages)
+  local waiting, done, left, here = {}, false, 0, {}
+  for _, place in ipairs(some) do
+    here[place] = true
+  end
+  local function take(group, seqs, tokens, messages, place)
     plan.gone[group] = true
-    plan.out[#plan.out + 1] = {group = group, seqs = seqs, texts = records(seqs)}
-    plan.evicted = plan.evicted + messages
+    plan.out[#plan.out + 1] = {group = group, seqs = seqs, texts = records(seqs), place = place}
+    left = left + messages
     plan.leaving_tokens, plan.leaving = plan.leaving_tokens + tokens, plan.leaving + messages
     over_tokens, over_messages = over_tokens - tokens, over_messages - messages
     done = over_tokens <= 0 and over_messages <= 0
   end
-  local function visit(group, seqs, tokens, state)
-    if state and is_open(state) then
-      waiting[#waiting + 1] = {group, seqs, tokens, state.messages}
+  local function visit(group, seqs, tokens, state, place)
+    if plan.gone[group] then
+      return false
+    elseif state and is_open(state) then
+      waiting[#waiting + 1] = {group, seqs, tokens, state.messages, place}
     else
-      take(group, seqs, tokens, state and state.messages or 1)
+      take(group, seqs, tokens, state and state.messages or 1, place)
     end
     return done
   end
-  local skip, order = batch_order(plan)
+  local skip, order = batch_order(plan, here)
   local next_one = 1
   local function visit_batch(up_to)
     while not done and order[next_one] and order[next_one].score <= up_to do
       local new = order[next_one]
       local group, state = new.group, plan.states[new.group]
+      local seqs = group <= m.seq and members(new.place.order, group) or {}
       next_one = next_one + 1
-      visit(group, group <= m.seq and members(key.short, group) or {}, state and state.tokens or new.tokens, state)
+      visit(group, seqs, state and state.tokens or new.tokens, state, new.place)
     end
     return done
   end
   if not plan.fresh then
-    each_group(plan.states, skip, function(group, seqs, tokens, state, score)
-      return visit_batch(score) or visit(group, seqs, tokens, state)
+    each_group(some, plan.states, skip, function(group, seqs, tokens, state, place, score)
+      return visit_batch(score) or visit(group, seqs, tokens, state, place)
     end)
   end
   visit_batch(INF)
@@ -190,6 +254,22 @@ local function plan_evictions(plan)
       break
     end
   end
+  plan.evicted = plan.evicted + left
+  return left
+end
+
+-- Plans which groups leave, so that the budget holds: each section's own until its share does, then, for the limit of
+-- messages, those of all.
+local function plan_evictions(plan)
+  plan.leaving_tokens, plan.leaving = plan.late_tokens, plan.late
+  local left = 0
+  for _, section in ipairs(shares and sections or {}) do
+    local tokens = sum_of(section.places, 'tokens') + (plan.added[section] or 0)
+    left = left + plan_leaving(plan, section.places, tokens - section.room, 0)
+  end
+  plan_leaving(plan, all_places,
+    shares and 0 or plan.tokens - math.min(room_tokens, max_tokens - m.long_tokens),
+    plan.messages - left - math.min(room_messages, max_messages - m.long_messages))
 end
 
 -- Returns the refusal of a plan whose evictions the overflow cannot take, or nil.

@@ -1,58 +1,73 @@
 -- What a flush takes: all of the overflow, and groups in the policy's order until the target holds.
 
--- Returns the numbers of the newest and oldest group that keep_first and keep_last hold back, at their edge.
+-- Returns the numbers of the newest and oldest group of short_term that keep_first and keep_last hold back, at their
+-- edge.
 local function kept_edges()
-  local function edge(command, count)
-    local first, last, groups = 0, nil, 0
-    while groups < count do
-      local page = redis.call(command, key.short, first, first + 63, 'WITHSCORES')
-      for i = 2, #page, 2 do
-        if page[i] ~= last then
-          if groups == count then
-            break
+  local function edge(count, newest)
+    local groups = {}
+    for _, place in ipairs(count > 0 and short_term.places or {}) do
+      local first, last, found = 0, nil, 0
+      while found < count do
+        local page = redis.call(newest and 'ZREVRANGE' or 'ZRANGE', place.order, first, first + 63, 'WITHSCORES')
+        for i = 2, #page, 2 do
+          if page[i] ~= last and found < count then
+            found, last = found + 1, page[i]
+            groups[#groups + 1] = tonumber(last)
           end
-          groups, last = groups + 1, page[i]
         end
+        if #page < 128 then
+          break
+        end
+        first = first + 64
       end
-      if #page < 128 then
-        break
-      end
-      first = first + 64
     end
-    return tonumber(last)
+    table.sort(groups, function(a, b)
+      if newest then
+        return a > b
+      end
+      return a < b
+    end)
+    return groups[math.min(count, #groups)]
   end
-  return edge('ZRANGE', keep_first) or -1, edge('ZREVRANGE', keep_last) or INF
+  return edge(keep_first, false) or -1, edge(keep_last, true) or INF
 end
 
--- Returns live sequence numbers, tokens and messages taken from the live view, groups, and why nothing can be taken.
+-- Returns live sequence numbers, tokens and messages taken from the live view, also by their places, groups with their
+-- places, and why nothing can be taken.
 local function select(force)
-  local taken = {seqs = {}, groups = {}, tokens = 0, messages = 0}
+  local taken = {seqs = {}, groups = {}, tokens = 0, messages = 0, seqs_of = {}, tokens_of = {}}
   if not force and flush_due() == 0 then
     taken.reason = 'below_threshold'
     return taken
   end
-  local over_tokens = force and INF or outside_tokens() - target_tokens
-  local over_messages = force and INF or outside_messages() - target_messages
   local newest_first, oldest_last = kept_edges()
-  local kept, open = false, {}
-  local function take(group, seqs, tokens)
-    for _, seq in ipairs(seqs) do
-      table.insert(taken.seqs, seq)
+  local kept, gone = false, {}
+  -- Takes from these places, in the policy's order, so many tokens and messages.
+  local function take_from(some, over_tokens, over_messages)
+    if over_tokens <= 0 and over_messages <= 0 then
+      return
     end
-    table.insert(taken.groups, group)
-    taken.tokens, taken.messages = taken.tokens + tokens, taken.messages + #seqs
-    over_tokens, over_messages = over_tokens - tokens, over_messages - #seqs
-    return over_tokens <= 0 and over_messages <= 0
-  end
-  if over_tokens > 0 or over_messages > 0 then
-    local done = false
-    each_at_flush(function(group, seqs, tokens, state)
-      if group <= newest_first or group >= oldest_last then
+    local done, open = false, {}
+    local function take(group, seqs, tokens, place)
+      taken.seqs_of[place] = taken.seqs_of[place] or {}
+      for _, seq in ipairs(seqs) do
+        table.insert(taken.seqs, seq)
+        table.insert(taken.seqs_of[place], seq)
+      end
+      gone[group] = true
+      table.insert(taken.groups, {group, place})
+      taken.tokens_of[place] = (taken.tokens_of[place] or 0) + tokens
+      taken.tokens, taken.messages = taken.tokens + tokens, taken.messages + #seqs
+      over_tokens, over_messages = over_tokens - tokens, over_messages - #seqs
+      return over_tokens <= 0 and over_messages <= 0
+    end
+    each_at_flush(some, gone, function(group, seqs, tokens, state, place)
+      if place.section == short_term and (group <= newest_first or group >= oldest_last) then
         kept = true
       elseif state and is_open(state) then
-        table.insert(open, {group, seqs, tokens})
+        table.insert(open, {group, seqs, tokens, place})
       else
-        done = take(group, seqs, tokens)
+        done = take(group, seqs, tokens, place)
       end
       return done
     end)
@@ -63,10 +78,19 @@ local function select(force)
       done = take(unpack(waiting))
     end
   end
+  for _, section in ipairs(shares and sections or {}) do
+    local tokens = sum_of(section.places, 'tokens')
+    -- A section is flushed when it has reached its own threshold: another one's is no reason.
+    if not force and tokens >= section.due then
+      take_from(section.places, tokens - section.target, 0)
+    end
+  end
+  take_from(all_places, force and INF or not shares and outside_tokens() - target_tokens or 0,
+    force and INF or outside_messages() - taken.messages - target_messages)
   if taken.messages == 0 and m.overflow_messages == 0 then
     if kept then
       taken.reason = 'keep'
-    elseif m.system_messages + m.pinned_messages > 0 then
+    elseif m.system_messages + conversation('pinned_messages') > 0 then
       taken.reason = 'pinned'
     else
       taken.reason = 'below_threshold'

@@ -1,5 +1,5 @@
 -- The state of a memory in `m`, which is nil if it does not exist, and what is asked of it.
--- parts: head
+-- parts: head sections
 local m
 if incarnation then
   m = {
@@ -7,8 +7,7 @@ if incarnation then
     version = version, seq = seq, fence = fence, created_at = created_at,
     updated_at = updated_at, expires_at = expires_at, access = access, system_tokens = system_tokens,
     system_messages = system_messages, long_tokens = long_tokens, long_messages = long_messages,
-    short_tokens = short_tokens, short_messages = short_messages, pinned_tokens = pinned_tokens,
-    pinned_messages = pinned_messages, overflow_tokens = waiting_tokens, overflow_messages = waiting_messages,
+    overflow_tokens = waiting_tokens, overflow_messages = waiting_messages,
     flush_retry_at = flush_retry_at, flush_at = flush_at, prune_at = prune_at, ops_until = ops_until,
   }
 end
@@ -17,29 +16,31 @@ local function new_memory(incarnation)
   return {
     born = true, incarnation = incarnation, tag = '', policy = scoring,
     version = 0, seq = 0, fence = 0, created_at = now, updated_at = now, expires_at = 0, access = 0,
-    system_tokens = 0, system_messages = 0, long_tokens = 0, long_messages = 0, short_tokens = 0, short_messages = 0,
-    pinned_tokens = 0, pinned_messages = 0, overflow_tokens = 0, overflow_messages = 0,
+    system_tokens = 0, system_messages = 0, long_tokens = 0, long_messages = 0,
+    overflow_tokens = 0, overflow_messages = 0,
     flush_retry_at = 0, flush_at = 0, prune_at = 0, ops_until = 0,
   }
 end
 
 local function save()
+  local talk = places.c
   local counters = struct.pack(COUNTERS, m.version, m.seq, m.fence, m.created_at, m.updated_at, m.expires_at, m.access,
-    m.system_tokens, m.system_messages, m.long_tokens, m.long_messages, m.short_tokens, m.short_messages,
-    m.pinned_tokens, m.pinned_messages, m.overflow_tokens, m.overflow_messages,
+    m.system_tokens, m.system_messages, m.long_tokens, m.long_messages, talk.tokens, talk.messages,
+    talk.pinned_tokens, talk.pinned_messages, m.overflow_tokens, m.overflow_messages,
     m.flush_retry_at, m.flush_at, m.prune_at, m.ops_until)
   redis.call('HSET', key.meta, 'life', m.incarnation .. m.tag .. m.policy, 'counters', counters)
   if m.born then
     redis.call('HSET', key.meta, 'schema', SCHEMA)
   end
+  save_sections(m.overflow_messages > 0)
 end
 
 local function outside_tokens()
-  return m.system_tokens + m.short_tokens
+  return m.system_tokens + conversation('tokens')
 end
 
 local function outside_messages()
-  return m.system_messages + m.short_messages
+  return m.system_messages + conversation('messages')
 end
 
 local function live_tokens()
@@ -53,6 +54,11 @@ end
 local function flush_due()
   if m.overflow_messages > 0 or outside_tokens() >= due_tokens or outside_messages() >= due_messages then
     return 1
+  end
+  for _, section in ipairs(sections) do
+    if sum_of(section.places, 'tokens') >= section.due then
+      return 1
+    end
   end
   return 0
 end

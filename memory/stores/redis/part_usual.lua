@@ -3,7 +3,8 @@
 -- it, which finds nothing changed and would decide the same.
 local op, digest, deadline, tag = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
 local expires_in = incarnation and now + ttl - expires_at
-if incarnation and now <= deadline and #ARGV > 6 and short_messages > pinned_messages and policy == scoring
+if incarnation and not shares and not stored_sections and now <= deadline and #ARGV > 6
+  and short_messages > pinned_messages and policy == scoring
   and now < prune_at and deadline + SKEW_MS <= ops_until
   and ((expires_at == 0 and ttl == INF) or (expires_at > 0 and expires_in >= 0 and expires_in < ttl / 20))
   and redis.call('HLEN', key.msg) == system_messages + long_messages + short_messages + waiting_messages

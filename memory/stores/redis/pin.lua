@@ -15,29 +15,43 @@ if operations_full() then
   return 'operations'
 end
 local live, groups, seen = {}, {}, {}
-local seqs, tokens = {}, 0
+local seqs, touched = {}, {key.pinned, key.groups}
 for i = 7, m and #ARGV or 0 do
   local seq, text, section, group = find(ARGV[i])
-  if seq and section ~= 'l' and redis.call('ZSCORE', SECTION_KEY[section], seq) then
+  if seq and section ~= 'l' and redis.call('ZSCORE', order_of(section), seq) then
     live[#live + 1] = i - 7
     -- System messages never go, pinned or not; what they were appended as stays.
     if section ~= 's' and not seen[group] and pinned(string.sub(text, 2, 2)) ~= to_pin then
       seen[group] = true
-      local mark = mark_as(string.sub(text, 2, 2), to_pin)
-      local one = {group = group, mark = mark, state = group_state(group), seqs = members(SECTION_KEY[section], group)}
+      local mark, place = mark_as(string.sub(text, 2, 2), to_pin), places[section]
+      local one = {
+        group = group, mark = mark, place = place, state = group_state(group), seqs = members(place.order, group),
+        tokens = 0,
+      }
       one.texts = records(one.seqs)
       for j, member in ipairs(one.seqs) do
         seqs[#seqs + 1] = member
-        tokens = tokens + tokens_of(one.texts[j])
+        one.tokens = one.tokens + tokens_of(one.texts[j])
       end
       groups[#groups + 1] = one
     end
   end
 end
 if to_pin and #groups > 0 then
-  local fixed_tokens = m.system_tokens + m.pinned_tokens + tokens
-  local fixed_messages = m.system_messages + m.pinned_messages + #seqs
-  if fixed_tokens > room_tokens then
+  local added = {}
+  for _, one in ipairs(groups) do
+    added[one.place.section] = (added[one.place.section] or 0) + one.tokens
+  end
+  local fixed_tokens = m.system_tokens + conversation('pinned_tokens')
+  for _, section in ipairs(sections) do
+    fixed_tokens = fixed_tokens + (added[section] or 0)
+    local fixed = sum_of(section.places, 'pinned_tokens') + (added[section] or 0)
+    if added[section] and fixed > section.room then
+      return table.concat({'pinned', 'tokens', fixed, section.room, section.name}, ' ')
+    end
+  end
+  local fixed_messages = m.system_messages + conversation('pinned_messages') + #seqs
+  if not shares and fixed_tokens > room_tokens then
     return 'pinned tokens ' .. fixed_tokens .. ' ' .. room_tokens
   elseif fixed_messages > room_messages then
     return 'pinned messages ' .. fixed_messages .. ' ' .. room_messages
@@ -60,22 +74,24 @@ if #groups > 0 then
       redis.call('HSET', key.groups, 'm:' .. one.group, group_text(one.state))
     end
     if to_pin then
-      redis.call('ZREM', key.evict, one.group)
+      redis.call('ZREM', one.place.evict, one.group)
     elseif scoring ~= 'fifo' then
-      redis.call('ZADD', key.evict, first_score(one.group, one.mark), one.group) -- it counts as appended anew
+      redis.call('ZADD', one.place.evict, first_score(one.group, one.mark), one.group) -- it counts as appended anew
     end
+    touched[#touched + 1] = one.place.evict
+    local sign = to_pin and 1 or -1
+    one.place.pinned_tokens = one.place.pinned_tokens + sign * one.tokens
+    one.place.pinned_messages = one.place.pinned_messages + sign * #one.seqs
   end
   if to_pin then
     drop_batch_with(seqs) -- its commit would take what must stay
   end
-  local sign = to_pin and 1 or -1
-  m.pinned_tokens, m.pinned_messages = m.pinned_tokens + sign * tokens, m.pinned_messages + sign * #seqs
   m.version, m.tag, m.updated_at = m.version + 1, tag, now
 end
 local answer = table.concat(live, ' ')
 remember(kind, op, digest, deadline, answer)
 if #groups > 0 then
-  prolong({key.pinned, key.evict, key.groups})
+  prolong(touched)
 end
 if m then
   save()

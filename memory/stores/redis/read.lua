@@ -1,22 +1,24 @@
 -- Reads the view: whole groups, open ones left out, from the newest back where something limits it.
--- ARGV: limits, messages at most, tokens at most, sections (letters), what else (`i` by ids, `r` prolong), the ids.
--- Returns the records behind a head `ok <incarnation> <version> <omitted messages> <omitted tokens> <due> <order>
--- <seq ...>`; the order is `back` for newest first.
+-- ARGV: limits, messages at most, tokens at most, sections (letters, then the names of user-defined ones), what
+-- else (`i` by ids, `r` prolong), the ids.
+-- Returns the records behind a head `ok <incarnation and names of letters> <version> <omitted messages> <omitted tokens>
+-- <due> <order> <seq ...>`; the order is `back` for newest first.
 -- parts: head counts
 if not incarnation then
   return 'absent'
 end
-local at_most, tokens_at_most, sections = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
+local at_most, tokens_at_most, wanted = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
 local by_ids = string.find(ARGV[5], 'i', 1, true)
 -- As for a write, a twentieth of the lifetime is not worth it; a read never shortens it.
 local prolongs = expires_at > 0 and ttl < INF and now + ttl - expires_at >= ttl / 20 and string.find(ARGV[5], 'r', 1, true)
 
--- The usual read, all or the newest of a memory without tool calls: what is stored is what is shown.
-if not by_ids and not prolongs and tokens_at_most == INF and redis.call('EXISTS', key.groups) == 0
+-- The usual read, all or the newest of a memory without tool calls and further sections: what is stored is what is shown.
+if not by_ids and not prolongs and tokens_at_most == INF and not shares and not stored_sections
+  and redis.call('EXISTS', key.groups) == 0
   and system_tokens + long_tokens + short_tokens <= max_tokens
   and system_messages + long_messages + short_messages <= max_messages then
   local seqs, texts, lengths = {}, {}, {}
-  for section in string.gmatch(string.reverse(sections), '.') do
+  for section in string.gmatch(string.reverse(wanted), '.') do
     local from = section == 'c' and key.short or section == 'l' and key.long or key.system
     local first = 0
     while #seqs < at_most do
@@ -40,222 +42,98 @@ if not by_ids and not prolongs and tokens_at_most == INF and redis.call('EXISTS'
     .. table.concat(seqs, ' ') .. '\n' .. table.concat(lengths, ' ') .. '\n' .. table.concat(texts)
 end
 
--- parts: state expiry groups order ids
+-- parts: state expiry groups order ids view
 if prolongs then
   prolong({})
   save()
-end
-local ORDER = {s = 1, l = 2, c = 3}
-
--- A block is a group as it stands in the view; nil for a group that waits for a result.
-local function block_of(section, group, tokens, pin, seqs, texts)
-  if #seqs > 1 then
-    -- Equal scores sort as text; a group's messages stand in the order of their numbers.
-    local text_of = {}
-    for i, seq in ipairs(seqs) do
-      text_of[seq] = texts[i]
-    end
-    table.sort(seqs, function(a, b)
-      return tonumber(a) < tonumber(b)
-    end)
-    for i, seq in ipairs(seqs) do
-      texts[i] = text_of[seq]
-    end
-  end
-  return {section = section, group = group, pinned = pinned(pin), tokens = tokens, seqs = seqs, texts = texts}
-end
-
--- A source calls visit(block) from the newest block of a section back, until it returns true.
-local function stored(section, size, visit)
-  local from = section == 'p' and key.pinned or SECTION_KEY[section]
-  section = section == 'p' and 'c' or section
-  local first, run, run_tokens, run_pin, seqs, texts = 0, nil, 0, nil, nil, nil
-  local function end_run()
-    local group = run
-    run = nil
-    if not group then
-      return false
-    end
-    local state = group_state(group) or damage('a group has no state')
-    return state.missing == 0 and visit(block_of(section, tonumber(group), run_tokens, run_pin, seqs, texts))
-  end
-  while true do
-    local page = redis.call('ZREVRANGE', from, first, first + size - 1)
-    for i, text in ipairs(records(page)) do
-      local pin, tokens, link = string.match(text, '^.(.)....(%d+) (%S*) ')
-      link = section == 'c' and link ~= '' and link or nil
-      if run and link ~= run and end_run() then
-        return true
-      end
-      if not link then
-        if visit(block_of(section, tonumber(page[i]), tonumber(tokens), pin, {page[i]}, {text})) then
-          return true
-        end
-      else
-        if link ~= run then
-          run, run_tokens, run_pin, seqs, texts = link, 0, pin, {}, {}
-        end
-        run_tokens = run_tokens + tokens
-        seqs[#seqs + 1], texts[#texts + 1] = page[i], text
-      end
-    end
-    if #page < size then
-      return end_run()
-    end
-    first, size = first + size, math.min(size * 2, 256)
-  end
 end
 
 -- The blocks of the messages that are asked for, and the groups of all of them that are live.
 local function asked_for(first)
   local blocks, groups, seen = {}, {}, {}
   for i = first, #ARGV do
-    local seq, text, section, group = find(ARGV[i])
-    if seq and redis.call('ZSCORE', SECTION_KEY[section], seq) and not seen[group] then
+    local seq, text, letter, group = find(ARGV[i])
+    if seq and redis.call('ZSCORE', order_of(letter), seq) and not seen[group] then
       seen[group] = true
-      if section == 'c' then
-        table.insert(groups, group)
+      local place = places[letter]
+      if place then
+        table.insert(groups, {place, group})
       end
       local seqs, texts, state = {seq}, {text}, nil
-      if section == 'c' and link_of(text) ~= '' then
+      if place and link_of(text) ~= '' then
         state = group_state(group) or damage('a group has no state')
-        seqs = members(key.short, group)
+        seqs = members(place.order, group)
         texts = records(seqs)
       end
-      if string.find(sections, section, 1, true) and not (state and state.missing > 0) then
+      if asked[section_of(letter)] and not (state and state.missing > 0) then
         local tokens = state and state.tokens or tokens_of(text)
-        blocks[#blocks + 1] = block_of(section, group, tokens, string.sub(text, 2, 2), seqs, texts)
+        blocks[#blocks + 1] = block_of(letter, group, tokens, string.sub(text, 2, 2), seqs, texts)
       end
     end
   end
   return blocks, groups
 end
 
-local function listed(blocks)
-  return function(section, _, visit)
-    for i = #blocks, 1, -1 do
-      local block = blocks[i]
-      local kind = block.section
-      if (section == 'p' and kind == 'c' and block.pinned) or (section ~= 'p' and kind == section) then
-        if visit(block) then
-          return true
-        end
-      end
-    end
-    return false
+-- Tells whether what is stored is more than what may be shown, since a budget or a share was lowered.
+local function is_over()
+  local over = live_messages() > max_messages
+  if not shares then
+    return over or live_tokens() > max_tokens
   end
-end
-
-local function in_view_order(blocks)
-  table.sort(blocks, function(a, b)
-    if a.section ~= b.section then
-      return ORDER[a.section] < ORDER[b.section]
-    end
-    return a.group < b.group
-  end)
-  return blocks
-end
-
--- The newest blocks that fit, a plain tail of the view.
-local function tail(source, limit)
-  local blocks, count = {}, 0
-  if limit < 1 then
-    return blocks
+  over = over or m.system_tokens > system_room or m.long_tokens > long_room
+  for _, section in ipairs(sections) do
+    over = over or sum_of(section.places, 'tokens') > section.room
   end
-  for _, section in ipairs({'c', 'l', 's'}) do
-    local full = string.find(sections, section, 1, true) and source(section, math.min(limit, 256), function(block)
-      if count + #block.seqs > limit then
-        return true
-      end
-      count = count + #block.seqs
-      blocks[#blocks + 1] = block
-      return count >= limit
-    end)
-    if full then
-      break
-    end
-  end
-  return in_view_order(blocks)
-end
-
--- What a model call needs most: system messages, pinned ones, summaries, then the conversation from the newest back.
--- strict: returns nil and their tokens if system and pinned messages alone do not fit.
-local function within(source, tokens, messages, strict)
-  local blocks, used, count = {}, 0, 0
-  local function fits(block)
-    return used + block.tokens <= tokens and count + #block.seqs <= messages
-  end
-  local function take(block)
-    blocks[#blocks + 1] = block
-    used, count = used + block.tokens, count + #block.seqs
-  end
-  for _, kind in ipairs({'s', 'p', 'l', 'c'}) do
-    if string.find(sections, kind == 'p' and 'c' or kind, 1, true) then
-      source(kind, 32, function(block)
-        if kind == 'c' then
-          if block.pinned then
-            return false
-          end
-          if not fits(block) then
-            return true
-          end
-          take(block)
-        elseif (strict and kind ~= 'l') or fits(block) then
-          take(block)
-        end
-        return false
-      end)
-    end
-    if kind == 'p' and strict and used > tokens then
-      return nil, used
-    end
-  end
-  return in_view_order(blocks)
+  return over
 end
 
 local omitted_messages, omitted_tokens = m.overflow_messages, m.overflow_tokens
 local source, whole = stored, nil
-if live_tokens() > max_tokens or live_messages() > max_messages then
-  -- A budget was lowered since: the view keeps to it, and what it leaves out counts as omitted.
-  local all = sections
-  sections = 'slc'
+if is_over() then
+  -- What the view leaves out counts as omitted.
+  local real = asked
+  asked = {}
+  for _, section in ipairs(view_order) do
+    asked[section] = true
+  end
   whole = within(stored, max_tokens, max_messages, false)
   local kept = {}
   for _, block in ipairs(whole) do
     kept[block.group] = true
   end
-  for _, section in ipairs({'s', 'l', 'c'}) do
+  for _, section in ipairs({SYSTEM, LONG_TERM, CONVERSATION}) do
     stored(section, 256, function(block)
       if not kept[block.group] then
         omitted_messages, omitted_tokens = omitted_messages + #block.seqs, omitted_tokens + block.tokens
       end
     end)
   end
-  sections, source = all, listed(whole)
+  asked, source = real, listed(whole)
 end
 local blocks, groups
 if by_ids then
   blocks, groups = asked_for(6)
-  in_view_order(blocks)
   if whole then
-    local kept, asked = {}, {}
+    local kept, left = {}, {}
     for _, block in ipairs(whole) do
       kept[block.group] = true
     end
     for _, block in ipairs(blocks) do
       if kept[block.group] then
-        asked[#asked + 1] = block
+        left[#left + 1] = block
       end
     end
-    blocks = asked
+    blocks = left
   end
   source = listed(blocks)
 end
 if at_most < INF or tokens_at_most == INF then
   blocks = tail(source, at_most)
-  source = listed(blocks)
 end
 if tokens_at_most < INF then
+  if at_most < INF then
+    source = listed(blocks)
+  end
   local used
   blocks, used = within(source, tokens_at_most, INF, true)
   if not blocks then
@@ -265,7 +143,10 @@ end
 if groups then
   record_accesses(groups)
 end
-local head, texts = {'ok', m.incarnation, version_of(), omitted_messages, omitted_tokens, flush_due(), 'forth'}, {}
+local names = names_of(function(place)
+  return place.section.name
+end)
+local head, texts = {'ok', m.incarnation .. names, version_of(), omitted_messages, omitted_tokens, flush_due(), 'forth'}, {}
 for _, block in ipairs(blocks) do
   for i, seq in ipairs(block.seqs) do
     head[#head + 1] = seq

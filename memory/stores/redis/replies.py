@@ -21,7 +21,9 @@ from durable_memory.memory.stores.port import (
 )
 from durable_memory.memory.stores.redis.arguments import PINNED_MARKS
 from durable_memory.memory.types import (
-    SECTIONS,
+    LONG_TERM,
+    SHORT_TERM,
+    SYSTEM,
     AppendResult,
     ClearResult,
     DeleteResult,
@@ -33,7 +35,7 @@ from durable_memory.memory.types import (
 )
 
 MAX_OPERATIONS: Final = 100_000
-_SECTIONS: Final[dict[str, Section]] = {"s": "system", "l": "long_term", "c": "short_term"}
+_SECTIONS: Final[dict[str, Section]] = {"s": SYSTEM, "l": LONG_TERM, "c": SHORT_TERM}
 _PINNED: Final = frozenset(PINNED_MARKS)
 _STOPPED: Final = ("gone", "stale")
 
@@ -53,12 +55,12 @@ def refuse(  # noqa: C901, PLR0911, PLR0912 - a table
             return refusals.too_many_operations(resource, MAX_OPERATIONS)
         case ["conflict", version]:
             return refusals.version_conflict(resource, version, wanted or ABSENT)
-        case ["message", position, tokens, limit]:
-            return refusals.message_too_large(resource, int(position), int(tokens), int(limit))
-        case ["group", position, unit, actual, limit]:
-            return refusals.group_too_large(resource, int(position), unit, int(actual), int(limit))
-        case ["pinned", unit, actual, limit]:
-            return refusals.pinned_too_large(resource, unit, int(actual), int(limit))
+        case ["message", position, tokens, limit, *section]:
+            return refusals.message_too_large(resource, int(position), int(tokens), int(limit), *section)
+        case ["group", position, unit, actual, limit, *section]:
+            return refusals.group_too_large(resource, int(position), unit, int(actual), int(limit), *section)
+        case ["pinned", unit, actual, limit, *section]:
+            return refusals.pinned_too_large(resource, unit, int(actual), int(limit), *section)
         case ["batch", unit, actual, limit]:
             return refusals.batch_too_large(resource, unit, int(actual), int(limit))
         case ["full", unit, waiting, arriving, limit]:
@@ -131,14 +133,19 @@ def _records(lengths: bytes, texts: bytes) -> Iterator[str]:
         start = end
 
 
-def _entries(incarnation: str, seqs: Sequence[str], lengths: bytes, texts: bytes) -> tuple[StoredEntry, ...]:
-    """Reads records: `<section><mark><tag><tokens> <link> <payload>` each."""
+def _entries(life: str, seqs: Sequence[str], lengths: bytes, texts: bytes) -> tuple[StoredEntry, ...]:
+    """Reads records: `<section><mark><tag><tokens> <link> <payload>` each.
+
+    life: the incarnation and, behind commas, what the letters of user-defined sections stand for.
+    """
+    incarnation, *names = life.split(",")
+    sections = {**_SECTIONS, **{name[0]: name[2:] for name in names}} if names else _SECTIONS
     entries = []
     for seq, record in zip(seqs, _records(lengths, texts), strict=True):
         head, _, payload = record.split(" ", 2)
         entries.append(
             StoredEntry(
-                f"{incarnation}-{seq}-{head[2:6]}", payload, _SECTIONS[head[0]], int(head[6:]), head[1] in _PINNED
+                f"{incarnation}-{seq}-{head[2:6]}", payload, sections[head[0]], int(head[6:]), head[1] in _PINNED
             )
         )
     return tuple(entries)
@@ -318,7 +325,7 @@ def _ids(incarnation: str, names: str) -> tuple[str, ...]:
 def stats(reply: list[Any], limits: Limits) -> MemoryStats:
     """Reads the answer to stats."""
     if not reply:
-        nothing: dict[str, int] = dict.fromkeys(SECTIONS, 0)
+        nothing: dict[str, int] = dict.fromkeys(limits.sections, 0)
         return MemoryStats(
             exists=False,
             version=ABSENT,
@@ -329,14 +336,14 @@ def stats(reply: list[Any], limits: Limits) -> MemoryStats:
             max_messages=limits.max_messages,
             flush_due=False,
         )
-    (version, *sums, over_tokens, over_messages, due, blocked, owner, flush_at, outcome, created, updated, expires) = (
-        reply
-    )
+    version, *built_in = reply[:5]
+    over_tokens, over_messages, due, blocked, owner, flush_at, outcome, created, updated, expires, *talk = reply[5:]
+    sums = (*built_in, *talk)
     return MemoryStats(
         exists=True,
         version=version.decode(),
-        tokens=dict(zip(SECTIONS, sums[:3], strict=True)),
-        messages=dict(zip(SECTIONS, sums[3:], strict=True)),
+        tokens=dict(zip(limits.sections, sums[::2], strict=True)),
+        messages=dict(zip(limits.sections, sums[1::2], strict=True)),
         omitted=Omitted(over_messages, over_tokens),
         max_tokens=limits.max_tokens,
         max_messages=limits.max_messages,

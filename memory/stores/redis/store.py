@@ -21,8 +21,6 @@ from durable_memory.memory.stores.port import (
 )
 from durable_memory.memory.stores.redis import replies
 from durable_memory.memory.stores.redis.arguments import (
-    ALL_SECTIONS,
-    LETTERS,
     NO_LIMIT,
     NO_LIMITS,
     digest_of,
@@ -31,10 +29,10 @@ from durable_memory.memory.stores.redis.arguments import (
     mark_of,
     no_limits,
     packed,
+    sections_arg,
 )
 from durable_memory.memory.stores.redis.flushing import RedisFlushing
 from durable_memory.memory.types import (
-    SECTIONS,
     AppendResult,
     ClearResult,
     DeleteResult,
@@ -60,9 +58,11 @@ class RedisStore(RedisFlushing):
             digits(operation.deadline_ms),
             tag.encode(),
             secrets.token_hex(8).encode(),
-            *entry_args(memory.resource, entries),
+            *entry_args(memory.resource, entries, limits),
         ]
-        return replies.appended(memory.resource, await self._run("append", memory, args), tag, len(entries))
+        return replies.appended(
+            memory.resource, await self._run("append", memory, args, limits.user_sections), tag, len(entries)
+        )
 
     async def write(
         self, memory: MemoryId, entries: Sequence[Entry], operation: Operation, limits: Limits, if_version: str | None
@@ -77,26 +77,25 @@ class RedisStore(RedisFlushing):
             tag.encode(),
             secrets.token_hex(8).encode(),
             (if_version or "").encode(),
-            *entry_args(memory.resource, entries),
+            *entry_args(memory.resource, entries, limits),
         ]
-        return replies.appended(memory.resource, await self._run("write", memory, args), tag, len(entries), if_version)
+        return replies.appended(
+            memory.resource, await self._run("write", memory, args, limits.user_sections), tag, len(entries), if_version
+        )
 
     async def read(self, memory: MemoryId, query: ReadQuery, limits: Limits) -> StoredView:
         """See Store."""
-        sections = (
-            ALL_SECTIONS
-            if query.sections is None
-            else "".join(LETTERS[section] for section in SECTIONS if section in query.sections).encode()
-        )
         args = [
             packed(limits),
             NO_LIMIT if query.limit is None else digits(query.limit),
             NO_LIMIT if query.max_tokens is None else digits(query.max_tokens),
-            sections,
+            sections_arg(limits.sections if query.sections is None else query.sections),
             (b"" if query.ids is None else b"i") + (b"r" if limits.refresh_on_read else b""),
             *(one.encode() for one in query.ids or ()),
         ]
-        return replies.view(memory.resource, await self._run("read", memory, args), query.max_tokens)
+        return replies.view(
+            memory.resource, await self._run("read", memory, args, limits.user_sections), query.max_tokens
+        )
 
     async def find(self, memory: MemoryId, ids: Sequence[str]) -> tuple[StoredEntry, ...]:
         """See Store."""
@@ -112,7 +111,9 @@ class RedisStore(RedisFlushing):
     async def touch(self, memory: MemoryId, ids: Sequence[str], limits: Limits) -> tuple[str, ...]:
         """See Store."""
         asked = tuple(dict.fromkeys(ids))
-        reply = await self._run("touch", memory, [packed(limits), *(one.encode() for one in asked)])
+        reply = await self._run(
+            "touch", memory, [packed(limits), *(one.encode() for one in asked)], limits.user_sections
+        )
         return tuple(asked[int(position)] for position in reply.split())
 
     async def pin(
@@ -130,7 +131,7 @@ class RedisStore(RedisFlushing):
             b"p" if pinned else b"-",
             *(one.encode() for one in asked),
         ]
-        return replies.pinned(memory.resource, await self._run("pin", memory, args), asked)
+        return replies.pinned(memory.resource, await self._run("pin", memory, args, limits.user_sections), asked)
 
     async def delete(self, memory: MemoryId, ids: Sequence[str], operation: Operation, limits: Limits) -> DeleteResult:
         """See Store."""
@@ -144,7 +145,7 @@ class RedisStore(RedisFlushing):
             tag.encode(),
             *(one.encode() for one in asked),
         ]
-        return replies.deleted(memory.resource, await self._run("delete", memory, args), asked)
+        return replies.deleted(memory.resource, await self._run("delete", memory, args, limits.user_sections), asked)
 
     async def clear(
         self, memory: MemoryId, operation: Operation, if_version: str | None = None, *, mode: Mode = "read-write"
@@ -163,7 +164,7 @@ class RedisStore(RedisFlushing):
 
     async def stats(self, memory: MemoryId, limits: Limits) -> MemoryStats:
         """See Store."""
-        return replies.stats(await self._run("stats", memory, [packed(limits)]), limits)
+        return replies.stats(await self._run("stats", memory, [packed(limits)], limits.user_sections), limits)
 
     async def ping(self) -> None:
         """See Store."""

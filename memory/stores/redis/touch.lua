@@ -7,11 +7,11 @@ end
 local live, accessed, seen = {}, {}, {}
 for i = 2, #ARGV do
   local seq, _, section, group = find(ARGV[i])
-  if seq and redis.call('ZSCORE', SECTION_KEY[section], seq) then
+  if seq and redis.call('ZSCORE', order_of(section), seq) then
     live[#live + 1] = i - 2
-    if section == 'c' and not seen[group] then
+    if places[section] and not seen[group] then
       seen[group] = true
-      table.insert(accessed, group)
+      table.insert(accessed, {places[section], group})
     end
   end
 end

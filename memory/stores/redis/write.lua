@@ -14,8 +14,11 @@ if if_version ~= '' and if_version ~= version_of() then
 end
 m = m or new_memory(ARGV[6])
 local removed = live_messages() + m.overflow_messages
-for _, name in ipairs({'system', 'long', 'short', 'pinned', 'overflow'}) do
+for _, name in ipairs({'system', 'long', 'overflow'}) do
   m[name .. '_tokens'], m[name .. '_messages'] = 0, 0
+end
+for _, place in ipairs(all_places) do
+  place.tokens, place.messages, place.pinned_tokens, place.pinned_messages = 0, 0, 0, 0
 end
 local plan, refused = plan_append(8, true)
 if not plan then
@@ -25,8 +28,11 @@ if operations_full() then
   return 'operations'
 end
 
-redis.call('UNLINK', key.msg, key.system, key.long, key.short, key.pinned, key.evict, key.groups, key.departed,
-  key.overflow, key.batch, key.lease)
+redis.call('UNLINK', key.msg, key.system, key.long, key.pinned, key.groups, key.departed, key.overflow, key.batch,
+  key.lease)
+for _, place in ipairs(all_places) do
+  redis.call('UNLINK', place.order, place.evict)
+end
 if m.born then
   redis.call('UNLINK', key.meta) -- of a life that ends in this millisecond
 end

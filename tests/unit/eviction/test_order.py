@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from durable_memory.memory.eviction.order import Excess, Rank, Standing, blocked_by, select_for_flush, take
+from durable_memory.memory.eviction.order import Excess, Rank, Standing, blocked_by, kept_ends, select_for_flush, take
 
 
 def group(
@@ -14,9 +14,8 @@ def group(
 def flushed(
     *conversation: Standing, tokens: int = 0, force: bool = False, keep_first: int = 0, keep_last: int = 0
 ) -> list[int]:
-    taken = select_for_flush(
-        conversation, excess=Excess(tokens, 0), force=force, keep_first=keep_first, keep_last=keep_last
-    )
+    kept = kept_ends(conversation, keep_first=keep_first, keep_last=keep_last)
+    taken = select_for_flush(conversation, excess=Excess(tokens, 0), force=force, kept=kept)
     return [standing.rank.group for standing in taken]
 
 
@@ -84,7 +83,8 @@ def test_a_forced_flush_leaves_open_groups() -> None:
 
 
 def blocked(*conversation: Standing, wanted: bool = True, system: bool = False, keep_last: int = 0) -> str:
-    return blocked_by(conversation, wanted=wanted, system=system, keep_first=0, keep_last=keep_last)
+    kept = kept_ends(conversation, keep_first=0, keep_last=keep_last)
+    return blocked_by(conversation, wanted=wanted, system=system, kept=kept)
 
 
 def test_what_blocks_is_named() -> None:

@@ -16,8 +16,9 @@ from durable_memory.memory.limits import Limits, PolicyName
 from durable_memory.memory.stores.in_memory.appending import apply_append, plan_append
 from durable_memory.memory.stores.in_memory.flushing import joined, note_batch, replace_by_summary, select
 from durable_memory.memory.stores.in_memory.state import MemoryState
-from durable_memory.memory.stores.in_memory.values import PLACES
+from durable_memory.memory.stores.in_memory.values import OVERFLOW
 from durable_memory.memory.stores.port import Entry
+from durable_memory.memory.types import SECTIONS
 from durable_memory.testing.builders import call, dropping, result, summarising, summary, system, user
 
 ENTRIES = st.one_of(
@@ -60,12 +61,12 @@ class Played:
         apply_append(self.state, entries, plan, self.limits, tag="0000", now_ms=self.now_ms, until_ms=self.now_ms + 900)
 
     def access(self, index: int) -> None:
-        live = [group for place in PLACES[:3] for group in self.state.groups[place].values()]
+        live = [group for place in SECTIONS for group in self.state.groups[place].values()]
         for group in live[index : index + 1]:
             self.state.access(group, self.limits, self.now_ms)
 
     def remove(self, index: int) -> None:
-        everything = [group for place in PLACES for group in self.state.groups[place].values()]
+        everything = [group for place in (*SECTIONS, OVERFLOW) for group in self.state.groups[place].values()]
         for group in everything[index : index + 1]:
             self.state.remove(group, self.now_ms + 900)
 
@@ -87,14 +88,14 @@ class Played:
 
 def check(played: Played) -> None:
     state, limits = played.state, played.limits
-    everything = [group for place in PLACES for group in state.groups[place].values()]
-    for place in PLACES:
+    everything = [group for place in (*SECTIONS, OVERFLOW) for group in state.groups[place].values()]
+    for place in (*SECTIONS, OVERFLOW):
         groups = state.groups[place].values()
         assert all(group.place == place and group.entries for group in groups)
         assert state.tallies[place].tokens == sum(entry.tokens for group in groups for entry in group.entries.values())
         assert state.tallies[place].messages == sum(len(group.entries) for group in groups)
     pinned = [group for group in state.groups["short_term"].values() if group.pinned]
-    assert (state.pinned.tokens, state.pinned.messages) == (
+    assert (state.pinned_anywhere().tokens, state.pinned_anywhere().messages) == (
         sum(g.tokens for g in pinned),
         sum(g.messages for g in pinned),
     )

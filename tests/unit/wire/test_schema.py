@@ -53,7 +53,7 @@ REQUESTS: dict[str, tuple[str, dict[str, Any], bool]] = {
     "no resource": ("memory.stats", {"memory": {"key": "user:42"}}, False),
     "input instead of a key": ("memory.stats", {"memory": {"resource": "chat", "input": {"user_id": 42}}}, True),
     "text for a number": ("memory.read", {"memory": MEMORY, "limit": "5"}, False),
-    "an unknown section": ("memory.read", {"memory": MEMORY, "sections": ["longterm"]}, False),
+    "a section that is no name": ("memory.read", {"memory": MEMORY, "sections": [7]}, False),
     "a known section": ("memory.read", {"memory": MEMORY, "sections": ["long_term"], "max_tokens": 9}, True),
     "one id instead of a list": ("memory.touch", {"memory": MEMORY, "ids": "a"}, False),
     "text for a boolean": ("memory.clear", {"memory": MEMORY, "confirm": "yes"}, False),
