@@ -44,11 +44,12 @@ class MemoryPlugin(SimplePlugin):
     What is not given comes from the environment (REDIS_URL, DURABLE_MEMORY_MEMORIES, ...).
 
     redis_url, project, prefix: where memories are kept. memories: folders of YAML files, or a registry. task_queue: the
-    project's queue, where flushers run. companion: run a second worker for that queue beside yours; switch it off where
-    `worker.py` serves it. janitor: ensure the schedule of the project's janitor, which finishes what terminated
-    workflows leave; `worker.py` does that as well. summarizer: writes the summaries of all resources, in place of those
-    that they declare. summary_slots: how many summaries that wait for a model are written at the same time.
-    allow_in_memory: accept resources of persistence type in_memory, whose memories end with this process: for tests.
+    project's queue, where flushers run. encoding: how tokens of memories without token_provider are counted. companion:
+    run a second worker for that queue beside yours; switch it off where `worker.py` serves it. janitor: ensure the
+    schedule of the project's janitor, which finishes what terminated workflows leave; `worker.py` does that as well.
+    summarizer: writes the summaries of all resources, in place of those that they declare. summary_slots: how many
+    summaries that wait for a model are written at the same time. allow_in_memory: accept resources of persistence type
+    in_memory, whose memories end with this process: for tests.
     """
 
     def __init__(  # noqa: PLR0913 - each is a choice of its own
@@ -59,6 +60,7 @@ class MemoryPlugin(SimplePlugin):
         project: str | None = None,
         prefix: str | None = None,
         task_queue: str | None = None,
+        encoding: str | None = None,
         companion: bool = True,
         janitor: bool = False,
         summarizer: Summarizer | None = None,
@@ -72,12 +74,14 @@ class MemoryPlugin(SimplePlugin):
             "prefix": prefix,
             "task_queue": task_queue,
             "summary_slots": summary_slots,
+            "encoding": encoding,
         }
         settings = Settings(**{name: value for name, value in given.items() if value is not None})
         self._redis_url = settings.redis_url
         self._project = settings.project
         self._prefix = settings.prefix
         self._task_queue = settings.task_queue
+        self._encoding = settings.encoding
         self._companion = companion
         self._janitor_interval = settings.janitor_interval if janitor else None
         self._summarizer = summarizer
@@ -219,6 +223,7 @@ class MemoryPlugin(SimplePlugin):
             prefix=self._prefix,
             waker=TemporalWaker(client, self._task_queue),
             summarizer=self._summarizer,
+            encoding=self._encoding,
         )
         if memories.registry is not self._registry:
             memories.use(self._registry)  # others came into force meanwhile

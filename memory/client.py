@@ -31,7 +31,8 @@ from durable_memory.memory.services import Services
 from durable_memory.memory.stores.breaker import Breaker
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.tokens.counter import TokenCounter
-from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
+from durable_memory.memory.tokens.counters import Counters, make_counter
+from durable_memory.memory.tokens.counting import DEFAULT_ENCODING, counting_named
 from durable_memory.memory.types import ListedPage, MemoryRef, PurgeResult
 from durable_memory.memory.waking import FlushWaker, NoWaker
 
@@ -56,13 +57,14 @@ class MemoryClient:
     ) -> None:
         """Puts a client together from its parts; most programs want `connect`.
 
-        backends: by persistence type, `redis` and `in_memory`. Raises MemoryInvalid for a project that is no id.
+        backends: by persistence type, `redis` and `in_memory`. counter: for resources that declare no token_provider.
+        Raises MemoryInvalid for a project that is no id.
         """
         if not is_id(project):
             raise MemoryInvalid("project: must be 1 to 100 lower-case letters, digits, '_' and '-'")
         clock = clock or SystemClock()
-        counter = counter or TiktokenCounter()
-        door = Door(counter, clock)
+        self._counters = Counters(counter)
+        door = Door(clock)
         spending = {persistence: backend.spending for persistence, backend in backends.items()}
         self._summarizers = Summarizers(summarizer, spending, project=project)
         self._registry = registry
@@ -76,7 +78,8 @@ class MemoryClient:
                 store=backend.store,
                 index=backend.index,
                 door=door,
-                flush=Flush(backend.store, self._summarizer_of, counter, clock),
+                flush=Flush(backend.store, self._summarizer_of, self._counter_of, clock),
+                counters=self._counters,
                 waker=waker or NoWaker(),
                 clock=clock,
             )
@@ -95,15 +98,21 @@ class MemoryClient:
         prefix: str = DEFAULT_PREFIX,
         waker: FlushWaker | None = None,
         summarizer: Summarizer | None = None,
+        encoding: str = DEFAULT_ENCODING,
     ) -> MemoryClient:
         """Loads the declarations and connects to what they need.
 
         redis_url: `redis://`, `rediss://`, `redis+cluster://`, `redis+sentinel://` or `unix://`; not needed if every
         resource is in_memory. memories: folders of YAML files, or a registry. project, prefix: must be the same in all
         programs that share memories. waker: wakes background flushes; without one, memories stay due until a worker
-        sees them. summarizer: writes the summaries of all resources, in place of those that they declare. Raises
-        MemoryInvalid for wrong declarations and addresses, MemoryUnavailable if Redis cannot be reached.
+        sees them. summarizer: writes the summaries of all resources, in place of those that they declare. encoding: an
+        encoding or a model, by which tokens of memories without token_provider are counted; the same in all programs,
+        too. Raises MemoryInvalid for wrong declarations and addresses, MemoryUnavailable if Redis cannot be reached.
         """
+        try:
+            counter = make_counter(counting_named(encoding))
+        except MemoryInvalid as error:
+            raise MemoryInvalid(f"encoding: {error.message}") from None
         registry = memories if isinstance(memories, Registry) else Registry.load(memories)
         needed = {resource.persistence.type for resource in registry.memories()}
         backends: dict[str, Backend] = {}
@@ -118,7 +127,7 @@ class MemoryClient:
             from durable_memory.memory.stores.redis.connection import connect_redis  # noqa: PLC0415
 
             backends["redis"] = await connect_redis(redis_url, prefix=prefix)
-        return cls(registry, backends, project=project, waker=waker, summarizer=summarizer)
+        return cls(registry, backends, project=project, waker=waker, summarizer=summarizer, counter=counter)
 
     @property
     def project(self) -> str:
@@ -208,6 +217,10 @@ class MemoryClient:
     def _summarizer_of(self, memory: MemoryId) -> Chosen:
         """Returns who writes the summaries of a memory by the declarations that are in force now."""
         return self._summarizers.of(self._registry.memory(memory.resource))
+
+    def _counter_of(self, memory: MemoryId) -> TokenCounter:
+        """Returns what counts the tokens of a memory by the declarations that are in force now."""
+        return self._counters.of(self._registry.memory(memory.resource).counting)
 
     def calling_as(self, caller: Caller) -> MemoryClient:
         """Returns this client on behalf of another caller; both share everything else."""

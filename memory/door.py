@@ -38,18 +38,21 @@ class Admitted:
 class Door:
     """Checks, counts and encodes what is to be stored."""
 
-    def __init__(self, counter: TokenCounter, clock: Clock) -> None:
-        self._counter = counter
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
 
     async def admit(
         self,
         value: MessageInput | Sequence[MessageInput],
+        counter: TokenCounter,
         *,
         provenance: Provenance | None = None,
         agent: str | None = None,
     ) -> Admitted:
-        """Returns the entries of `value`. `agent` signs messages that name no author. Raises MemoryInvalid."""
+        """Returns the entries of `value`, with their tokens by `counter`. `agent` signs messages that name no author.
+
+        Raises MemoryInvalid.
+        """
         try:
             messages = as_messages(value)
         except InvalidValue as error:
@@ -65,7 +68,7 @@ class Door:
         if size > MAX_BYTES:
             raise MemoryInvalid(f"messages: {size:,} bytes in one call; the limit is {MAX_BYTES:,}: send it in parts")
         digest = hashlib.sha256(encoded).hexdigest()[:32]
-        counts = await self._counter.count(messages)
+        counts = await counter.count(messages)
         now = datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC)
         entries = tuple(
             encode(message, count, created_at=now, provenance=provenance, body=body)

@@ -54,7 +54,8 @@ class Memory:
         self._limits = limits if access.mode == limits.mode else replace(limits, mode=access.mode)
         self._id = memory
         self._access = access
-        self._writing = Writing(services, memory, self._limits, caller, access.agent, resource.keywords)
+        counter = services.counters.of(resource.counting)
+        self._writing = Writing(services, memory, self._limits, counter, caller, access.agent, resource.keywords)
 
     @property
     def id(self) -> MemoryId:

@@ -13,6 +13,7 @@ from durable_memory.memory.flushing.steps import Flush
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.stores.index_port import ProjectIndex
 from durable_memory.memory.stores.port import Store
+from durable_memory.memory.tokens.counters import Counters
 from durable_memory.memory.waking import FlushWaker
 
 _REMEMBERED_PAIRS = 100_000
@@ -31,6 +32,7 @@ class Services:
     index: ProjectIndex
     door: Door
     flush: Flush
+    counters: Counters
     waker: FlushWaker
     clock: Clock
     registered: MutableMapping[tuple[Owner | None, MemoryId], bool] = field(

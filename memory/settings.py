@@ -22,6 +22,7 @@ from durable_memory.memory.declarations.declaration import checked_id
 from durable_memory.memory.declarations.durations import Duration
 from durable_memory.memory.declarations.validation import problem_text
 from durable_memory.memory.errors import MemoryInvalid
+from durable_memory.memory.tokens.counting import DEFAULT_ENCODING, counting_named
 
 LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
 LogFormat: TypeAlias = Literal["json", "console"]
@@ -54,6 +55,14 @@ def _off(value: object) -> object:
 
 def _checked_pause(value: timedelta | None) -> timedelta | None:
     return None if value is None else _checked_interval(value)
+
+
+def _checked_encoding(value: str) -> str:
+    try:
+        counting_named(value)
+    except MemoryInvalid as error:
+        raise ValueError(error.message) from None
+    return value
 
 
 def _split_folders(value: object) -> object:
@@ -111,6 +120,9 @@ class Settings(BaseSettings):
 
     memories: Annotated[tuple[Path, ...], NoDecode, BeforeValidator(_split_folders)] = (Path("memories"),)
     """Folders of YAML files; in the environment separated as in PATH."""
+
+    encoding: Annotated[str, AfterValidator(_checked_encoding)] = DEFAULT_ENCODING
+    """How tokens of memories without token_provider are counted: `o200k_base`, `cl100k_base`, or as of a model."""
 
     http_host: Annotated[str, Field(min_length=1, max_length=255)] = "127.0.0.1"
     """The address on which the worker serves /livez, /readyz and /metrics."""

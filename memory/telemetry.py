@@ -147,7 +147,7 @@ def count_lost_lease(resource: str) -> None:
 
 
 def count_estimated(resource: str, messages: int) -> None:
-    """Counts messages whose tokens were estimated, since no tokenizer could be had."""
+    """Counts messages whose tokens were estimated: no tokenizer is published, or it could not be loaded."""
     _estimated.add(messages, {"resource": resource})
 
 

@@ -15,6 +15,7 @@ from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.services import Services
 from durable_memory.memory.stores.port import Operation
+from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.types import AppendResult, MessageInput
 
 
@@ -28,6 +29,7 @@ class Writing:
     services: Services
     id: MemoryId
     limits: Limits
+    counter: TokenCounter
     caller: Caller
     agent: str | None
     keywords: Keywords | None
@@ -49,7 +51,9 @@ class Writing:
 
     async def admit(self, messages: MessageInput | Sequence[MessageInput]) -> Admitted:
         """Takes messages through the door. Raises MemoryInvalid."""
-        admitted = await self.services.door.admit(messages, provenance=self.caller.provenance, agent=self.agent)
+        admitted = await self.services.door.admit(
+            messages, self.counter, provenance=self.caller.provenance, agent=self.agent
+        )
         if admitted.estimated:
             telemetry.count_estimated(self.id.resource, admitted.estimated)
         if self.keywords is not None:

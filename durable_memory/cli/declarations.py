@@ -47,6 +47,9 @@ def validate(
     data = {
         "valid": not faults,
         "memories": [resource.id for resource in valid.memories()],
+        "budgets": {
+            each.id: {"max_tokens": each.token_budget, "max_messages": each.max_messages} for each in valid.memories()
+        },
         "agents": [agent.id for agent in valid.agents()],
         "faults": to_json(faults),
     }

@@ -57,6 +57,7 @@ def with_client(
             memories=Registry.load(settings.memories),
             project=settings.project,
             prefix=settings.prefix,
+            encoding=settings.encoding,
             waker=CommandWaker(settings.task_queue),
         )
         async with client:

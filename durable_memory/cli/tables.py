@@ -133,9 +133,9 @@ def resources_table(registry: Registry) -> Table:
 
 def valid_table(registry: Registry) -> Table:
     """What a check without faults found."""
-    rows = [("memory", each.id, each.description) for each in registry.memories()]
-    rows += [("agent", each.id, each.description) for each in registry.agents()]
-    return listing("All declarations are valid", ("kind", "id", "description"), rows)
+    rows = [("memory", each.id, ", ".join(_budget(each)), each.description) for each in registry.memories()]
+    rows += [("agent", each.id, "", each.description) for each in registry.agents()]
+    return listing("All declarations are valid", ("kind", "id", "budget", "description"), rows)
 
 
 def faults_table(faults: Sequence[Fault]) -> Table:
@@ -232,15 +232,28 @@ def _size(messages: int, tokens: int) -> str:
 
 
 def _declared(resource: MemoryResource) -> str:
-    limits = ((resource.max_tokens, "token"), (resource.max_messages, "message"))
     facts_ = [
-        *(counted(limit, unit) for limit, unit in limits if limit),
+        *_budget(resource),
+        *_model(resource),
         resource.eviction_policy.type,
         resource.flushing.type,
         f"scope {resource.scope}",
         "never expires" if resource.ttl is None else f"expires {format_duration(resource.ttl)} after the last write",
     ]
     return f"{resource.description}\n{', '.join(facts_)}".strip()
+
+
+def _budget(resource: MemoryResource) -> Iterator[str]:
+    limits = ((resource.token_budget, "token"), (resource.max_messages, "message"))
+    return (counted(limit, unit) for limit, unit in limits if limit)
+
+
+def _model(resource: MemoryResource) -> Iterator[str]:
+    provider = resource.token_provider
+    if provider is not None:
+        ratio = resource.max_context_ratio
+        share = "" if ratio is None else f", at most {ratio:.3g} of its window"
+        yield f"{provider.model}{share}"
 
 
 def _share(stats: MemoryStats) -> str:

@@ -33,6 +33,16 @@ def worker(  # noqa: PLR0913 - each argument is one of the command line
             show_default=False,
         ),
     ] = None,
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            "--encoding",
+            metavar="NAME",
+            help="How tokens of memories without token_provider are counted: o200k_base, cl100k_base, or a model. "
+            "Default: DURABLE_MEMORY_ENCODING, else o200k_base.",
+            show_default=False,
+        ),
+    ] = None,
     http_host: Annotated[
         str | None,
         typer.Option(
@@ -78,6 +88,7 @@ def worker(  # noqa: PLR0913 - each argument is one of the command line
             project=project,
             memories=memories,
             task_queue=task_queue,
+            encoding=encoding,
             http_host=http_host,
             http_port=http_port,
             log_level=log_level,

@@ -23,13 +23,15 @@ from temporalio.worker import Worker, WorkerDeploymentConfig
 
 from durable_memory.dev import DEFAULT_FOLDER, dev_servers
 from durable_memory.exit import leave
+from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.watching import Watch
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 from durable_memory.memory.settings import Settings
 from durable_memory.memory.stores.port import Store
 from durable_memory.memory.stores.redis.connection import connect_redis, redis_warnings
 from durable_memory.memory.stores.redis.url import redact_url
-from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
+from durable_memory.memory.tokens.counters import load_encodings
+from durable_memory.memory.tokens.counting import Counting, counting_named
 from durable_memory.plugin import MemoryPlugin
 from durable_memory.temporal_connection import connect_temporal, load_profile
 from durable_memory.worker.deployment import deployment_of
@@ -96,6 +98,7 @@ async def _work(settings: Settings, *, dev: bool) -> None:
             project=settings.project,
             prefix=settings.prefix,
             task_queue=settings.task_queue,
+            encoding=settings.encoding,
             companion=False,
             janitor=True,
         )
@@ -107,9 +110,15 @@ async def _work(settings: Settings, *, dev: bool) -> None:
         readiness = Readiness(store, client, settings.task_queue, metrics)
         await _serve_probes(stack, settings, readiness)
         await stack.enter_async_context(reloading(watch, plugin.use, settings.reload_interval))
-        warming = asyncio.create_task(TiktokenCounter().load())
+        warming = asyncio.create_task(load_encodings(_ways_to_count(watch.registry, settings)))
         stack.callback(warming.cancel)
         await _poll(client, settings.task_queue, readiness, deployment)
+
+
+def _ways_to_count(registry: Registry, settings: Settings) -> list[Counting]:
+    """Returns how the tokens of the declared memories are counted."""
+    default = counting_named(settings.encoding)
+    return [resource.counting or default for resource in registry.memories()]
 
 
 @asynccontextmanager

@@ -25,6 +25,8 @@ Problem = tuple[str, str]
 
 def problems_between_fields(resource: MemoryResource) -> list[Problem]:
     """Returns every (path, problem) that no field has alone."""
+    if problems := _model_problems(resource):
+        return problems
     if not _has_its_budget(resource):
         return [_missing_budget(resource)]
     problems = _summary_problems(resource) + _overflow_problems(resource) + _policy_problems(resource)
@@ -37,20 +39,45 @@ def problems_between_fields(resource: MemoryResource) -> list[Problem]:
     return problems or _keep_problems(resource)
 
 
+def token_budget(resource: MemoryResource) -> int | None:
+    """Returns the tokens that the live view may have: the smaller of max_tokens and the share of the model's window."""
+    if resource.max_context_ratio is None or resource.token_provider is None:
+        return resource.max_tokens
+    share = math.floor(_share(resource.max_context_ratio, resource.token_provider.context_window))
+    return share if resource.max_tokens is None else min(share, resource.max_tokens)
+
+
+def _model_problems(resource: MemoryResource) -> list[Problem]:
+    provider = resource.token_provider
+    if provider is None:
+        if resource.max_context_ratio is None:
+            return []
+        return [("max_context_ratio", "needs token_provider with the model whose context window it is a share of")]
+    problems = [(f"token_provider.{path}", problem) for path, problem in provider.problems()]
+    window = provider.context_window
+    if window and resource.max_tokens is not None and resource.max_tokens > window:
+        problems.append(
+            ("max_tokens", f"is more than the context window of the model: {resource.max_tokens} of {window}")
+        )
+    if window and resource.max_context_ratio is not None and not token_budget(resource):
+        problems.append(("max_context_ratio", f"leaves no token: it is a share of {window}"))
+    return problems
+
+
 def _has_its_budget(resource: MemoryResource) -> bool:
     if resource.type == "token_based":
-        return resource.max_tokens is not None
+        return resource.token_budget is not None
     if resource.type == "message_count_based":
         return resource.max_messages is not None
-    return resource.max_tokens is not None or resource.max_messages is not None
+    return resource.token_budget is not None or resource.max_messages is not None
 
 
 def _missing_budget(resource: MemoryResource) -> Problem:
     if resource.type == "token_based":
-        return "max_tokens", "is missing; a token_based memory needs it"
+        return "max_tokens", "is missing; a token_based memory needs it, or max_context_ratio"
     if resource.type == "message_count_based":
         return "max_messages", "is missing; a message_count_based memory needs it"
-    return "max_tokens", "is missing; a buffer needs max_tokens, max_messages, or both"
+    return "max_tokens", "is missing; a buffer needs max_tokens (or max_context_ratio), max_messages, or both"
 
 
 def _summary_problems(resource: MemoryResource) -> list[Problem]:
@@ -60,8 +87,8 @@ def _summary_problems(resource: MemoryResource) -> list[Problem]:
         return [("flushing.summary_tokens", "has no effect where flushing.type is drop; remove it")]
     problems: list[Problem] = []
     room = _summary_tokens(resource)
-    if resource.max_tokens is not None and room >= resource.max_tokens:
-        text = f"leaves no room for messages: {room} of {resource.max_tokens} tokens are for summaries"
+    if resource.token_budget is not None and room >= resource.token_budget:
+        text = f"leaves no room for messages: {room} of {resource.token_budget} tokens are for summaries"
         problems.append((_path_of_room(resource), text))
     elif room < MIN_SUMMARY_TOKENS:
         text = f"leaves {room} tokens for summaries; they need {MIN_SUMMARY_TOKENS} at least"
@@ -84,14 +111,19 @@ def _policy_problems(resource: MemoryResource) -> list[Problem]:
 
 def _path_of_room(resource: MemoryResource) -> str:
     """Returns the field that decides how many tokens summaries have."""
-    return "max_tokens" if resource.flushing.summary_tokens is None else "flushing.summary_tokens"
+    return _path_of_budget(resource) if resource.flushing.summary_tokens is None else "flushing.summary_tokens"
+
+
+def _path_of_budget(resource: MemoryResource) -> str:
+    """Returns the field that decides how many tokens the memory has."""
+    return "max_tokens" if resource.token_budget == resource.max_tokens else "max_context_ratio"
 
 
 def _overflow_problems(resource: MemoryResource) -> list[Problem]:
     problems: list[Problem] = []
     for name, limit, applies, other in (
-        ("max_tokens", resource.max_tokens, resource.max_tokens is not None, "max_messages"),
-        ("max_messages", resource.max_messages, resource.max_tokens is None, "max_tokens"),
+        ("max_tokens", resource.token_budget, resource.token_budget is not None, "max_messages"),
+        ("max_messages", resource.max_messages, resource.token_budget is None, "max_tokens"),
     ):
         given = getattr(resource.overflow, name)
         path = f"overflow.{name}"
@@ -130,9 +162,9 @@ def _summarizes(resource: MemoryResource) -> bool:
 def _summary_tokens(resource: MemoryResource) -> int:
     if resource.flushing.summary_tokens is not None:
         return resource.flushing.summary_tokens
-    if resource.max_tokens is None:
+    if resource.token_budget is None:
         return DEFAULT_SUMMARY_TOKENS
-    return max(1, resource.max_tokens // 10)
+    return max(1, resource.token_budget // 10)
 
 
 def _overflow(given: int | None, limit: int | None) -> int | None:
@@ -155,7 +187,7 @@ def compute_limits(resource: MemoryResource) -> Limits:
     summarize = _summarizes(resource)
     summary_tokens = _summary_tokens(resource) if summarize else 0
     flushing = resource.flushing
-    room_tokens = None if resource.max_tokens is None else resource.max_tokens - summary_tokens
+    room_tokens = None if resource.token_budget is None else resource.token_budget - summary_tokens
     room_messages = None if resource.max_messages is None else resource.max_messages - summarize
     watched_tokens = None if resource.type == "message_count_based" else room_tokens
     watched_messages = None if resource.type == "token_based" else room_messages
@@ -166,13 +198,13 @@ def compute_limits(resource: MemoryResource) -> Limits:
     def target(room: int | None) -> int | None:
         return None if room is None else math.floor(_share(flushing.target_ratio, room))
 
-    by_messages = summarize and resource.max_tokens is None
+    by_messages = summarize and resource.token_budget is None
     return Limits(
-        max_tokens=resource.max_tokens,
+        max_tokens=resource.token_budget,
         max_messages=resource.max_messages,
         summarize=summarize,
         summary_tokens=summary_tokens,
-        overflow_tokens=_overflow(resource.overflow.max_tokens, resource.max_tokens) if summarize else None,
+        overflow_tokens=_overflow(resource.overflow.max_tokens, resource.token_budget) if summarize else None,
         overflow_messages=_overflow(resource.overflow.max_messages, resource.max_messages) if by_messages else None,
         due_tokens=due(watched_tokens),
         due_messages=due(watched_messages),

@@ -17,13 +17,13 @@ _NO_LOCK: Final = "does not exist: append and clear need no lock, each is one at
 
 FIELDS: Final[Mapping[Kind, Mapping[str, str]]] = {
     "memory": {
-        "max_context_ratio": f"{NOT_YET}; write max_tokens",
         "token_allocation": f"{NOT_YET}; all sections share one budget",
         "flushing.summarize_oldest_percent": f"{NOT_YET}; write target_ratio",
         "privacy_policy": NOT_YET,
         "locking.append_ttl": _NO_LOCK,
         "locking.clear_ttl": _NO_LOCK,
-        "token_provider": NOT_YET,
+        "token_provider.api_key_env": f"{NOT_YET}; tokens are estimated without asking the provider",
+        "token_provider.endpoint": f"{NOT_YET}; tokens are estimated without asking the provider",
     },
 }
 """Refused fields, each with the problem that is reported."""

@@ -13,15 +13,17 @@ from typing import Annotated, Final, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, Field, PrivateAttr, WithJsonSchema, model_validator
 
-from durable_memory.memory.declarations.budget import compute_limits, problems_between_fields
+from durable_memory.memory.declarations.budget import compute_limits, problems_between_fields, token_budget
 from durable_memory.memory.declarations.declaration import Count, Declaration, Id, cross_field_error
 from durable_memory.memory.declarations.durations import Duration
 from durable_memory.memory.declarations.eviction import EvictionPolicy
 from durable_memory.memory.declarations.persistence import Persistence, persistence_problems
 from durable_memory.memory.declarations.summarizer import SummarizerChoice, summarizer_problems
+from durable_memory.memory.declarations.token_provider import TokenProvider
 from durable_memory.memory.eviction.keywords import Keywords
 from durable_memory.memory.keys.templates import MAX_TEMPLATE_LENGTH, KeyTemplate
 from durable_memory.memory.limits import Limits
+from durable_memory.memory.tokens.counting import Counting
 
 MemoryType: TypeAlias = Literal["token_based", "message_count_based", "buffer"]
 FlushingType: TypeAlias = Literal["hybrid_summary", "drop"]
@@ -147,6 +149,15 @@ class MemoryResource(Declaration):
     max_messages: Count | None = None
     """Messages of the live view at most, summaries included."""
 
+    max_context_ratio: Annotated[float, Field(gt=0, le=1)] | None = None
+    """Share of the model's context window that the live view may fill at most; needs token_provider.
+
+    Beside max_tokens the smaller limit holds.
+    """
+
+    token_provider: TokenProvider | None = None
+    """The model that reads this memory, whose tokens are counted. Default: as the process counts, see the settings."""
+
     eviction_policy: EvictionPolicy = EvictionPolicy()
     flushing: Flushing = Flushing()
 
@@ -173,6 +184,7 @@ class MemoryResource(Declaration):
     """What happens when the last workflow that used the memory has ended. Default, and what is allowed: by scope."""
 
     _limits: Limits = PrivateAttr()
+    _counting: Counting | None = PrivateAttr()
 
     @model_validator(mode="after")
     def _check_between_fields(self) -> Self:
@@ -188,11 +200,22 @@ class MemoryResource(Declaration):
         if problems:
             raise cross_field_error(problems)
         self._limits = compute_limits(self)
+        self._counting = None if self.token_provider is None else self.token_provider.counting
         return self
 
     def limits(self) -> Limits:
         """Returns the numbers that govern each memory of this resource."""
         return self._limits
+
+    @property
+    def counting(self) -> Counting | None:
+        """How tokens are counted; None where the declaration leaves that to the process."""
+        return self._counting
+
+    @property
+    def token_budget(self) -> int | None:
+        """Tokens of the live view at most: the smaller of max_tokens and the share of the model's window."""
+        return token_budget(self)
 
     @property
     def ttl(self) -> timedelta | None:

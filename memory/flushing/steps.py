@@ -45,13 +45,19 @@ _log = logging.getLogger(__name__)
 class Flush:
     """Flushes memories of one store. Belongs to the event loop of its store.
 
-    choose: returns who writes the summaries of a memory.
+    choose: returns who writes the summaries of a memory. counter_of: returns what counts its tokens.
     """
 
-    def __init__(self, store: Store, choose: Callable[[MemoryId], Chosen], counter: TokenCounter, clock: Clock) -> None:
+    def __init__(
+        self,
+        store: Store,
+        choose: Callable[[MemoryId], Chosen],
+        counter_of: Callable[[MemoryId], TokenCounter],
+        clock: Clock,
+    ) -> None:
         self._store = store
         self._choose = choose
-        self._counter = counter
+        self._counter_of = counter_of
         self._clock = clock
         self._giving_back: set[asyncio.Task[None]] = set()
 
@@ -160,10 +166,10 @@ class Flush:
         self, memory: MemoryId, messages: list[Message], max_tokens: int, *, last_attempt: bool
     ) -> Entry:
         """Returns the summary, counting each attempt by its outcome."""
-        chosen, resource = self._choose(memory), memory.resource
+        chosen, counter, resource = self._choose(memory), self._counter_of(memory), memory.resource
         try:
             async with asyncio.timeout(ATTEMPT_SECONDS if chosen.fallback else None):
-                summary = await self._summary(chosen.summarizer, messages, max_tokens)
+                summary = await self._summary(chosen.summarizer, counter, messages, max_tokens)
         except Exception as error:
             kind = error.type if isinstance(error, MemoryFault) else type(error).__name__
             telemetry.count_summary(resource, chosen.name, kind)
@@ -173,25 +179,25 @@ class Flush:
             _log.warning(
                 "a model wrote no summary, so the rules write it", extra={"resource": resource, "reason": kind}
             )
-            summary = await self._summary(chosen.fallback, messages, max_tokens)
+            summary = await self._summary(chosen.fallback, counter, messages, max_tokens)
             telemetry.count_summary(resource, chosen.name, "fallback")
             return summary
         telemetry.count_summary(resource, chosen.name, "written")
         return summary
 
-    async def _summary(self, summarizer: Summarizer, messages: list[Message], max_tokens: int) -> Entry:
+    async def _summary(
+        self, summarizer: Summarizer, counter: TokenCounter, messages: list[Message], max_tokens: int
+    ) -> Entry:
         covers = covered(messages)
-        brief = await self._tokens(summary_message("", covers, brief=False)) > max_tokens * _MARK_SHARE
-        room = max_tokens - await self._tokens(summary_message("", covers, brief=brief))
+        brief = await _tokens(counter, summary_message("", covers, brief=False)) > max_tokens * _MARK_SHARE
+        room = max_tokens - await _tokens(counter, summary_message("", covers, brief=brief))
         if room < 1:
             raise MemorySummaryRejected(
                 f"a summary may have {max_tokens} tokens here, which its first line alone exceeds; raise summary_tokens"
             )
-        text = checked_summary(
-            await summarize_in_parts(summarizer, SummaryRequest(tuple(messages), room, self._counter))
-        )
+        text = checked_summary(await summarize_in_parts(summarizer, SummaryRequest(tuple(messages), room, counter)))
         message = summary_message(text, covers, brief=brief)
-        count = (await self._counter.count([message]))[0]
+        count = (await counter.count([message]))[0]
         if count.tokens > max_tokens:
             raise MemorySummaryRejected(
                 f"the summary has {count.tokens} tokens, at most {max_tokens} are allowed; the messages stay"
@@ -199,9 +205,6 @@ class Flush:
         return codec.encode_summary(
             message, count, created_at=datetime.fromtimestamp(self._clock.now_ms() / 1_000, UTC)
         )
-
-    async def _tokens(self, message: Message) -> int:
-        return (await self._counter.count([message]))[0].tokens
 
     async def _fail_begun(
         self, memory: MemoryId, beginning: asyncio.Task[Begun], error: Exception | asyncio.CancelledError
@@ -230,3 +233,7 @@ class Flush:
         self._giving_back.add(task)
         task.add_done_callback(self._giving_back.discard)
         await asyncio.wait((task,), timeout=_GIVE_BACK_SECONDS)
+
+
+async def _tokens(counter: TokenCounter, message: Message) -> int:
+    return (await counter.count([message]))[0].tokens

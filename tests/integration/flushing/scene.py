@@ -46,7 +46,7 @@ class Scene:
 
     def flush(self, summarizer: Summarizer | None = None, store: Store | None = None) -> Flush:
         chosen = Chosen(summarizer or RuleBasedSummarizer(), "own")
-        return Flush(store or self.store, lambda _: chosen, self.counter, self.rig.clock)
+        return Flush(store or self.store, lambda _: chosen, lambda _: self.counter, self.rig.clock)
 
     def soon(self) -> int:
         return self.rig.clock.now_ms() + 600_000

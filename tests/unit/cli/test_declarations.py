@@ -29,6 +29,11 @@ async def test_valid_declarations_are_named(folder: Path) -> None:
         "valid": True,
         "memories": ["thread", "notes", "crowded"],
         "agents": ["clerk"],
+        "budgets": {
+            "thread": {"max_tokens": 600, "max_messages": None},
+            "notes": {"max_tokens": None, "max_messages": 5},
+            "crowded": {"max_tokens": None, "max_messages": 4},
+        },
         "faults": [],
     }
     assert "A conversation that is summarised" in (await run_program("validate", cwd=folder)).out
@@ -69,6 +74,8 @@ async def test_list_shows_what_is_declared(folder: Path) -> None:
         "description": "A conversation that is summarised",
         "max_tokens": 600,
         "max_messages": None,
+        "max_context_ratio": None,
+        "model": None,
         "eviction_policy": "fifo",
         "flushing": "hybrid_summary",
         "persistence": "redis",

@@ -10,6 +10,7 @@ from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import InvalidDeclarations
 
 MEMORY: dict[str, Any] = {"resource": "memory", "id": "desk", "max_tokens": 1000}
+MODEL: dict[str, Any] = {"provider": "anthropic", "model": "claude-opus-4-5"}
 
 
 def only_problem(*documents: dict[str, Any]) -> tuple[str, str]:
@@ -22,11 +23,11 @@ def only_problem(*documents: dict[str, Any]) -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("path", "part"),
     [
-        ("max_context_ratio", {"max_context_ratio": 0.4}),
         ("token_allocation", {"token_allocation": {"short_term": 1.0}}),
         ("flushing.summarize_oldest_percent", {"flushing": {"summarize_oldest_percent": 0.4}}),
         ("privacy_policy", {"privacy_policy": {"redact_entities": ["email"]}}),
-        ("token_provider", {"token_provider": {"provider": "openai"}}),
+        ("token_provider.api_key_env", {"token_provider": {**MODEL, "api_key_env": "ANTHROPIC_API_KEY"}}),
+        ("token_provider.endpoint", {"token_provider": {**MODEL, "endpoint": "https://tokens.example"}}),
     ],
 )
 def test_a_field_of_a_later_version_is_refused_as_such(path: str, part: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from pydantic import BaseModel
@@ -62,6 +62,13 @@ ACCEPTED: dict[str, list[object]] = {
     "type": ["token_based", "buffer"],
     "max_tokens": [160, 1_000_000_000],
     "max_messages": [4, 1_000_000_000],
+    "max_context_ratio": [0.00125, 0.5, 1, 1.0],
+    "token_provider.provider": ["openai"],
+    "token_provider.model": ["gpt-4o", "gpt-4o-2024-08-06", "o3-mini", "ft:gpt-4o:acme::x1", "gpt-3.5-turbo"],
+    "token_provider.fallback": ["tiktoken"],
+    "token_provider.settings.context_window": [1000, 1_000_000_000],
+    "token_provider.settings.encoding": ["o200k_base", "cl100k_base"],
+    "token_provider.settings.estimate_factor": [0.5, 1, 4.0],
     "eviction_policy.type": ["fifo", "lru", "lfu", "priority", "token_aware_lru"],
     "eviction_policy.priority_keywords": [["visa"], ["credit card", "返金", "C++"], ["x" * 100] * 100],
     "flushing.type": ["hybrid_summary", "drop"],
@@ -121,6 +128,24 @@ REFUSED: dict[str, list[tuple[object, str]]] = {
         (True, "whole"),
     ],
     "max_messages": [(0, "at least 1"), ("ten", "whole number"), (10**10, "at most 1000000000")],
+    "max_context_ratio": [(0, "more than 0"), (1.01, "at most 1"), ("40%", "number"), (0.000001, "leaves no token")],
+    "token_provider.provider": [
+        ("opena", "did you mean 'openai'"),
+        ("vertex", "must be openai, anthropic, google, mistral, deepseek, xai or other"),
+    ],
+    "token_provider.model": [
+        ("gpt-4oo", "did you mean 'gpt-4o'"),
+        ("claude-opus-4-5", "is no model of openai; did you mean provider: anthropic?"),
+        ("", "at least 1 characters"),
+        (4, "must be text"),
+    ],
+    "token_provider.fallback": [
+        ("bytes", "has no effect: the model is counted exactly, by o200k_base"),
+        ("none", "must be tiktoken or bytes"),
+    ],
+    "token_provider.settings.context_window": [(0, "at least 1"), ("128k", "whole number")],
+    "token_provider.settings.encoding": [("o200k", "did you mean 'o200k_base'"), ("p50k_base", "must be")],
+    "token_provider.settings.estimate_factor": [(0.4, "at least 0.5"), (4.1, "at most 4"), ("x", "number")],
     "eviction_policy.type": [
         ("lruu", "did you mean 'lru'"),
         ("random", "must be fifo, lru, lfu, priority or token_aware_lru"),
@@ -205,6 +230,13 @@ REFUSED: dict[str, list[tuple[object, str]]] = {
 }
 
 
+WITH_MODEL: dict[str, Any] = {**BY_TOKENS, "token_provider": {"provider": "openai", "model": "gpt-4o"}}
+UNKNOWN_MODEL: dict[str, Any] = {
+    **BY_TOKENS,
+    "token_provider": {"provider": "other", "model": "our-own", "settings": {"context_window": 8_000}},
+}
+
+
 def base_of(path: str) -> dict[str, Any]:
     if path.startswith("persistence.circuit_breaker."):
         return GUARDED
@@ -212,15 +244,20 @@ def base_of(path: str) -> dict[str, Any]:
         return BY_PRIORITY
     if path.startswith("flushing.summarizer."):
         return BY_MODEL
-    return BY_MESSAGES if path == "overflow.max_messages" else BY_TOKENS
+    if path == "overflow.max_messages":
+        return BY_MESSAGES
+    if path.startswith("token_provider.settings."):
+        return UNKNOWN_MODEL
+    return WITH_MODEL if path.startswith(("token_provider.", "max_context_ratio")) else BY_TOKENS
 
 
 def paths_of(model: type[BaseModel], above: str = "") -> Iterator[str]:
     for name, info in model.model_fields.items():
-        part = info.annotation
-        if isinstance(part, type) and issubclass(part, BaseModel):
+        options = get_args(info.annotation) or (info.annotation,)
+        parts = [option for option in options if isinstance(option, type) and issubclass(option, BaseModel)]
+        for part in parts:
             yield from paths_of(part, f"{above}{name}.")
-        else:
+        if not parts:
             yield f"{above}{name}"
 
 
@@ -265,6 +302,12 @@ NO_LIMIT = {
     "description",
     "version",
     "oversize",
+    "token_provider.provider",
+    "token_provider.model",
+    "token_provider.fallback",
+    "token_provider.settings.context_window",
+    "token_provider.settings.encoding",
+    "token_provider.settings.estimate_factor",
     "persistence.type",
     "agents_only",
     "default_key_template",
@@ -287,6 +330,17 @@ CHANGES: dict[str, tuple[dict[str, Any], object, dict[str, object]]] = {
             "overflow_tokens": 8000,
             "due_tokens": 1440,
             "target_tokens": 900,
+        },
+    ),
+    "max_context_ratio": (
+        {**WITH_MODEL, "max_tokens": 64_000},
+        0.25,
+        {
+            "max_tokens": 32_000,
+            "summary_tokens": 3_200,
+            "overflow_tokens": 128_000,
+            "due_tokens": 23_040,
+            "target_tokens": 14_400,
         },
     ),
     "max_messages": (

@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pydantic import BaseModel
 
 from durable_memory.memory.declarations.agent import AgentResource, DeclaredMemory
 from durable_memory.memory.declarations.loader import load_folders
 from durable_memory.memory.declarations.resource import SCOPES, MemoryResource, OnWorkflowEnd, Scope
 from durable_memory.memory.errors import InvalidDeclarations
+from tests.unit.declarations.test_resource_fields import paths_of
 
 PAGE = (Path(__file__).parents[3] / "docs" / "yaml.md").read_text("utf-8")
 FENCE = re.compile(r"^```([a-z ]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 BLOCKS: list[tuple[str, str]] = FENCE.findall(PAGE)
 ROW = re.compile(r"^\| `([a-z_.\[\]]+)` \|", re.MULTILINE)
-
-
-def paths_of(model: type[BaseModel], above: str = "") -> Iterator[str]:
-    for name, field in model.model_fields.items():
-        part = field.annotation
-        if isinstance(part, type) and issubclass(part, BaseModel):
-            yield from paths_of(part, f"{above}{name}.")
-        else:
-            yield f"{above}{name}"
 
 
 def section(title: str) -> str:
@@ -53,8 +43,7 @@ def test_the_wrong_file_gives_the_faults_that_are_shown(tmp_path: Path) -> None:
 
 
 def test_the_tables_have_a_row_for_every_field_and_no_other() -> None:
-    fields = list(paths_of(MemoryResource))
-    assert sorted(ROW.findall(section("Fields of a memory"))) == sorted(fields)
+    assert sorted(ROW.findall(section("Fields of a memory"))) == sorted(paths_of(MemoryResource))
     listed = [f"memories[].{name}" for name in DeclaredMemory.model_fields]
     assert sorted(ROW.findall(section("Agents"))) == sorted([*AgentResource.model_fields, *listed])
 

@@ -1,0 +1,92 @@
+"""The part `token_provider` of a memory: the model whose tokens are counted, and whose window is shared out."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+
+from durable_memory.memory.declarations.declaration import Count, Declaration
+from durable_memory.memory.tokens.counting import Counting, counting_of
+from durable_memory.memory.tokens.models import OTHER_FACTOR, EncodingName, Model, Provider, find_model, unknown_model
+
+_ANY_ENCODING: Final = ("openai", "other")
+"""Providers some of whose models may be counted by a published encoding that the table does not know of."""
+
+
+class TokenProviderSettings(Declaration):
+    """What the table of models does not say, or says otherwise."""
+
+    context_window: Count | None = None
+    """The model's context window in tokens, input and output together. Default: as in the table of models."""
+
+    encoding: EncodingName | None = None
+    """The published encoding of a model that is not in the table; it is then counted exactly."""
+
+    estimate_factor: Annotated[float, Field(ge=0.5, le=4)] | None = None
+    """By how much the model's tokens exceed those of o200k_base, where they are estimated. Default: by the table."""
+
+
+class TokenProvider(Declaration):
+    """The model that reads this memory: how its tokens are counted, and how large its context window is."""
+
+    provider: Provider
+    """Who makes the model. `other`: any model, of which settings.context_window has to be given."""
+
+    model: Annotated[str, Field(min_length=1, max_length=200)]
+    """The model's name, as its provider spells it; a date or `-latest` after it makes no difference."""
+
+    fallback: Literal["tiktoken", "bytes"] = "tiktoken"
+    """How tokens are estimated where no published tokenizer counts them: `tiktoken` takes those of o200k_base times
+    a factor, `bytes` a third of the bytes, without loading a tokenizer."""
+
+    settings: TokenProviderSettings = TokenProviderSettings()
+
+    @property
+    def context_window(self) -> int:
+        """The tokens of the model's context window; 0 where it is not known, which the declaration's check refuses."""
+        known = self._known
+        return self.settings.context_window or (known.context_window if known else 0)
+
+    @property
+    def counting(self) -> Counting:
+        """How tokens are counted."""
+        exact = self._exact
+        if exact is not None:
+            return Counting(exact)
+        if self.fallback == "bytes":
+            return Counting(None)
+        known = self._known
+        factor = self.settings.estimate_factor or (known.factor if known else OTHER_FACTOR)
+        return counting_of(Model(self.context_window, None, factor))
+
+    def problems(self) -> list[tuple[str, str]]:
+        """Returns every (path, problem) that none of its fields has alone."""
+        if not self.context_window:
+            return [("model", unknown_model(self.provider, self.model))]
+        known, settings = self._known, self.settings
+        found: list[tuple[str, str]] = []
+        if settings.encoding is not None and known is not None and known.encoding is not None:
+            found.append(("settings.encoding", f"has no effect: the model is counted by {known.encoding}; remove it"))
+        elif settings.encoding is not None and self.provider not in _ANY_ENCODING:
+            found.append(("settings.encoding", f"has no effect: {self.provider} publishes no encoding of tiktoken's"))
+        for path, given in (
+            ("settings.estimate_factor", settings.estimate_factor is not None),
+            ("fallback", self.fallback == "bytes"),
+        ):
+            if given and self._exact is not None:
+                found.append((path, f"has no effect: the model is counted exactly, by {self._exact}; remove it"))
+        if settings.estimate_factor is not None and self._exact is None and self.fallback == "bytes":
+            found.append(("settings.estimate_factor", "has no effect where fallback is bytes; remove one of them"))
+        return found
+
+    @property
+    def _known(self) -> Model | None:
+        return find_model(self.provider, self.model)
+
+    @property
+    def _exact(self) -> EncodingName | None:
+        known = self._known
+        if known is not None and known.encoding is not None:
+            return known.encoding
+        return self.settings.encoding if self.provider in _ANY_ENCODING else None

@@ -1,0 +1,42 @@
+"""The counters of one client: one for each way of counting that its resources declare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from durable_memory.memory.tokens.counter import TokenCounter
+from durable_memory.memory.tokens.counting import DEFAULT_COUNTING, Counting
+from durable_memory.memory.tokens.estimating import ByteCounter, ScaledCounter
+from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
+
+
+class Counters:
+    """Hands out counters. Resources that count in the same way share one."""
+
+    def __init__(self, default: TokenCounter | None = None) -> None:
+        """default: what counts for resources that declare no token_provider; by o200k_base if it is not given."""
+        self._default = make_counter(DEFAULT_COUNTING) if default is None else default
+        self._made: dict[Counting, TokenCounter] = {}
+
+    def of(self, counting: Counting | None) -> TokenCounter:
+        """Returns the counter for a way of counting; None is that of resources which declare none."""
+        if counting is None:
+            return self._default
+        counter = self._made.get(counting)
+        if counter is None:
+            counter = self._made[counting] = make_counter(counting)
+        return counter
+
+
+def make_counter(counting: Counting) -> TokenCounter:
+    """Returns a counter; loads nothing yet."""
+    if counting.encoding is None:
+        return ByteCounter()
+    counter = TiktokenCounter(counting.encoding)
+    return counter if counting.factor is None else ScaledCounter(counter, counting.factor)
+
+
+async def load_encodings(countings: Iterable[Counting]) -> None:
+    """Loads the tokenizers of these ways to count now, one after the other, so that no first count has to wait."""
+    for encoding in sorted({counting.encoding for counting in countings if counting.encoding is not None}):
+        await TiktokenCounter(encoding).load()
