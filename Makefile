@@ -28,7 +28,7 @@ $(STAMP): pyproject.toml
 	  echo "$$python cannot make virtual environments: on Debian or Ubuntu, install the package python3-venv." >&2; exit 1; fi; \
 	rm -f $(STAMP); "$$python" -m venv .venv
 	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	@PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --editable '.[dev,llm,otlp,testing]' --group test --group check
+	@PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --editable '.[dev,llm,otlp,privacy,testing]' --group test --group check
 	@touch $(STAMP)
 
 check: $(STAMP) ## formatting, lint, types (mypy and pyright), import rules, dependencies

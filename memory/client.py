@@ -27,6 +27,7 @@ from durable_memory.memory.keys.prefix import checked_prefix
 from durable_memory.memory.keys.resolution import resolve
 from durable_memory.memory.limits import BreakerLimits, Limits
 from durable_memory.memory.memory import Memory
+from durable_memory.memory.privacy.stage import Privacy
 from durable_memory.memory.services import Services
 from durable_memory.memory.stores.breaker import Breaker
 from durable_memory.memory.stores.port import Backend
@@ -78,7 +79,7 @@ class MemoryClient:
                 store=backend.store,
                 index=backend.index,
                 door=door,
-                flush=Flush(backend.store, self._summarizer_of, self._counter_of, clock),
+                flush=Flush(backend.store, self._summarizer_of, self._counter_of, clock, self._privacy_of),
                 counters=self._counters,
                 waker=waker or NoWaker(),
                 clock=clock,
@@ -221,6 +222,10 @@ class MemoryClient:
     def _counter_of(self, memory: MemoryId) -> TokenCounter:
         """Returns what counts the tokens of a memory by the declarations that are in force now."""
         return self._counters.of(self._registry.memory(memory.resource).counting)
+
+    def _privacy_of(self, memory: MemoryId) -> Privacy | None:
+        """Returns what its summaries are kept free of, by the same declarations."""
+        return self._registry.memory(memory.resource).privacy
 
     def calling_as(self, caller: Caller) -> MemoryClient:
         """Returns this client on behalf of another caller; both share everything else."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from types import MappingProxyType
 
 from durable_memory.memory.clock import Clock
 from durable_memory.memory.codec import body_of, encode
 from durable_memory.memory.errors import MemoryInvalid
+from durable_memory.memory.privacy.stage import Privacy
 from durable_memory.memory.stores.port import Entry
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.types import InvalidValue, Message, MessageInput, Provenance, as_messages
@@ -26,13 +28,16 @@ class Admitted:
     """What passed the door.
 
     messages: as they will be read, apart from what the store gives. entries: the same for the store. digest: of what
-    the caller sent. estimated: how many token counts are estimates.
+    the caller sent, as far as it may be stored. estimated: how many token counts are estimates. dropped: messages of
+    kinds that the resource does not keep. redacted: secrets taken out, by kind.
     """
 
     messages: tuple[Message, ...]
     entries: tuple[Entry, ...]
     digest: str
     estimated: int
+    dropped: int = 0
+    redacted: Mapping[str, int] = field(default_factory=dict)
 
 
 class Door:
@@ -48,25 +53,29 @@ class Door:
         *,
         provenance: Provenance | None = None,
         agent: str | None = None,
+        privacy: Privacy | None = None,
     ) -> Admitted:
         """Returns the entries of `value`, with their tokens by `counter`. `agent` signs messages that name no author.
 
-        Raises MemoryInvalid.
+        Raises MemoryInvalid, and MemoryRedactionFailed where `privacy` could not be applied.
         """
         try:
             messages = as_messages(value)
         except InvalidValue as error:
-            raise MemoryInvalid(str(error)) from None
+            # The text may name keys of the caller's.
+            raise MemoryInvalid(str(error) if privacy is None else await privacy.screen_error(str(error))) from None
         if not 1 <= len(messages) <= MAX_MESSAGES:
             raise MemoryInvalid(f"messages: {len(messages):,} messages in one call; send 1 to {MAX_MESSAGES:,}")
+        dropped, redacted = 0, _NOTHING
+        if privacy is not None:
+            # Before anything is made of them: what was taken out is in no digest and in no count.
+            screened = await privacy.screen(messages, len(_encoded(map(body_of, messages))))
+            messages, dropped, redacted = screened.messages, screened.dropped, screened.found
         if agent is not None:
             messages = tuple(m if m.agent is not None else replace(m, agent=agent) for m in messages)
         bodies = [body_of(message) for message in messages]
         # Measured before counting, so that a huge text costs nothing but its encoding.
-        encoded = "\n".join(bodies).encode()
-        size = len(encoded)
-        if size > MAX_BYTES:
-            raise MemoryInvalid(f"messages: {size:,} bytes in one call; the limit is {MAX_BYTES:,}: send it in parts")
+        encoded = _encoded(bodies)
         digest = hashlib.sha256(encoded).hexdigest()[:32]
         counts = await counter.count(messages)
         now = datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC)
@@ -74,4 +83,16 @@ class Door:
             encode(message, count, created_at=now, provenance=provenance, body=body)
             for message, count, body in zip(messages, counts, bodies, strict=True)
         )
-        return Admitted(messages, entries, digest, sum(count.estimated for count in counts))
+        return Admitted(messages, entries, digest, sum(count.estimated for count in counts), dropped, redacted)
+
+
+_NOTHING: Mapping[str, int] = MappingProxyType({})
+
+
+def _encoded(bodies: Iterable[str]) -> bytes:
+    """Returns all that is to be stored. Raises MemoryInvalid if that is too much."""
+    encoded = "\n".join(bodies).encode()
+    size = len(encoded)
+    if size > MAX_BYTES:
+        raise MemoryInvalid(f"messages: {size:,} bytes in one call; the limit is {MAX_BYTES:,}: send it in parts")
+    return encoded

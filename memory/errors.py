@@ -19,9 +19,10 @@
     ├── MemoryBackpressure          the overflow, or the record of operations, is full for now
     ├── MemoryContractTooNew        a caller speaks a newer wire contract than this worker
     ├── MemoryModelUnavailable      the language model of a summariser is overloaded, too slow or out of reach
-    └── MemorySummaryRejected       the summariser returned nothing usable
+    ├── MemorySummaryRejected       the summariser returned nothing usable
+    └── MemoryRedactionFailed       a privacy policy could not be applied, so nothing was stored
 
-The last six are worth a retry (`retryable`); the others end the call for good. Texts name resource, operation,
+The last seven are worth a retry (`retryable`); the others end the call for good. Texts name resource, operation,
 limit and actual, never content, keys or passwords.
 """
 
@@ -147,5 +148,11 @@ class MemoryModelUnavailable(MemoryFault):
 
 class MemorySummaryRejected(MemoryFault):
     """The summariser returned an empty, refused, cut or too large text; the messages stay as they are."""
+
+    retryable = True
+
+
+class MemoryRedactionFailed(MemoryFault):
+    """A privacy policy could not be applied to what was sent: nothing was stored, and the next call starts afresh."""
 
     retryable = True

@@ -55,7 +55,9 @@ class Memory:
         self._id = memory
         self._access = access
         counter = services.counters.of(resource.counting)
-        self._writing = Writing(services, memory, self._limits, counter, caller, access.agent, resource.keywords)
+        self._writing = Writing(
+            services, memory, self._limits, counter, caller, access.agent, resource.keywords, resource.privacy
+        )
 
     @property
     def id(self) -> MemoryId:
@@ -123,10 +125,12 @@ class Memory:
             version = wanted_version(if_version)
             admitted = await self._writing.admit(messages)
             call.records(admitted.messages)
+            if not admitted.entries:
+                raise MemoryInvalid("messages: this resource keeps none of them; to empty the memory, clear it")
             operation = Operation(attempt.operation_id, attempt.deadline_ms, admitted.digest)
             await self._writing.register_once()
             result = await self._services.store.write(self._id, admitted.entries, operation, self._limits, version)
-            return await self._writing.written(result)
+            return await self._writing.written(result, admitted)
 
     async def read(
         self,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from types import TracebackType
 from typing import Final, Self
@@ -54,6 +54,7 @@ _lease_waits = _meter.create_histogram(
 )
 _lost_leases = _meter.create_counter("memory_lease_lost", description="Flushes whose lease or batch was lost")
 _estimated = _meter.create_counter("memory_tokens_estimated", description="Messages whose tokens were estimated")
+_redactions = _meter.create_counter("memory_redactions", description="Secrets taken out before storing, by kind")
 _janitor_actions = _meter.create_counter("memory_janitor_actions", description="What sweeps of the janitor did")
 _breaker_changes = _meter.create_counter("memory_breaker_changes", description="Changes of state of circuit breakers")
 _breaker_rejections = _meter.create_counter(
@@ -149,6 +150,12 @@ def count_lost_lease(resource: str) -> None:
 def count_estimated(resource: str, messages: int) -> None:
     """Counts messages whose tokens were estimated: no tokenizer is published, or it could not be loaded."""
     _estimated.add(messages, {"resource": resource})
+
+
+def count_redactions(resource: str, found: Mapping[str, int]) -> None:
+    """Counts what a privacy policy took out: by the entity that was recognised, or `pattern`."""
+    for kind, times in found.items():
+        _redactions.add(times, {"resource": resource, "kind": kind})
 
 
 def count_failed_wake(resource: str) -> None:

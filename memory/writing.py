@@ -13,6 +13,7 @@ from durable_memory.memory.errors import MemoryBackpressure
 from durable_memory.memory.eviction.keywords import Keywords
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
+from durable_memory.memory.privacy.stage import Privacy
 from durable_memory.memory.services import Services
 from durable_memory.memory.stores.port import Operation
 from durable_memory.memory.tokens.counter import TokenCounter
@@ -23,7 +24,8 @@ from durable_memory.memory.types import AppendResult, MessageInput
 class Writing:
     """The writing side of one memory, as one caller sees it.
 
-    agent: signs messages that name no author. keywords: raise the priority of messages.
+    agent: signs messages that name no author. keywords: raise the priority of messages. privacy: what is taken out of
+    messages before they are stored.
     """
 
     services: Services
@@ -33,6 +35,7 @@ class Writing:
     caller: Caller
     agent: str | None
     keywords: Keywords | None
+    privacy: Privacy | None
 
     def attempt(self, operation_id: str | None) -> Attempt:
         """Names the next call.
@@ -50,10 +53,16 @@ class Writing:
         return Operation(attempt.operation_id, attempt.deadline_ms, digest)
 
     async def admit(self, messages: MessageInput | Sequence[MessageInput]) -> Admitted:
-        """Takes messages through the door. Raises MemoryInvalid."""
+        """Takes messages through the door. Raises MemoryInvalid, MemoryRedactionFailed."""
         admitted = await self.services.door.admit(
-            messages, self.counter, provenance=self.caller.provenance, agent=self.agent
+            messages,
+            self.counter,
+            provenance=self.caller.provenance,
+            agent=self.agent,
+            privacy=self.privacy,
         )
+        if admitted.redacted:
+            telemetry.count_redactions(self.id.resource, admitted.redacted)
         if admitted.estimated:
             telemetry.count_estimated(self.id.resource, admitted.estimated)
         if self.keywords is not None:
@@ -62,6 +71,8 @@ class Writing:
 
     async def append(self, admitted: Admitted, digest: str, attempt: Attempt) -> AppendResult:
         """Appends what was admitted, and does all that follows."""
+        if not admitted.entries:
+            return await self._nothing_stored(admitted)
         operation = Operation(attempt.operation_id, attempt.deadline_ms, digest)
         await self.register_once()
         try:
@@ -70,7 +81,7 @@ class Writing:
             # Whoever is held back wakes the flusher, or nobody might (R12 of docs/protocol.md).
             await self.services.waker.wake(self.id)
             raise
-        return await self.written(result)
+        return await self.written(result, admitted)
 
     async def register_once(self) -> None:
         """Tells the project's index of this memory and its owner, before the first write that this process makes."""
@@ -78,7 +89,7 @@ class Writing:
         if pair not in self.services.registered:
             await self._register()
 
-    async def written(self, result: AppendResult) -> AppendResult:
+    async def written(self, result: AppendResult, admitted: Admitted) -> AppendResult:
         """Does what follows every script that brings messages in, and returns its result."""
         if result.created or result.already_applied:
             # A memory born again may have been forgotten by the index; a repeated attempt may follow a crash between
@@ -91,7 +102,19 @@ class Writing:
                 telemetry.count_evictions(self.id.resource, self.limits.policy, reason, result.evicted)
         if result.flush_due:
             await self.services.waker.wake(self.id)
-        return result
+        return replace(result, dropped=admitted.dropped) if admitted.dropped else result
+
+    async def _nothing_stored(self, admitted: Admitted) -> AppendResult:
+        """Answers an append of which the resource keeps no message: the memory is as it was, also if it is none."""
+        stats = await self.services.store.stats(self.id, self.limits)
+        return AppendResult(
+            ids=(),
+            version=stats.version,
+            tokens=sum(stats.tokens.values()),
+            messages=sum(stats.messages.values()),
+            flush_due=stats.flush_due,
+            dropped=admitted.dropped,
+        )
 
     async def _register(self) -> None:
         await self.services.index.register(self.id, self.caller.owner)

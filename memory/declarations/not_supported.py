@@ -19,7 +19,6 @@ FIELDS: Final[Mapping[Kind, Mapping[str, str]]] = {
     "memory": {
         "token_allocation": f"{NOT_YET}; all sections share one budget",
         "flushing.summarize_oldest_percent": f"{NOT_YET}; write target_ratio",
-        "privacy_policy": NOT_YET,
         "locking.append_ttl": _NO_LOCK,
         "locking.clear_ttl": _NO_LOCK,
         "token_provider.api_key_env": f"{NOT_YET}; tokens are estimated without asking the provider",

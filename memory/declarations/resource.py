@@ -18,11 +18,13 @@ from durable_memory.memory.declarations.declaration import Count, Declaration, I
 from durable_memory.memory.declarations.durations import Duration
 from durable_memory.memory.declarations.eviction import EvictionPolicy
 from durable_memory.memory.declarations.persistence import Persistence, persistence_problems
+from durable_memory.memory.declarations.privacy import PrivacyPolicy, build_privacy, privacy_problems
 from durable_memory.memory.declarations.summarizer import SummarizerChoice, summarizer_problems
 from durable_memory.memory.declarations.token_provider import TokenProvider
 from durable_memory.memory.eviction.keywords import Keywords
 from durable_memory.memory.keys.templates import MAX_TEMPLATE_LENGTH, KeyTemplate
 from durable_memory.memory.limits import Limits
+from durable_memory.memory.privacy.stage import Privacy
 from durable_memory.memory.tokens.counting import Counting
 
 MemoryType: TypeAlias = Literal["token_based", "message_count_based", "buffer"]
@@ -169,6 +171,7 @@ class MemoryResource(Declaration):
 
     overflow: Overflow = Overflow()
     persistence: Persistence = Persistence()
+    privacy_policy: PrivacyPolicy = PrivacyPolicy()
     locking: Locking = Locking()
 
     scope: Scope = "session"
@@ -192,6 +195,7 @@ class MemoryResource(Declaration):
             *problems_between_fields(self),
             *persistence_problems(self.persistence, self.ttl),
             *summarizer_problems(self),
+            *privacy_problems(self.privacy_policy),
         ]
         rule = SCOPES[self.scope]
         if self.on_workflow_end is not None and self.on_workflow_end not in rule.actions:
@@ -234,6 +238,11 @@ class MemoryResource(Declaration):
         """What raises the priority of messages, ready to be looked for."""
         words = self.eviction_policy.priority_keywords
         return Keywords(words) if words else None
+
+    @cached_property
+    def privacy(self) -> Privacy | None:
+        """What is taken out before messages are stored, ready to be applied; None where nothing is."""
+        return build_privacy(self.id, self.privacy_policy)
 
     @cached_property
     def key_template(self) -> KeyTemplate | None:

@@ -24,6 +24,7 @@ from durable_memory.memory.flushing.summarizer import Summarizer, SummaryRequest
 from durable_memory.memory.flushing.summary import covered, summary_message
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
+from durable_memory.memory.privacy.stage import Privacy
 from durable_memory.memory.stores.port import Batch, Begun, Entry, Operation, Stopped, Store, StoredEntry
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.types import FlushResult, Message
@@ -45,7 +46,8 @@ _log = logging.getLogger(__name__)
 class Flush:
     """Flushes memories of one store. Belongs to the event loop of its store.
 
-    choose: returns who writes the summaries of a memory. counter_of: returns what counts its tokens.
+    choose: returns who writes the summaries of a memory. counter_of: returns what counts its tokens. privacy_of:
+    returns what its summaries are kept free of.
     """
 
     def __init__(
@@ -54,11 +56,13 @@ class Flush:
         choose: Callable[[MemoryId], Chosen],
         counter_of: Callable[[MemoryId], TokenCounter],
         clock: Clock,
+        privacy_of: Callable[[MemoryId], Privacy | None] = lambda _: None,
     ) -> None:
         self._store = store
         self._choose = choose
         self._counter_of = counter_of
         self._clock = clock
+        self._privacy_of = privacy_of
         self._giving_back: set[asyncio.Task[None]] = set()
 
     def on(self, store: Store) -> Flush:
@@ -166,10 +170,10 @@ class Flush:
         self, memory: MemoryId, messages: list[Message], max_tokens: int, *, last_attempt: bool
     ) -> Entry:
         """Returns the summary, counting each attempt by its outcome."""
-        chosen, counter, resource = self._choose(memory), self._counter_of(memory), memory.resource
+        chosen, resource = self._choose(memory), memory.resource
         try:
             async with asyncio.timeout(ATTEMPT_SECONDS if chosen.fallback else None):
-                summary = await self._summary(chosen.summarizer, counter, messages, max_tokens)
+                summary = await self._summary(memory, chosen.summarizer, messages, max_tokens)
         except Exception as error:
             kind = error.type if isinstance(error, MemoryFault) else type(error).__name__
             telemetry.count_summary(resource, chosen.name, kind)
@@ -179,16 +183,16 @@ class Flush:
             _log.warning(
                 "a model wrote no summary, so the rules write it", extra={"resource": resource, "reason": kind}
             )
-            summary = await self._summary(chosen.fallback, counter, messages, max_tokens)
+            summary = await self._summary(memory, chosen.fallback, messages, max_tokens)
             telemetry.count_summary(resource, chosen.name, "fallback")
             return summary
         telemetry.count_summary(resource, chosen.name, "written")
         return summary
 
     async def _summary(
-        self, summarizer: Summarizer, counter: TokenCounter, messages: list[Message], max_tokens: int
+        self, memory: MemoryId, summarizer: Summarizer, messages: list[Message], max_tokens: int
     ) -> Entry:
-        covers = covered(messages)
+        counter, covers = self._counter_of(memory), covered(messages)
         brief = await _tokens(counter, summary_message("", covers, brief=False)) > max_tokens * _MARK_SHARE
         room = max_tokens - await _tokens(counter, summary_message("", covers, brief=brief))
         if room < 1:
@@ -196,7 +200,7 @@ class Flush:
                 f"a summary may have {max_tokens} tokens here, which its first line alone exceeds; raise summary_tokens"
             )
         text = checked_summary(await summarize_in_parts(summarizer, SummaryRequest(tuple(messages), room, counter)))
-        message = summary_message(text, covers, brief=brief)
+        message = summary_message(await self._redacted(memory, text), covers, brief=brief)
         count = (await counter.count([message]))[0]
         if count.tokens > max_tokens:
             raise MemorySummaryRejected(
@@ -205,6 +209,15 @@ class Flush:
         return codec.encode_summary(
             message, count, created_at=datetime.fromtimestamp(self._clock.now_ms() / 1_000, UTC)
         )
+
+    async def _redacted(self, memory: MemoryId, text: str) -> str:
+        """Returns a summary without what its resource keeps out: models repeat, join and invent."""
+        privacy = self._privacy_of(memory)
+        if privacy is None:
+            return text
+        text, found = await privacy.screen_text(text)
+        telemetry.count_redactions(memory.resource, found)
+        return text
 
     async def _fail_begun(
         self, memory: MemoryId, beginning: asyncio.Task[Begun], error: Exception | asyncio.CancelledError

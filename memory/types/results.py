@@ -19,7 +19,8 @@ class AppendResult:
     left the view for the overflow (or for good, where the resource drops). late: results that followed their group
     out of the view. already_applied: this operation had been applied before; nothing was written now. removed: what
     a write replaced, live and waiting.
-    created: the memory came into being with it.
+    created: the memory came into being with it. dropped: messages that were not stored, since the resource keeps none
+    of their kind; they have no ids here.
     """
 
     ids: tuple[str, ...]
@@ -32,6 +33,7 @@ class AppendResult:
     already_applied: bool = False
     removed: int = 0
     created: bool = False
+    dropped: int = 0
 
 
 @dataclass(frozen=True, slots=True)

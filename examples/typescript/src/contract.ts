@@ -34,6 +34,7 @@ export interface AppendResult {
   already_applied: boolean;
   removed: number;
   created: boolean;
+  dropped: number;
 }
 
 export interface ClearRequest {
@@ -210,6 +211,7 @@ export type RetriedErrorType =
   | 'MemoryBusy'
   | 'MemoryContractTooNew'
   | 'MemoryModelUnavailable'
+  | 'MemoryRedactionFailed'
   | 'MemorySummaryRejected'
   | 'MemoryUnavailable';
 

@@ -18,5 +18,6 @@ DECLARATIONS = (
         "type": "message_count_based",
         "flushing": {"type": "drop", "keep_last": 0},
     },
+    {"resource": "memory", "id": "private", "max_tokens": 400, "privacy_policy": {"redact_entities": ["email"]}},
 )
 REGISTRY = Registry.from_resources(DECLARATIONS)

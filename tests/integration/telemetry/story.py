@@ -79,6 +79,7 @@ async def play(client: MemoryClient, redis_url: str, temporal: Client) -> None:
     with contextlib.suppress(MemoryConflict):
         await memory.write("A new start.", if_version="absent")
     await client.memory("ring", KEY).append(["Hello"] * 9)
+    await client.memory("private", KEY).append("Write to ada@example.com, or to grace@example.com.")
     await _lose_a_lease(client, redis_url)
     await _estimate(client)
     await _wake_in_vain(client, temporal)

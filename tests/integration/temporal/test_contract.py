@@ -43,6 +43,7 @@ REPEATED = {
     "MemoryContractTooNew",
     "MemoryModelUnavailable",
     "MemorySummaryRejected",
+    "MemoryRedactionFailed",
 }
 
 

@@ -48,10 +48,18 @@ def declared(base: dict[str, Any], **fields: object) -> MemoryResource:
 
 def problem_of(base: dict[str, Any], path: str, value: object) -> str:
     with pytest.raises(InvalidDeclarations) as caught:
-        Registry.from_resources([with_field(base, path, value)])
+        Registry.from_resources([faulty(base, path, value)])
     (fault,) = caught.value.faults
     assert fault.path == path
     return fault.problem
+
+
+def faulty(base: dict[str, Any], path: str, value: object) -> dict[str, Any]:
+    """Returns the document with a value that has its fault at `path`, which may be the first item of a list."""
+    data = with_field(base, path.removesuffix(".0"), value)
+    if path.startswith("privacy_policy.default_redaction_string") and value != "[removed]":
+        data["privacy_policy"]["redact_entities"] = ["email"]
+    return data
 
 
 ACCEPTED: dict[str, list[object]] = {
@@ -97,6 +105,9 @@ ACCEPTED: dict[str, list[object]] = {
     "persistence.circuit_breaker.timeout": ["10ms", "1m"],
     "persistence.circuit_breaker.max_failures": [1, 1000],
     "persistence.circuit_breaker.reset_timeout": ["100ms", "1h"],
+    "privacy_policy.redact_patterns": [[], [r"\b\d{2}-\d{7}\b", "(foo|bar)+", "(a+)+$", "x" * 2000]],
+    "privacy_policy.redact_entities": [[], ["email", "api_key"]],
+    "privacy_policy.non_persistable_message_types": [[], ["tool"], ["system", "user"], ["assistant", "tool"]],
     "locking.flush_ttl": ["1s", "1000ms", "1h"],
     "scope": ["temp", "session", "user", "app", "project"],
     "agents_only": [True, False],
@@ -218,6 +229,28 @@ REFUSED: dict[str, list[tuple[object, str]]] = {
     "persistence.circuit_breaker.timeout": [("9ms", "from 10ms to 1m"), (150, "number without a unit")],
     "persistence.circuit_breaker.max_failures": [(0, "at least 1"), (1001, "at most 1000"), (1.5, "whole number")],
     "persistence.circuit_breaker.reset_timeout": [("99ms", "from 100ms to 1h"), ("2h", "from 100ms to 1h")],
+    "privacy_policy.redact_patterns.0": [
+        ([r"(?<=a)b"], "no regular expression of RE2 (invalid perl operator)"),
+        ([r"(a)\1"], "look-around and back-references do not exist there"),
+        (["("], "no regular expression of RE2"),
+        ([""], "at least 1 characters"),
+        (["x" * 2001], "at most 2000 characters"),
+        ([r"[\p{L}\p{N}]{1,60}@"], "too large once its repetitions are written out"),
+        ([5], "must be text; put it in quotes"),
+    ],
+    "privacy_policy.redact_entities.0": [(["emial"], "did you mean 'email'"), (["name"], "must be email, phone,")],
+    "privacy_policy.non_persistable_message_types.0": [(["tools"], "did you mean 'tool'"), (["function"], "must be")],
+    "privacy_policy.non_persistable_message_types": [
+        (["system", "user", "assistant", "tool"], "nothing would ever be stored"),
+        (["assistant"], "must name tool too"),
+    ],
+    "privacy_policy.default_redaction_string": [
+        ("", "at least 1 characters"),
+        ("x" * 101, "at most 100 characters"),
+        (" x", "without space around it"),
+        ("a\nb", "printable"),
+        ("[removed]", "has no effect without redact_patterns or redact_entities"),
+    ],
     "locking.flush_ttl": [("999ms", "from 1s to 1h"), ("61m", "from 1s to 1h"), (30, "number without a unit")],
     "scope": [("usr", "did you mean 'user'"), ("global", "must be temp, session, user, app or project")],
     "default_key_template": [
@@ -263,8 +296,8 @@ def paths_of(model: type[BaseModel], above: str = "") -> Iterator[str]:
 
 def test_every_field_of_the_model_is_tested_here() -> None:
     fields = set(paths_of(MemoryResource))
-    assert set(ACCEPTED) == fields
-    assert set(REFUSED) == fields
+    assert set(ACCEPTED) | {"privacy_policy.default_redaction_string"} == fields  # which needs another field beside it
+    assert {path.removesuffix(".0") for path in REFUSED} == fields
     assert set(CHANGES) | NO_LIMIT == fields
 
 
@@ -293,6 +326,10 @@ NO_LIMIT = {
     "flushing.summarizer.timeout",
     "flushing.summarizer.fallback",
     "flushing.summarizer.daily_token_budget",
+    "privacy_policy.redact_patterns",
+    "privacy_policy.redact_entities",
+    "privacy_policy.non_persistable_message_types",
+    "privacy_policy.default_redaction_string",
     "persistence.circuit_breaker.enabled",
     "persistence.circuit_breaker.timeout",
     "persistence.circuit_breaker.max_failures",

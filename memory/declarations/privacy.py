@@ -1,0 +1,91 @@
+"""The field `privacy_policy`: what is taken out of messages before they are stored, and which are not kept at all."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Annotated, Final
+
+from pydantic import AfterValidator, Field
+
+from durable_memory.memory.declarations.declaration import Declaration
+from durable_memory.memory.privacy.entities import Entity
+from durable_memory.memory.privacy.stage import Privacy
+from durable_memory.memory.types import Role
+
+Problem = tuple[str, str]
+
+_MAX_PATTERNS: Final = 100
+_MAX_PATTERN_LENGTH: Final = 2_000
+_MAX_MARKER_LENGTH: Final = 100
+_KINDS: Final = 4
+_MISSING: Final = "needs the package google-re2, which is not installed: pip install 'durable-memory[privacy]'"
+
+
+def is_available() -> bool:
+    """Tells whether texts can be redacted in this process."""
+    return importlib.util.find_spec("re2") is not None
+
+
+def _checked_pattern(value: str) -> str:
+    if is_available():
+        from durable_memory.memory.privacy.finders import compile_pattern  # noqa: PLC0415 - of an optional package
+
+        compile_pattern(value)
+    return value
+
+
+def _checked_marker(value: str) -> str:
+    if not value.isprintable() or value != value.strip():
+        raise ValueError("must be printable text without space around it")
+    return value
+
+
+Pattern = Annotated[str, Field(min_length=1, max_length=_MAX_PATTERN_LENGTH), AfterValidator(_checked_pattern)]
+"""A field that holds a regular expression of RE2."""
+
+
+class PrivacyPolicy(Declaration):
+    """What is taken out of messages before they are counted and stored, and which messages are not kept at all."""
+
+    redact_patterns: Annotated[list[Pattern], Field(max_length=_MAX_PATTERNS)] = Field(default=[])
+    """Regular expressions of RE2; what they match is replaced."""
+
+    redact_entities: list[Entity] = Field(default=[])
+    """What is recognised and replaced: email, phone, credit_card, iban, us_ssn, ip_address, api_key."""
+
+    non_persistable_message_types: list[Role] = Field(default=[])
+    """Roles whose messages are not stored. Without results of tools there are no calls either."""
+
+    default_redaction_string: Annotated[
+        str, Field(min_length=1, max_length=_MAX_MARKER_LENGTH), AfterValidator(_checked_marker)
+    ] = "[redacted]"
+    """What stands where something was taken out."""
+
+
+def privacy_problems(policy: PrivacyPolicy) -> list[Problem]:
+    """Returns what is wrong between these fields, each with its path."""
+    problems: list[Problem] = []
+    redacts = policy.redact_patterns or policy.redact_entities
+    if redacts and not is_available():
+        problems.append(("privacy_policy", _MISSING))
+    if "default_redaction_string" in policy.model_fields_set and not redacts:
+        text = "has no effect without redact_patterns or redact_entities; remove it"
+        problems.append(("privacy_policy.default_redaction_string", text))
+    kinds = set(policy.non_persistable_message_types)
+    path = "privacy_policy.non_persistable_message_types"
+    if len(kinds) == _KINDS:
+        problems.append((path, "names every role, so nothing would ever be stored"))
+    elif "assistant" in kinds and "tool" not in kinds:
+        problems.append((path, "must name tool too: without the calls of the assistant their results stand alone"))
+    return problems
+
+
+def build_privacy(resource: str, policy: PrivacyPolicy) -> Privacy | None:
+    """Returns the policy ready to be applied, or None if it asks for nothing."""
+    kinds = policy.non_persistable_message_types
+    if not (policy.redact_patterns or policy.redact_entities):
+        return Privacy(resource, None, kinds) if kinds else None
+    from durable_memory.memory.privacy.text_redactor import TextRedactor  # noqa: PLC0415 - of an optional package
+
+    redactor = TextRedactor(policy.redact_patterns, policy.redact_entities, policy.default_redaction_string)
+    return Privacy(resource, redactor, kinds)

@@ -1,0 +1,119 @@
+"""Redacts JSON text in place: each string and number alone, so that it stays valid and keeps its layout."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+_TOKENS: Final = re.compile(
+    r'(?P<string>"(?:[^"\\]|\\.)*")|(?P<number>-?[0-9][0-9.eE+\-]*)|(?P<mark>[{}\[\],])', re.DOTALL
+)
+"""In text that is known to be valid. Keys are strings before a colon; true, false and null hold nothing."""
+
+_COLON: Final = re.compile(r"\s*:")
+
+ChangeValue = Callable[[str, str], str]
+"""Takes a value's text and its label, the nearest key above it; returns the text to stand there."""
+
+ChangeKey = Callable[[str, set[str]], str]
+"""Takes a key and those that its object has already; returns the key to stand there."""
+
+
+def is_json(text: str) -> bool:
+    """Tells whether `text` is a JSON object or list."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return False
+    try:
+        json.loads(text, parse_int=_keep, parse_float=_keep)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _keep(number: str) -> str:
+    # Python refuses to read the longest whole numbers.
+    return number
+
+
+class _Names:
+    """The keys of one object: as they were written, and as they are now."""
+
+    def __init__(self) -> None:
+        self._now: dict[str, str] = {}
+        self._taken: set[str] = set()
+
+    def renamed(self, key: str, change: ChangeKey) -> str:
+        """Returns what stands for `key`; a key that is written twice stays written twice."""
+        if key not in self._now:
+            self._now[key] = change(key, self._taken)
+            self._taken.add(self._now[key])
+        return self._now[key]
+
+
+@dataclass(slots=True)
+class _Level:
+    """An object or a list. names: the keys of an object; None in a list. label: the nearest key above its values."""
+
+    names: _Names | None
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    """A string or a number: where it stands and what it says. label: of a value. names: of a key, its object's."""
+
+    start: int
+    end: int
+    text: str
+    label: str
+    names: _Names | None
+
+
+def change_json(text: str, value: ChangeValue, key: ChangeKey) -> str:
+    """Returns valid JSON text with its values and keys changed; what does not change stays as it was written."""
+    kept: list[str] = []
+    position = 0
+    for token in _tokens(text):
+        changed = value(token.text, token.label) if token.names is None else token.names.renamed(token.text, key)
+        if changed != token.text:
+            kept += (text[position : token.start], json.dumps(changed, ensure_ascii=False))
+            position = token.end
+    kept.append(text[position:])
+    return "".join(kept)
+
+
+def replace_within(text: str, spans: Sequence[tuple[int, int]], marker: str) -> str:
+    """Returns valid JSON text in which each value that a span touches is the marker. spans: in order."""
+    kept: list[str] = []
+    position = 0
+    waiting = iter(spans)
+    span = next(waiting, None)
+    for token in _tokens(text):
+        while span is not None and span[1] <= token.start:
+            span = next(waiting, None)
+        if span is None:
+            break
+        if span[0] < token.end and token.names is None and token.text != marker:
+            kept += (text[position : token.start], json.dumps(marker, ensure_ascii=False))
+            position = token.end
+    kept.append(text[position:])
+    return "".join(kept)
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    levels = [_Level(None, "")]
+    for token in _TOKENS.finditer(text):
+        level = levels[-1]
+        if token["mark"] in ("{", "["):
+            levels.append(_Level(_Names() if token["mark"] == "{" else None, level.label))
+        elif token["mark"] in ("}", "]"):
+            levels.pop()
+        elif token["string"] is not None and level.names is not None and _COLON.match(text, token.end()):
+            level.label = json.loads(token["string"])
+            yield _Token(token.start(), token.end(), level.label, "", level.names)
+        elif token["mark"] is None:
+            said = token["number"] or json.loads(token["string"])
+            yield _Token(token.start(), token.end(), said, level.label, None)

@@ -1,0 +1,99 @@
+"""Recognisers of what opens doors: API keys by the shapes that their issuers give them, tokens, private keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from durable_memory.memory.privacy.entities import Recogniser, Span
+
+_SHAPES: Final = (
+    r"sk-(?:[A-Za-z0-9]+-)*[A-Za-z0-9_\-]{20,}",  # OpenAI, Anthropic, OpenRouter, and who followed them
+    r"(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,}",  # Stripe
+    r"whsec_[A-Za-z0-9+/=]{16,}",
+    r"gh[oprsu]_[A-Za-z0-9]{30,}",  # GitHub
+    r"github_pat_[A-Za-z0-9_]{22,}",
+    r"gl(?:pat|dt|rt|ptt|soat|cbt)-[A-Za-z0-9_\-]{20,}",  # GitLab
+    r"(?:AKIA|ASIA|ABIA|ACCA|AROA|AIDA)[A-Z0-9]{16}",  # AWS
+    r"AIza[A-Za-z0-9_\-]{35}",  # Google
+    r"ya29\.[A-Za-z0-9_\-]{20,}",
+    r"GOCSPX-[A-Za-z0-9_\-]{20,}",
+    r"xox[abeoprs](?:\.xox[abeoprs])?-[A-Za-z0-9\-]{10,}",  # Slack
+    r"xapp-[0-9]-[A-Za-z0-9\-]{10,}",
+    r"eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]{8,}(?:\.[A-Za-z0-9_\-]*){0,3}",  # JSON web tokens
+    r"SG\.[A-Za-z0-9_\-]{16,}\.[A-Za-z0-9_\-]{16,}",  # SendGrid
+    r"npm_[A-Za-z0-9]{30,}",
+    r"pypi-[A-Za-z0-9_\-]{40,}",
+    r"hf_[A-Za-z0-9]{30,}",  # Hugging Face
+    r"SK[0-9a-f]{32}",  # Twilio
+    r"[0-9]{8,10}:AA[A-Za-z0-9_\-]{32,}",  # Telegram
+    r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}",  # Shopify
+    r"do[por]_v1_[a-f0-9]{64}",  # DigitalOcean
+    r"gsk_[A-Za-z0-9]{40,}",  # Groq
+    r"(?:xai|pplx|nvapi)-[A-Za-z0-9_\-]{30,}",
+    r"r8_[A-Za-z0-9]{30,}",  # Replicate
+    r"lin_api_[A-Za-z0-9]{30,}",  # Linear
+    r"(?:ntn|secret)_[A-Za-z0-9]{40,}",  # Notion
+    r"dapi[a-f0-9]{32}",  # Databricks
+    r"dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9._\-]{30,}",  # Doppler
+    r"key-[a-f0-9]{32}",  # Mailgun
+    r"sq0(?:atp|csp)-[A-Za-z0-9_\-]{22,}",  # Square
+    r"hv[sbr]\.[A-Za-z0-9_\-]{24,}",  # Vault
+    r"tskey-[a-z]+-[A-Za-z0-9\-]{16,}",  # Tailscale
+    r"sb[ps]_[A-Za-z0-9_]{32,}",  # Supabase
+    r"PMAK-[a-f0-9]{24}-[a-f0-9]{34}",  # Postman
+    r"NRAK-[A-Z0-9]{27}",  # New Relic
+    r"AGE-SECRET-KEY-1[A-Z0-9]{58}",
+)
+
+_NAMES: Final = (
+    r"(?:api|access|secret|auth|client|private|account|signing|encryption|bearer|refresh|id|session|shared)"
+    r"[ _\-]?(?:access[ _\-]?)?(?:key|token|secret)|token|secret"
+)
+_SHORTEST_NAMED: Final = 12
+_SHORTEST_BEARER: Final = 12
+
+
+def _shaped(text: str, start: int, end: int) -> Iterator[Span]:
+    """Yields what stands alone and has a digit: names in programs have the same shapes, and rarely one."""
+    before = text[max(0, start - 1) : start]
+    if before.isascii() and before.isalnum():
+        return
+    if any(character.isdigit() for character in text[start:end]):
+        yield start, end
+
+
+def _random(text: str, start: int, end: int) -> Iterator[Span]:
+    """Yields what is no word: letters and digits."""
+    value = text[start:end]
+    if any(c.isdigit() for c in value) and any(c.isalpha() for c in value):
+        yield start, end
+
+
+KEYS: Final = (
+    Recogniser("api_key", "|".join(_SHAPES), _shaped),
+    Recogniser(
+        "api_key",
+        r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
+        r"(?:[\s\S]*?-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|(?:\s|\\n|[A-Za-z0-9+/=:,\-])*)",
+    ),
+    Recogniser(
+        "api_key",
+        rf"(?i)\b(?:bearer|basic)[ :]+(?P<value>[A-Za-z0-9._~+/=\-]{{{_SHORTEST_BEARER},}})",
+        _random,
+    ),
+    Recogniser(
+        "api_key",
+        rf"(?i)(?:\b|_)(?:{_NAMES})[\"']?\s{{0,2}}(?::|=>|=| is)\s{{0,2}}[\"']?"
+        rf"(?P<value>[A-Za-z0-9._~+/=\-]{{{_SHORTEST_NAMED},}})",
+        _random,
+        labelled=True,
+    ),
+    Recogniser(
+        "api_key",
+        r"(?i)\bauthorization[\"']?\s{0,2}[:=]\s{0,2}[\"']?(?:bearer|basic|token|digest|apikey)\s{1,2}"
+        r"(?P<value>[A-Za-z0-9._~+/=\-]{8,})",
+    ),
+    # What a URL says before its host: user and password.
+    Recogniser("api_key", r"(?i)\b[a-z][a-z0-9+.\-]{1,20}://(?P<value>[^\s/@:\"']*:[^\s/@\"']+)@"),
+)

@@ -1,0 +1,128 @@
+"""The shadow of a text: what a reader takes it for, and where each of its characters stands in the original.
+
+Full-width and other scripts' digits, zero-width and combining characters, look-alike letters, and characters written
+as escapes hide a secret from a pattern, not from a person. Matching runs on the shadow, cutting on the original.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+_ESCAPES: Final = re.compile(
+    r"\\u(?P<unit>[0-9a-fA-F]{4})"
+    r"|\\(?P<space>[nrt])"
+    r"|\\x(?P<byte>[0-9a-fA-F]{2})"
+    r"|%(?P<percent>[0-7][0-9a-fA-F])"
+    r"|&#(?:[xX](?P<hexadecimal>[0-9a-fA-F]{1,6})|(?P<decimal>[0-9]{1,7}));"
+)
+"""How JSON, programs, addresses of the web and HTML write characters."""
+
+_DROPPED_CATEGORIES: Final = frozenset({"Cf", "Mn", "Me"})
+_FILLERS: Final = frozenset("\u115f\u1160\u3164\uffa0")
+_FULL_STOPS: Final = frozenset("\u3002\u06d4\u2024")
+_MINUS_SIGNS: Final = frozenset("\u2212\u2043\u30fc")
+
+_CYRILLIC: Final = (
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u04bb\u051b\u051d"
+    "\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425\u0406\u0408\u0405"
+)
+_GREEK: Final = "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03bf\u03bd"
+_LOOK_ALIKES: Final = dict(
+    zip(_CYRILLIC + _GREEK, "aeopcyxijsdhqw" + "ABEKMHOPCTYXIJS" + "ABEZHIKMNOPTYXov", strict=True)
+)
+"""Letters that are drawn like Latin ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shadow:
+    """A text to match on, and for each of its characters where it stands in the original."""
+
+    text: str
+    starts: Sequence[int]
+    ends: Sequence[int]
+
+    def in_original(self, start: int, end: int) -> tuple[int, int]:
+        """Returns where the characters from `start` to before `end` (at least one) stand in the original."""
+        return self.starts[start], self.ends[end - 1]
+
+
+def folded(text: str, *, letters: bool) -> Shadow | None:
+    """Returns the shadow of `text`, or None if it is the text itself.
+
+    letters: letters of other scripts that look like Latin ones become these. Right for what is written in Latin letters
+    by definition, wrong for a pattern that somebody wrote in Russian.
+    """
+    if text.isascii() and _ESCAPES.search(text) is None:
+        return None
+    table = _WITH_LETTERS if letters else _WITHOUT_LETTERS
+    characters: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    for character, start, end in _characters(text):
+        for one in table[character]:
+            characters.append(one)
+            starts.append(start)
+            ends.append(end)
+    shadow = "".join(characters)
+    return None if shadow == text else Shadow(shadow, starts, ends)
+
+
+def _characters(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yields what stands for a character, escapes as the character that they stand for, with its place."""
+    position = 0
+    for escape in _ESCAPES.finditer(text):
+        for index in range(position, escape.start()):
+            yield text[index], index, index + 1
+        yield _unescaped(escape), escape.start(), escape.end()
+        position = escape.end()
+    for index in range(position, len(text)):
+        yield text[index], index, index + 1
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    if escape["space"] is not None:
+        return " "
+    if escape["decimal"] is not None:
+        code = int(escape["decimal"])
+    else:
+        code = int(escape["unit"] or escape["byte"] or escape["percent"] or escape["hexadecimal"], 16)
+    valid = 0 < code < 0xD800 or 0xDFFF < code < 0x110000  # noqa: PLR2004 - surrogates and the end of Unicode
+    return chr(code) if valid else "\ufffd"
+
+
+class _Fold(dict[str, str]):
+    """What a character is taken for, worked out when it is first met."""
+
+    def __init__(self, look_alikes: dict[str, str]) -> None:
+        super().__init__(look_alikes)
+
+    def __missing__(self, character: str) -> str:
+        folded_to = self[character] = _fold(character)
+        return folded_to
+
+
+def _fold(character: str) -> str:
+    if character.isascii():
+        return character
+    if character in _FILLERS or unicodedata.category(character) in _DROPPED_CATEGORIES:
+        return ""
+    return "".join(map(_as_ascii, unicodedata.normalize("NFKC", character)))
+
+
+def _as_ascii(character: str) -> str:
+    category = unicodedata.category(character)
+    if category == "Nd":
+        return str(unicodedata.digit(character))
+    if category == "Pd" or character in _MINUS_SIGNS:
+        return "-"
+    if category == "Zs":
+        return " "
+    return "." if character in _FULL_STOPS else character
+
+
+_WITH_LETTERS: Final = _Fold(_LOOK_ALIKES)
+_WITHOUT_LETTERS: Final = _Fold({})

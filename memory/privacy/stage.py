@@ -1,0 +1,104 @@
+"""The stage between what a caller sends and what is counted, digested and stored: redaction, and kinds not kept."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+
+from durable_memory.memory.errors import MemoryInvalid, MemoryRedactionFailed
+from durable_memory.memory.privacy.messages import redact_message, without_kinds
+from durable_memory.memory.privacy.redactor import Redactor, TooSlow
+from durable_memory.memory.privacy.walk import Walk
+from durable_memory.memory.types import Message, Role
+
+INLINE_CHARACTERS: Final = 4_000
+"""What is redacted on the event loop: a fraction of a millisecond. A thread would cost more than it saves."""
+
+_log = logging.getLogger(__name__)
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """What may be stored. dropped: messages left out by their kind. found: secrets taken out, by kind."""
+
+    messages: tuple[Message, ...]
+    dropped: int = 0
+    found: Mapping[str, int] = field(default_factory=dict)
+
+
+class Privacy:
+    """The privacy policy of one resource, ready to be applied. Keeps nothing of what it sees."""
+
+    def __init__(self, resource: str, redactor: Redactor | None, not_kept: Collection[Role]) -> None:
+        self._resource = resource
+        self._redactor = redactor
+        self._not_kept = frozenset(not_kept)
+
+    async def screen(self, messages: Sequence[Message], size: int) -> Screened:
+        """Returns what may be stored of `messages`.
+
+        size: of all of them, encoded. Raises MemoryRedactionFailed, which names nothing of what was said, and
+        MemoryInvalid for texts that would take too long.
+        """
+        kept = without_kinds(messages, self._not_kept) if self._not_kept else tuple(messages)
+        dropped = len(messages) - len(kept)
+        redactor = self._redactor
+        if redactor is None or not kept:
+            return Screened(kept, dropped)
+        if size <= INLINE_CHARACTERS:
+            done = [self._guarded(_redact_message, redactor, message) for message in kept]
+        else:
+            # One hop a message: a cancelled caller leaves the thread at most one message of work.
+            done = [await asyncio.to_thread(self._guarded, _redact_message, redactor, message) for message in kept]
+        found: Counter[str] = Counter()
+        for _, of_message in done:
+            found.update(of_message)
+        return Screened(tuple(message for message, _ in done), dropped, found)
+
+    async def screen_text(self, text: str) -> tuple[str, Mapping[str, int]]:
+        """Returns a text redacted, and what was taken out by kind. Raises as `screen`."""
+        redactor = self._redactor
+        if redactor is None:
+            return text, {}
+        if len(text) <= INLINE_CHARACTERS:
+            return self._guarded(_redact_text, redactor, text)
+        return await asyncio.to_thread(self._guarded, _redact_text, redactor, text)
+
+    async def screen_error(self, error: str) -> str:
+        """Returns the text of an error that may name a field of the caller's, as keys of metadata."""
+        return (await self.screen_text(error))[0]
+
+    def _guarded(
+        self,
+        work: Callable[[Redactor, _Value], tuple[_Value, Mapping[str, int]]],
+        redactor: Redactor,
+        value: _Value,
+    ) -> tuple[_Value, Mapping[str, int]]:
+        """Runs `work` and lets no exception of it out: it might hold what was to be taken out."""
+        try:
+            return work(redactor, value)
+        except TooSlow as slow:
+            raise MemoryInvalid(
+                f"{self._resource}: redaction would take too long ({slow}); send less at once, or simplify "
+                "privacy_policy.redact_patterns"
+            ) from None
+        except Exception as error:  # noqa: BLE001 - whatever it was: nothing is stored that was not redacted
+            _log.error("redaction failed (%s)", type(error).__name__, extra={"resource": self._resource})
+        raise MemoryRedactionFailed(
+            f"{self._resource}: redaction failed, so nothing was stored; the log of this worker names the kind of error"
+        )
+
+
+def _redact_message(redactor: Redactor, message: Message) -> tuple[Message, Mapping[str, int]]:
+    walk = Walk(redactor)
+    return redact_message(message, walk), walk.found
+
+
+def _redact_text(redactor: Redactor, text: str) -> tuple[str, Mapping[str, int]]:
+    walk = Walk(redactor)
+    return walk.text(text), walk.found

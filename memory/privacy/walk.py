@@ -1,0 +1,84 @@
+"""Redacts whatever JSON can hold: every text, every number, every key, and JSON that stands as text inside it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final
+
+from durable_memory.memory.privacy.json_text import change_json, is_json, replace_within
+from durable_memory.memory.privacy.redactor import Redactor
+from durable_memory.memory.types.clean import Json
+
+_NESTED_JSON: Final = 4
+"""JSON text in JSON text: as many levels are read as such, deeper ones are plain text."""
+
+_ROUNDS: Final = 8
+"""How often patterns that reach over values may find more in what they left; then nothing of the text is kept."""
+
+_NUMBER: Final = re.compile(r"#[0-9]{1,6}$", re.ASCII)
+"""Tells keys apart that are the same once redacted."""
+
+
+class Walk:
+    """Redacts the parts of one call and counts what was found, by kind."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self.found: Counter[str] = Counter()
+
+    def text(self, text: str, label: str = "", nested: int = _NESTED_JSON) -> str:
+        """Returns a text redacted. JSON text stays valid: its values and keys are redacted one by one.
+
+        label: the nearest key above it.
+        """
+        if not nested or not is_json(text):
+            return self._plain(text, label)
+        for _ in range(_ROUNDS):
+            # A pattern that was written for raw text reaches over quotes and colons.
+            redacted = change_json(text, lambda value, name: self.text(value, name or label, nested - 1), self._key)
+            redacted = replace_within(redacted, self._redactor.crossing(redacted), self._redactor.marker)
+            if redacted == text:
+                return text
+            text = redacted
+        return "{}"
+
+    def value(self, value: Json, label: str = "") -> Json:
+        """Returns JSON data redacted. A number that is a secret becomes text."""
+        if isinstance(value, str):
+            return self.text(value, label)
+        if isinstance(value, Mapping):
+            return self.object(value)
+        if isinstance(value, Sequence):
+            return [self.value(item, label) for item in value]
+        if value is None or isinstance(value, bool):
+            return value
+        redacted = self._plain(str(value), label)
+        return value if redacted == str(value) else redacted
+
+    def object(self, value: Mapping[str, Json], fixed: Collection[str] = ()) -> dict[str, Json]:
+        """Returns a JSON object redacted, its keys too, but for the keys in `fixed`."""
+        redacted: dict[str, Json] = {}
+        for key, item in value.items():
+            name = key if key in fixed else self._key(key, redacted)
+            redacted[name] = self.value(item, key)
+        return redacted
+
+    def _key(self, key: str, taken: Collection[str]) -> str:
+        """Returns a key redacted; one that its object has already gets a number, so that no value is lost."""
+        head, marker = key, self._redactor.marker
+        if (number := _NUMBER.search(key)) and key[: number.start()].endswith(marker):
+            head = key[: number.start()]
+        redacted = self._plain(head, "")
+        name = key if redacted == head else redacted
+        count = len(taken)
+        while name in taken:
+            count += 1
+            name = f"{redacted}#{count}"
+        return name
+
+    def _plain(self, text: str, label: str) -> str:
+        redacted = self._redactor.redact(text, label)
+        self.found.update(redacted.found)
+        return redacted.text

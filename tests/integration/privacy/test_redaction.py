@@ -1,0 +1,184 @@
+"""What a resource keeps out never reaches its Redis: by no field, no operation, no summary, no failure."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from durable_memory import MemoryClient, Message
+from durable_memory.memory.errors import MemoryInvalid, MemoryOversize, MemoryRedactionFailed
+from durable_memory.memory.privacy.redactor import Redacted
+from durable_memory.memory.privacy.stage import Privacy
+from durable_memory.memory.types import ToolCall
+from tests.integration.privacy.conftest import REGISTRY, Repeats
+from tests.integration.privacy.redis_files import Kept, spellings
+from tests.unit.privacy.planted import SECRETS
+
+PLANTED = [(text, secret) for texts in SECRETS.values() for text, secret in texts]
+EMAIL = "ada.lovelace@example.com"
+
+
+def varied(count: int) -> Iterator[tuple[dict[str, Any], str]]:
+    """Yields messages of all forms, each with a secret somewhere, and that secret."""
+    dice = random.Random(4711)
+    for number in range(count):
+        text, secret = PLANTED[number % len(PLANTED)]
+        filler = " ".join(
+            dice.choices(["the", "parcel", "left", "Ghent", "on", "2024-01-15", "order 4711", "naïve"], k=9)
+        )
+        said = f"{filler}. {text} {filler}"
+        place = dice.randrange(7)
+        message: dict[str, Any] = {"role": "user", "content": filler}
+        if place == 0:
+            message["content"] = said
+        elif place == 1:
+            message["content"] = [{"type": "text", "text": said}, {"type": "note", "deep": {"note": [said]}}]
+        elif place == 2:
+            message["metadata"] = {"note": {"deeper": [said]}, "n": number}
+        elif place == 3:
+            message["metadata"] = {said: number}
+        elif place == 4:
+            message["name"] = said
+        elif place == 5:
+            arguments = json.dumps({"q": said, said: [number]}, ensure_ascii=dice.random() < 0.5)
+            message = {"role": "assistant", "content": filler, "tool_calls": [call(number, arguments)]}
+        else:
+            message = {"role": "assistant", "content": None, "tool_calls": [call(number, f"not json: {said}")]}
+        yield message, secret
+
+
+def call(number: int, arguments: str) -> dict[str, Any]:
+    return {"id": f"call-{number}", "type": "function", "function": {"name": "look_up", "arguments": arguments}}
+
+
+async def test_of_1000_varied_messages_no_secret_is_stored(client: MemoryClient, kept: Kept, key: str) -> None:
+    memory = client.memory("private", key)
+    messages = list(varied(1000))
+    for start in range(0, 900, 100):
+        await memory.append([message for message, _ in messages[start : start + 100]])
+    await memory.record_turn([message for message, _ in messages[900:950]])
+    await client.memory("private", f"{key}-written").write([message for message, _ in messages[950:]])
+    view = await memory.read(ids=[])
+    stats = await memory.stats()
+    assert sum(stats.messages.values()) == 950
+    everything = await kept.all()
+    assert "[redacted]" in everything
+    leaked = sorted({secret for _, secret in messages if any(form in everything for form in spellings(secret))})
+    assert leaked == []
+    assert view.messages == ()
+
+
+async def test_what_is_not_redacted_would_be_found_by_this_search(client: MemoryClient, kept: Kept, key: str) -> None:
+    for number, (message, _) in enumerate(varied(100)):
+        await client.memory("open", f"{key}-{number}").append(message)
+    values = await kept.values()
+    for _, secret in varied(100):
+        assert any(form in values for form in spellings(secret)), secret
+
+
+async def test_counting_and_the_digest_are_of_what_is_stored(client: MemoryClient, key: str) -> None:
+    memory = client.memory("private", key)
+    first = await memory.append(f"write to {EMAIL}", operation_id="one")
+    again = await memory.append("write to grace@example.com", operation_id="one")
+    assert (again.already_applied, again.ids) == (True, first.ids)
+    plain = await client.memory("open", key).append("write to [redacted]")
+    assert first.tokens == plain.tokens
+
+
+async def test_a_recorded_turn_comes_back_as_the_memory_holds_it(client: MemoryClient, key: str) -> None:
+    turn = await client.memory("private", key).record_turn([f"I am {EMAIL}", Message.assistant(f"Hello {EMAIL}")])
+    assert [message.text for message in turn.messages] == ["I am [redacted]", "Hello [redacted]"]
+    assert [message.id for message in turn.messages] == list(turn.result.ids)
+
+
+async def test_a_summary_is_redacted_too(client: MemoryClient, summarizer: Repeats, kept: Kept, key: str) -> None:
+    memory = client.memory("summed-up", key)
+    summarizer.says = f"They wrote to {EMAIL} about MRN-123456, from 203.0.113.77."
+    for number in range(30):
+        await memory.append(f"Parcel {number} left the depot {number * 37} for Ghent.")
+    result = await memory.flush()
+    assert result.outcome == "committed"
+    (summary,) = (await memory.read(sections=["long_term"])).messages
+    assert summary.text.endswith("They wrote to [redacted] about [redacted], from [redacted].")
+    everything = await kept.all()
+    assert [secret for secret in (EMAIL, "MRN-123456", "203.0.113.77") if secret in everything] == []
+
+
+async def test_if_redaction_fails_nothing_is_stored_and_the_next_call_passes(
+    client: MemoryClient, kept: Kept, key: str
+) -> None:
+    class Fails:
+        marker = "[redacted]"
+
+        def redact(self, text: str, label: str = "") -> Redacted:
+            raise RuntimeError(f"cannot read {text} {label}")
+
+        def crossing(self, text: str) -> list[tuple[int, int]]:
+            raise RuntimeError(text)
+
+    resource = REGISTRY.memory("private")
+    works = resource.privacy
+    try:
+        resource.__dict__["privacy"] = Privacy("private", Fails(), ())
+        memory = client.memory("private", key)
+        for write in (memory.append, memory.record_turn, memory.write):
+            with pytest.raises(MemoryRedactionFailed) as failed:
+                await write("marley4711 was here")
+            assert (failed.value.retryable, "marley" in str(failed.value)) == (True, False)
+    finally:
+        resource.__dict__["privacy"] = works
+    assert (await memory.stats()).exists is False
+    assert "marley4711" not in await kept.all()
+    assert (await client.memory("private", key).append("marley4711 is here")).messages == 1
+
+
+async def test_errors_do_not_repeat_keys_that_are_secrets(client: MemoryClient, key: str) -> None:
+    with pytest.raises(MemoryInvalid, match=r"\[redacted\]: a bytes is not JSON data") as refused:
+        await client.memory("private", key).append({"role": "user", "content": "x", "metadata": {EMAIL: b"x"}})
+    assert EMAIL not in str(refused.value)
+
+
+async def test_a_message_that_redaction_makes_fit_fits(client: MemoryClient, key: str) -> None:
+    text = f"{EMAIL} " * 60
+    with pytest.raises(MemoryOversize):
+        await client.memory("summed-up", key).append("word " * 400)
+    assert (await client.memory("summed-up", key).append(text)).messages == 1
+
+
+CALL = Message.assistant(tool_calls=[ToolCall("call-1", "look_up", "{}")])
+RESULT = Message.tool("Ghent", "call-1")
+
+
+async def test_kinds_that_are_not_kept_are_counted_and_open_no_groups(client: MemoryClient, key: str) -> None:
+    memory = client.memory("no-tools", key)
+    result = await memory.append(["Where?", CALL, RESULT, Message.assistant("In Ghent.")])
+    assert (len(result.ids), result.dropped, result.messages) == (2, 2, 2)
+    assert [message.text for message in (await memory.read()).messages] == ["Where?", "In Ghent."]
+    assert (await memory.append(RESULT)).dropped == 1  # refused elsewhere: its call was never stored
+
+
+@pytest.mark.parametrize("known", [False, True])
+async def test_an_append_of_nothing_that_is_kept_changes_nothing(
+    client: MemoryClient, key: str, *, known: bool
+) -> None:
+    memory = client.memory("no-tools", key)
+    before = await memory.append("Hello") if known else None
+    result = await memory.append([CALL, RESULT], operation_id="tools")
+    assert (result.ids, result.dropped, result.already_applied, result.created) == ((), 2, False, False)
+    assert result.version == (before.version if before else "absent")
+    assert (result.tokens, result.messages) == ((before.tokens, 1) if before else (0, 0))
+    assert (await memory.record_turn(RESULT)).messages == ()
+    assert (await memory.stats()).exists is known
+
+
+async def test_a_write_of_nothing_that_is_kept_is_refused(client: MemoryClient, key: str) -> None:
+    memory = client.memory("only-users", key)
+    await memory.append("Hello")
+    with pytest.raises(MemoryInvalid, match="keeps none of them; to empty the memory, clear it"):
+        await memory.write([Message.system("Be kind."), Message.assistant("Hello.")])
+    assert (await memory.write(["Hi", Message.assistant("Hello.")])).dropped == 1
+    assert [message.text for message in (await memory.read()).messages] == ["Hi"]
