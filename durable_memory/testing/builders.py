@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from durable_memory.memory.limits import Limits
+from durable_memory.memory.limits import Limits, Share
 from durable_memory.memory.stores.port import NORMAL, Entry, StoredEntry, StoredView
-from durable_memory.memory.types import Section
+from durable_memory.memory.types import SECTIONS, SHORT_TERM, Section
 
 HOUR_MS: Final = 3_600_000
 
@@ -44,6 +45,33 @@ def dropping(**changes: Any) -> Limits:
     )
 
 
+_SHARES: Final = (
+    Share("system", 30),
+    Share("long_term", 50),
+    Share("notes", 20, due_tokens=16, target_tokens=10),
+    Share("bookings", 40, due_tokens=32, target_tokens=20),
+    Share("short_term", 60, due_tokens=48, target_tokens=30),
+)
+
+
+def divided(*, shares: Mapping[str, int] | None = None, **changes: Any) -> Limits:
+    """A budget of 200 tokens in fixed parts: 30 for system, 50 for summaries of 20, notes 20, bookings 40, the rest 60.
+
+    A flush is due at four fifths of notes, bookings or short_term, and leaves half. shares: other parts, in tokens.
+    """
+    parts: tuple[Share, ...] = _SHARES
+    if shares is not None:
+        parts = tuple(
+            Share(name, tokens)
+            if name in {"system", "long_term"}
+            else Share(name, tokens, due_tokens=tokens * 4 // 5, target_tokens=tokens // 2)
+            for name, tokens in shares.items()
+        )
+    return replace(
+        _SUMMARISING, **{"max_tokens": 200, "due_tokens": None, "target_tokens": None, "shares": parts, **changes}
+    )
+
+
 def tiny(**changes: Any) -> Limits:
     """The budget of the protocol's model: 4 tokens, one of them for a summary; 3 make a flush due, it leaves 1."""
     return replace(
@@ -59,9 +87,11 @@ def tiny(**changes: Any) -> Limits:
     )
 
 
-def user(text: str, tokens: int = 10, *, pinned: bool = False, band: int = NORMAL) -> Entry:
+def user(
+    text: str, tokens: int = 10, *, pinned: bool = False, band: int = NORMAL, section: Section = SHORT_TERM
+) -> Entry:
     """A message of the conversation."""
-    return Entry(_payload("user", text), "short_term", tokens, pinned=pinned, band=band)
+    return Entry(_payload("user", text), section, tokens, pinned=pinned, band=band)
 
 
 def system(text: str, tokens: int = 10) -> Entry:
@@ -69,9 +99,16 @@ def system(text: str, tokens: int = 10) -> Entry:
     return Entry(_payload("system", text), "system", tokens)
 
 
-def call(text: str, *call_ids: str, tokens: int = 10, pinned: bool = False, band: int = NORMAL) -> Entry:
+def call(
+    text: str,
+    *call_ids: str,
+    tokens: int = 10,
+    pinned: bool = False,
+    band: int = NORMAL,
+    section: Section = SHORT_TERM,
+) -> Entry:
     """An assistant's message that makes tool calls: it opens a group."""
-    return Entry(_payload("assistant", text), "short_term", tokens, opens=call_ids, pinned=pinned, band=band)
+    return Entry(_payload("assistant", text), section, tokens, opens=call_ids, pinned=pinned, band=band)
 
 
 def result(text: str, call_id: str, tokens: int = 10) -> Entry:
@@ -96,9 +133,9 @@ def texts_of(view: StoredView) -> list[str]:
 
 def section_tokens(view: StoredView) -> dict[Section, int]:
     """A recount of the tokens of a view by section."""
-    counted: dict[Section, int] = {"system": 0, "long_term": 0, "short_term": 0}
+    counted: dict[Section, int] = dict.fromkeys(SECTIONS, 0)
     for entry in view.entries:
-        counted[entry.section] += entry.tokens
+        counted[entry.section] = counted.get(entry.section, 0) + entry.tokens
     return counted
 
 

@@ -31,6 +31,8 @@ from durable_memory.testing.pinning import PinningContract
 from durable_memory.testing.policies import EveryPolicyContract, PoliciesContract
 from durable_memory.testing.reading import ReadingContract
 from durable_memory.testing.scanning import ScanningContract
+from durable_memory.testing.sections import SectionsContract
+from durable_memory.testing.shares import SharesContract
 from durable_memory.testing.writing import WritingContract
 
 
@@ -40,6 +42,8 @@ class StoreContract(
     ScanningContract,
     GroupsContract,
     EvictionContract,
+    SharesContract,
+    SectionsContract,
     EveryPolicyContract,
     PoliciesContract,
     WritingContract,

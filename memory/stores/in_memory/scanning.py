@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from durable_memory.memory.stores.in_memory.state import MemoryState
+from durable_memory.memory.stores.in_memory.values import OVERFLOW
 from durable_memory.memory.stores.port import ScanPage, StoredEntry
+from durable_memory.memory.types import LONG_TERM
 
 
 def scan_page(state: MemoryState, cursor: str | None, count: int) -> ScanPage:
@@ -13,7 +15,7 @@ def scan_page(state: MemoryState, cursor: str | None, count: int) -> ScanPage:
         (
             (number, group, place)
             for place, held in state.groups.items()
-            if (place == "long_term") == (stage == "s")
+            if (place == LONG_TERM) == (stage == "s")
             for number, group in held.items()
             if number > int(after)
         ),
@@ -21,7 +23,7 @@ def scan_page(state: MemoryState, cursor: str | None, count: int) -> ScanPage:
     )
     entries: list[tuple[StoredEntry, bool]] = []
     for position, (number, group, place) in enumerate(groups, 1):
-        entries += [(entry, place == "overflow") for _, entry in sorted(group.entries.items())]
+        entries += [(entry, place == OVERFLOW) for _, entry in sorted(group.entries.items())]
         if len(entries) >= count and position < len(groups):
             return ScanPage(tuple(entries), state.incarnation, f"{stage}:{number}")
     return ScanPage(tuple(entries), state.incarnation, "r:0" if stage == "s" else None)

@@ -268,12 +268,12 @@ def scanned(reply: bytes, stage: str) -> ScanPage:
     if not reply:
         return ScanPage((), "", None)
     head, _, rest = reply.partition(b"\n")
-    incarnation, last, *seqs = head.decode().split(" ")
+    life, last, *seqs = head.decode().split(" ")
     lengths, _, texts = rest.partition(b"\n")
-    found = _entries(incarnation, [seq.removesuffix("w") for seq in seqs], lengths, texts)
+    found = _entries(life, [seq.removesuffix("w") for seq in seqs], lengths, texts)
     entries = tuple((entry, seq.endswith("w")) for entry, seq in zip(found, seqs, strict=True))
     following = "r:0" if stage == "s" else None
-    return ScanPage(entries, incarnation, following if last == "-" else f"{stage}:{last}")
+    return ScanPage(entries, life.partition(",")[0], following if last == "-" else f"{stage}:{last}")
 
 
 def committed(resource: str, reply: bytes) -> FlushResult:

@@ -2,13 +2,17 @@
 -- all else. What changes meanwhile moves no page, since a group keeps its number.
 -- ARGV: limits, stage (`s` summaries, `r` the rest), group after which the page begins, messages and bytes that are
 -- enough for a page.
--- Returns the records behind a head `<incarnation> <last group, or - at the end> <seq ...>`; `w` behind a seq: it waits.
+-- Returns the records behind a head `<incarnation and names of letters> <last group, or - at the end> <seq ...>`; `w`
+-- behind a seq: it waits.
 -- parts: state groups
 if not m then
   return ''
 end
 local stage, after, count, bytes = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
-local zsets = stage == 's' and {key.long} or {key.system, key.short, key.overflow}
+local zsets = stage == 's' and {key.long} or {key.system, key.overflow}
+for _, place in ipairs(stage == 'r' and all_places or {}) do
+  zsets[#zsets + 1] = place.order
+end
 local seen, groups = {}, {}
 for _, zset in ipairs(zsets) do
   local page = redis.call('ZRANGEBYSCORE', zset, '(' .. after, '+inf', 'WITHSCORES', 'LIMIT', 0, count)
@@ -38,4 +42,4 @@ for _, group in ipairs(groups) do
     break
   end
 end
-return one_text({m.incarnation, last, unpack(seqs)}, texts)
+return one_text({m.incarnation .. names_of(stored_name), last, unpack(seqs)}, texts)
