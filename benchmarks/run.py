@@ -11,6 +11,7 @@ from pathlib import Path
 
 import history
 import store
+import summaries
 import through_temporal
 import writers
 from rich.console import Console
@@ -28,6 +29,7 @@ async def rows(redis_url: str, *, long: bool) -> AsyncIterator[Row]:
     turns, turns_of_a_run = (LONG_TURNS, LONG_TURNS_OF_A_RUN) if long else (TURNS, TURNS_OF_A_RUN)
     for part in (
         store.rows(redis_url),
+        summaries.rows(),
         writers.rows(redis_url),
         through_temporal.rows(redis_url),
         history.rows(redis_url, turns=turns, turns_of_a_run=turns_of_a_run),

@@ -8,6 +8,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
@@ -24,35 +25,48 @@ _RUN: Final = re.compile(r"[^\W_]+")
 # Scripts that put no spaces between words: Thai to Khmer, Chinese, Japanese, Korean.
 _UNSPACED: Final = re.compile("[\u0e00-\u0eff\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]")
 
-_NUMBER_FACTOR: Final = 4.0
-_NAME_FACTOR: Final = 3.0
-_UNIT_COST: Final = 3.0
-"""What a unit costs beside its words: a label, and the reader's jump to another place."""
+_BYTES_PER_WORD: Final = 6.0
+"""In UTF-8. Tokens fill the room: scripts other than Latin have more of them for a character, as they have bytes."""
 
-_CHARACTERS_PER_WORD: Final = 6.0
-"""So that a long word without spaces costs what it takes: characters, not words, fill the room."""
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What counts how much; `make bench` prints what each rule is worth.
+
+    number: factor of words with digits, but for a lone digit. repeated: whether such a word that comes again counts
+    more (1 + the logarithm of how often). name: factor of capitalised words inside a sentence. tool_share: of the gain
+    of what a tool is asked or answers, which is long; what matters of it is said again by those who talk. unit_cost:
+    in words, what a unit costs beside its own: a label, and the reader's jump to another place.
+    """
+
+    number: float = 6.0
+    repeated: bool = True
+    name: float = 3.0
+    tool_share: float = 0.3
+    unit_cost: float = 5.0
 
 
 class Cover:
     """Yields units, the one first that covers most weight of new words for its length.
 
     The weight of a word grows with its rarity in these messages (the square of its inverse frequency's logarithm), and
-    is higher for numbers and names: they are what is asked for later, and cannot be guessed. The gain of a unit only
-    falls as others are taken (it is submodular), so a heap of gains computed earlier is a heap of upper bounds, and
-    few of them are computed anew.
+    is higher for numbers and names: they are what is asked for later, and cannot be guessed. A number that comes again
+    matters more than one that was said once. The gain of a unit only falls as others are taken (it is submodular), so
+    a heap of gains computed earlier is a heap of upper bounds, and few of them are computed anew.
     """
 
-    def __init__(self, units: Sequence[Unit]) -> None:
+    def __init__(self, units: Sequence[Unit], rules: Rules = Rules()) -> None:
         self._units = units
         split = _Words()
         self._words = [split.of(unit.text) for unit in units]
-        self._weights = _weights(units, self._words)
+        self._weights = _weights(units, self._words, rules)
         # Each line names its speaker anyway.
         self._covered = {word for speaker in {unit.speaker for unit in units} for word in split.of(speaker)}
         self._heaps: dict[bool, list[tuple[float, int]]] = {True: [], False: []}
         weight_of = self._weights.__getitem__
-        for unit, words in zip(units, self._words, strict=True):
-            self._heaps[unit.earlier].append((-sum(map(weight_of, words)) / _cost(unit.text), unit.position))
+        self._worth = [_worth(unit, rules) for unit in units]
+        for unit, words, worth in zip(units, self._words, self._worth, strict=True):
+            self._heaps[unit.earlier].append((-sum(map(weight_of, words)) * worth, unit.position))
         for heap in self._heaps.values():
             heapq.heapify(heap)
 
@@ -84,15 +98,17 @@ class Cover:
     def _gain(self, position: int) -> float:
         new = set(self._words[position]) - self._covered
         # fsum does not depend on the order of the set, which differs from process to process.
-        return math.fsum(map(self._weights.__getitem__, new)) / _cost(self._units[position].text)
+        return math.fsum(map(self._weights.__getitem__, new)) * self._worth[position]
 
 
 def _best(heap: Sequence[tuple[float, int]]) -> float:
     return heap[0][0] if heap else 0.0
 
 
-def _cost(text: str) -> float:
-    return _UNIT_COST + len(text) / _CHARACTERS_PER_WORD
+def _worth(unit: Unit, rules: Rules) -> float:
+    """Returns what a unit of weight counts in this unit: the longer it is, the less."""
+    size = len(unit.text.encode("utf-8", "replace"))
+    return (rules.tool_share if unit.by_tool else 1.0) / (rules.unit_cost + size / _BYTES_PER_WORD)
 
 
 class _Words(dict[str, str]):
@@ -117,15 +133,15 @@ def _pairs(word: str) -> list[str]:
     return [word[at : at + 2] for at in range(len(word) - 1)] or [word]
 
 
-def _weights(units: Sequence[Unit], words: Sequence[Sequence[str]]) -> dict[str, float]:
+def _weights(units: Sequence[Unit], words: Sequence[Sequence[str]], rules: Rules) -> dict[str, float]:
     frequency = Counter(chain.from_iterable(words))
     names = {name.casefold() for unit in units for name in _NAME.findall(unit.text)}
     weights: dict[str, float] = {}
     for word, count in frequency.items():
         weight = math.log1p(len(units) / count) ** 2
-        if any(map(str.isdigit, word)):
-            weight *= _NUMBER_FACTOR
+        if len(word) > 1 and any(map(str.isdigit, word)):
+            weight *= rules.number * (1 + math.log(count) * rules.repeated)
         elif word in names:
-            weight *= _NAME_FACTOR
+            weight *= rules.name
         weights[word] = weight
     return weights

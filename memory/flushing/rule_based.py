@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Final
 
 from durable_memory.memory.errors import MemorySummaryRejected
-from durable_memory.memory.flushing.cover import Cover
+from durable_memory.memory.flushing.cover import Cover, Rules
 from durable_memory.memory.flushing.cutting import cut
 from durable_memory.memory.flushing.summarizer import SummaryRequest
 from durable_memory.memory.flushing.units import Unit, units_of
@@ -29,6 +29,9 @@ class RuleBasedSummarizer:
     input is too large; it is done in a thread.
     """
 
+    def __init__(self, rules: Rules = Rules()) -> None:  # noqa: B008 - it is immutable
+        self._rules = rules
+
     @property
     def max_input_tokens(self) -> int | None:
         """See Summarizer: any size."""
@@ -39,7 +42,7 @@ class RuleBasedSummarizer:
         if not request.messages:
             raise MemorySummaryRejected("there is nothing to summarise: a summary needs at least one message")
         units = await asyncio.to_thread(units_of, request.messages)
-        cover = await asyncio.to_thread(Cover, units)
+        cover = await asyncio.to_thread(Cover, units, self._rules)
         selection = _Selection(request)
         both = len({unit.earlier for unit in units}) == 2  # noqa: PLR2004 - earlier and new
         if both:

@@ -28,8 +28,9 @@ _LABELLED: Final = re.compile(r"(?P<speaker>[^:\n]{1,60}): (?P<text>.+)")
 
 
 class Unit(NamedTuple):
-    """A sentence that the summary may take over as it is. earlier: it comes from a summary of an earlier flush.
+    """A sentence that the summary may take over as it is.
 
+    earlier: it comes from a summary of an earlier flush. by_tool: a tool call or a result, not what somebody said.
     A tuple, since there are tens of thousands of them in a large flush.
     """
 
@@ -37,6 +38,7 @@ class Unit(NamedTuple):
     speaker: str
     text: str
     earlier: bool
+    by_tool: bool = False
 
 
 def units_of(messages: Sequence[Message]) -> list[Unit]:
@@ -45,28 +47,33 @@ def units_of(messages: Sequence[Message]) -> list[Unit]:
     tools = {call.id: call.name for message in messages for call in message.tool_calls}
     for message in messages:
         earlier = message.section == "long_term"
-        for speaker, text in _of_summary(message) if earlier else _of_message(message, tools):
-            units.append(Unit(len(units), speaker, text, earlier))
+        for speaker, text, by_tool in _of_summary(message) if earlier else _of_message(message, tools):
+            units.append(Unit(len(units), speaker, text, earlier, by_tool))
     return units
 
 
-def _of_summary(message: Message) -> Iterator[tuple[str, str]]:
+def _of_summary(message: Message) -> Iterator[tuple[str, str, bool]]:
     for line in summary_body(message).splitlines():
         labelled = _LABELLED.fullmatch(line)
         speaker, text = labelled.group("speaker", "text") if labelled else ("", line)
         for sentence in _sentences(text):
-            yield speaker, sentence
+            yield speaker, sentence, False
 
 
-def _of_message(message: Message, tools: dict[str, str]) -> Iterator[tuple[str, str]]:
+def _of_message(message: Message, tools: dict[str, str]) -> Iterator[tuple[str, str, bool]]:
     speaker = _one_line(message.name or message.agent or message.role)
     if message.role == "tool":
         speaker = f"{_one_line(message.name or tools.get(message.tool_call_id or '', 'tool'))} result"
     said = [sentence for text in _texts(message) for sentence in _sentences(text)]
-    for call in message.tool_calls:
-        said += (f"calls {sentence}" for sentence in _sentences(f"{call.name} {_readable(call.arguments)}"))
-    for sentence in said or ("(empty)",):
-        yield speaker, sentence
+    called = [
+        f"calls {sentence}"
+        for call in message.tool_calls
+        for sentence in _sentences(f"{call.name} {_readable(call.arguments)}")
+    ]
+    for sentence in said if said or called else ("(empty)",):
+        yield speaker, sentence, message.role == "tool"
+    for sentence in called:
+        yield speaker, sentence, True
 
 
 def _texts(message: Message) -> Iterator[str]:

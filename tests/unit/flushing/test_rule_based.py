@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from durable_memory.memory.errors import MemorySummaryRejected
+from durable_memory.memory.flushing.cover import Cover, Rules
 from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
 from durable_memory.memory.flushing.summarizer import SummaryRequest
 from durable_memory.memory.flushing.summary import summary_message
-from durable_memory.memory.flushing.units import units_of
+from durable_memory.memory.flushing.units import Unit, units_of
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from durable_memory.memory.types import Message, ToolCall
 
@@ -141,6 +142,7 @@ async def test_summaries_of_summaries_stay_within_their_room() -> None:
 
 _SUMMARISE = """
 import asyncio
+from durable_memory.memory.flushing.cover import Cover, Rules
 from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
 from durable_memory.memory.flushing.summarizer import SummaryRequest
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
@@ -233,3 +235,52 @@ def test_the_number_of_a_list_stays_with_what_it_numbers() -> None:
     text = "Two things:\n1. The difference of 383.52 EUR is yours.\n2. The pickup is on 16 March."
     said = [unit.text for unit in units_of([Message.user(text)])]
     assert said == ["Two things:", "1. The difference of 383.52 EUR is yours.", "2. The pickup is on 16 March."]
+
+
+def _first_choice(units: list[Unit], rules: Rules) -> str:
+    best = Cover(units, rules).next()
+    assert best is not None
+    return best.text
+
+
+def _units(*texts: str) -> list[Unit]:
+    return [Unit(position, "", text, earlier=False) for position, text in enumerate(texts)]
+
+
+def test_a_number_is_taken_before_a_word_as_rare() -> None:
+    units = _units("the parcel of Zoe is late", "the parcel number 17 is late")
+
+    assert _first_choice(units, Rules(name=1.0)) == "the parcel number 17 is late"
+    assert _first_choice(units, Rules(name=1.0, number=1.0)) == "the parcel of Zoe is late"
+
+
+def test_a_name_is_taken_before_a_word_as_rare() -> None:
+    units = _units("they met bo near a mill", "they met Anna near a river")
+
+    assert _first_choice(units, Rules()) == "they met Anna near a river"
+    assert _first_choice(units, Rules(name=1.0)) == "they met bo near a mill"
+
+
+def test_a_number_that_comes_again_is_taken_before_one_that_was_said_once() -> None:
+    small_talk = ["and so we talked and talked about it"] * 200
+    units = _units(*small_talk, "it took 45 days", "it took 27 weeks", "and again 27 weeks or so")
+
+    assert _first_choice(units, Rules()) == "it took 27 weeks"
+    assert _first_choice(units, Rules(repeated=False)) == "it took 45 days"
+
+
+def test_what_people_say_is_taken_before_the_same_from_a_tool() -> None:
+    units = [
+        Unit(0, "lookup result", "invoice 4711 is paid", earlier=False, by_tool=True),
+        Unit(1, "Ana", "invoice 4712 is paid already", earlier=False),
+    ]
+
+    assert _first_choice(units, Rules()) == "invoice 4712 is paid already"
+    assert _first_choice(units, Rules(tool_share=1.0)) == "invoice 4711 is paid"
+
+
+def test_a_short_sentence_is_no_cheaper_than_the_jump_to_it() -> None:
+    units = _units("yes, 41", "parcel A-42 weighs 27 kilos")
+
+    assert _first_choice(units, Rules()) == "parcel A-42 weighs 27 kilos"
+    assert _first_choice(units, Rules(unit_cost=0.0)) == "yes, 41"

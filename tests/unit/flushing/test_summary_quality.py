@@ -3,6 +3,7 @@
 The conversation and its questions are written for this test; an answer counts if its words stand in the text.
 """
 
+import importlib
 import random
 from pathlib import Path
 
@@ -72,3 +73,18 @@ async def test_a_tenth_of_a_conversation_answers_more_than_its_ends_or_random_tu
     assert cover > 2 * first_and_last
     assert cover > 2 * max(random_turns)
     assert cover >= 10
+
+
+async def test_a_tenth_answers_what_the_benchmark_asks_and_more_than_a_plain_cover(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[3] / "benchmarks"))
+    summaries = importlib.import_module("summaries")
+
+    rows = {row.name: row async for row in summaries.rows()}
+
+    whole = [conversation.answered_by(conversation.text) for conversation in summaries.conversations()]
+    assert whole == [len(conversation.questions) for conversation in summaries.conversations()]
+    assert sum(whole) >= 40
+    assert rows["questions a tenth answers, in %"].value >= 45
+    assert rows["… above a plain cover"].value >= 5
