@@ -36,7 +36,7 @@ def parse(kind: type[_Request], request: object) -> _Request:
 @cache
 def _model(kind: Any) -> type[BaseModel]:
     """Returns the strict reader of a request type; pydantic reads a dataclass itself strictly from JSON text only."""
-    hints = get_type_hints(kind)
+    hints = _hints(kind)
     readers: dict[str, Any] = {}
     for item in fields(kind):
         hint = hints[item.name]
@@ -48,9 +48,15 @@ def _model(kind: Any) -> type[BaseModel]:
 
 
 def _built(kind: type[_Request], checked: BaseModel) -> _Request:
-    hints = get_type_hints(kind)
+    hints = _hints(cast("Any", kind))
     values = {name: _built(hints[name], value) if isinstance(value, BaseModel) else value for name, value in checked}
     return kind(**values)
+
+
+@cache
+def _hints(kind: Any) -> dict[str, Any]:
+    """Returns the types of a request's fields. Evaluating them takes longer than the rest of a parse."""
+    return get_type_hints(kind)
 
 
 def _sentence(kind: Any, location: tuple[int | str, ...], fault: str, message: str) -> str:
@@ -68,5 +74,5 @@ def _sentence(kind: Any, location: tuple[int | str, ...], fault: str, message: s
 def _known(kind: Any, location: tuple[int | str, ...]) -> list[str]:
     """The fields of the part of a request that `location` leads to."""
     for part in location:
-        kind = get_type_hints(kind)[str(part)]
+        kind = _hints(kind)[str(part)]
     return [item.name for item in fields(kind)]
