@@ -11,15 +11,12 @@ from typing import Any
 from temporalio import activity
 
 from durable_memory.activities import wire
+from durable_memory.activities.answers import Json, answer_of, carried
 from durable_memory.activities.current import current_memory_client
 from durable_memory.activities.heartbeat import heartbeating
 from durable_memory.activities.parsing import parse
-from durable_memory.memory.errors import MemoryOversize
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.types import MemoryRef
-from durable_memory.memory.types.answers import to_json
-
-Json = dict[str, Any]
 
 
 @activity.defn(name=wire.APPEND)
@@ -27,14 +24,14 @@ async def append(request: Any = None) -> Json:
     """Appends messages; see wire.AppendRequest."""
     asked = parse(wire.AppendRequest, request)
     result = await _memory(asked.memory).append(asked.messages, operation_id=asked.operation_id)
-    return _json(result)
+    return answer_of(result)
 
 
 @activity.defn(name=wire.RECORD_TURN)
 async def record_turn(request: Any = None) -> Json:
     """Appends a turn, once whatever an attempt says, and returns what stands; see wire.RecordTurnRequest."""
     asked = parse(wire.RecordTurnRequest, request)
-    return _json(await _memory(asked.memory).record_turn(asked.messages, operation_id=asked.operation_id))
+    return answer_of(await _memory(asked.memory).record_turn(asked.messages, operation_id=asked.operation_id))
 
 
 @activity.defn(name=wire.READ)
@@ -44,9 +41,7 @@ async def read(request: Any = None) -> Json:
     view = await _memory(asked.memory).read(
         limit=asked.limit, max_tokens=asked.max_tokens, sections=asked.sections, ids=asked.ids
     )
-    answer: Json = dict(view.to_dict())
-    _check_size(asked.memory, answer)
-    return answer
+    return carried(asked.memory.resource, dict(view.to_dict()))
 
 
 @activity.defn(name=wire.WRITE)
@@ -56,42 +51,42 @@ async def write(request: Any = None) -> Json:
     result = await _memory(asked.memory).write(
         asked.messages, if_version=asked.if_version, operation_id=asked.operation_id
     )
-    return _json(result)
+    return answer_of(result)
 
 
 @activity.defn(name=wire.TOUCH)
 async def touch(request: Any = None) -> Json:
     """Records an access; see wire.TouchRequest."""
     asked = parse(wire.TouchRequest, request)
-    return _json(wire.TouchAnswer(await _memory(asked.memory).touch(asked.ids)))
+    return answer_of(wire.TouchAnswer(await _memory(asked.memory).touch(asked.ids)))
 
 
 @activity.defn(name=wire.PIN)
 async def pin(request: Any = None) -> Json:
     """Pins messages; see wire.PinRequest."""
     asked = parse(wire.PinRequest, request)
-    return _json(wire.TouchAnswer(await _memory(asked.memory).pin(asked.ids, operation_id=asked.operation_id)))
+    return answer_of(wire.TouchAnswer(await _memory(asked.memory).pin(asked.ids, operation_id=asked.operation_id)))
 
 
 @activity.defn(name=wire.UNPIN)
 async def unpin(request: Any = None) -> Json:
     """Unpins messages; see wire.PinRequest."""
     asked = parse(wire.PinRequest, request)
-    return _json(wire.TouchAnswer(await _memory(asked.memory).unpin(asked.ids, operation_id=asked.operation_id)))
+    return answer_of(wire.TouchAnswer(await _memory(asked.memory).unpin(asked.ids, operation_id=asked.operation_id)))
 
 
 @activity.defn(name=wire.DELETE)
 async def delete(request: Any = None) -> Json:
     """Removes messages; see wire.DeleteRequest."""
     asked = parse(wire.DeleteRequest, request)
-    return _json(await _memory(asked.memory).delete(asked.ids, operation_id=asked.operation_id))
+    return answer_of(await _memory(asked.memory).delete(asked.ids, operation_id=asked.operation_id))
 
 
 @activity.defn(name=wire.CLEAR)
 async def clear(request: Any = None) -> Json:
     """Removes everything; see wire.ClearRequest."""
     asked = parse(wire.ClearRequest, request)
-    return _json(await _memory(asked.memory).clear(confirm=asked.confirm, operation_id=asked.operation_id))
+    return answer_of(await _memory(asked.memory).clear(confirm=asked.confirm, operation_id=asked.operation_id))
 
 
 @activity.defn(name=wire.FLUSH)
@@ -99,40 +94,25 @@ async def flush(request: Any = None) -> Json:
     """Runs one flush; see wire.FlushRequest."""
     asked = parse(wire.FlushRequest, request)
     async with heartbeating():
-        return _json(await _memory(asked.memory).flush(force=asked.force, operation_id=asked.operation_id))
+        return answer_of(await _memory(asked.memory).flush(force=asked.force, operation_id=asked.operation_id))
 
 
 @activity.defn(name=wire.STATS)
 async def stats(request: Any = None) -> Json:
     """Returns the counters; see wire.MemoryRequest."""
-    return _json(await _memory(parse(wire.MemoryRequest, request).memory).stats())
+    return answer_of(await _memory(parse(wire.MemoryRequest, request).memory).stats())
 
 
 @activity.defn(name=wire.HEALTH)
 async def health(request: Any = None) -> Json:
     """Tells whether a memory can do its work; see wire.MemoryRequest."""
-    return _json(await _memory(parse(wire.MemoryRequest, request).memory).health())
+    return answer_of(await _memory(parse(wire.MemoryRequest, request).memory).health())
 
 
 def _memory(field: wire.MemoryField) -> Memory:
     return current_memory_client().memory(
         MemoryRef(field.resource, key=field.key, input=field.input, agent=field.agent)
     )
-
-
-def _check_size(memory: wire.MemoryField, answer: Json) -> None:
-    """Refuses a view that Temporal would not carry: reading it again would give the same, for ever."""
-    size = sum(len(payload.data) for payload in activity.payload_converter().to_payloads([answer]))
-    if size > wire.MAX_REQUEST_BYTES:
-        raise MemoryOversize(
-            f"{memory.resource}: the view is {size:,} bytes encoded, the limit is {wire.MAX_REQUEST_BYTES:,}: read "
-            "less with max_tokens or limit, or read it in an activity of your own by reference"
-        )
-
-
-def _json(result: object) -> Json:
-    data: Json = to_json(result)
-    return data
 
 
 ACTIVITIES = (append, record_turn, read, write, touch, pin, unpin, delete, clear, flush, stats, health)

@@ -36,6 +36,8 @@ CLEAR: Final = "memory.clear"
 FLUSH: Final = "memory.flush"
 STATS: Final = "memory.stats"
 HEALTH: Final = "memory.health"
+CONTEXT: Final = "memory.context"
+RECORD_AGENT_TURN: Final = "memory.record_agent_turn"
 CLEANUP: Final = "memory.cleanup"
 FLUSH_BEGIN: Final = "memory.flush.begin"
 FLUSH_SUMMARIZE: Final = "memory.flush.summarize"
@@ -46,6 +48,7 @@ SWEEP: Final = "memory.janitor.sweep"
 ACTIVITIES: Final = frozenset(
     {
         *(APPEND, RECORD_TURN, READ, WRITE, TOUCH, PIN, UNPIN, DELETE, CLEAR, FLUSH, STATS, HEALTH, CLEANUP),
+        *(CONTEXT, RECORD_AGENT_TURN),
         *(FLUSH_BEGIN, FLUSH_SUMMARIZE, FLUSH_COMMIT, FLUSH_FAIL, SWEEP),
     }
 )
@@ -193,6 +196,30 @@ class MemoryRequest:
     contract: int = CONTRACT
 
 
+@dataclass(frozen=True, slots=True)
+class ContextRequest:
+    """Of memory.context: the agent whose memories are composed for a model call of at most `max_tokens` tokens.
+
+    `input` is what the key templates of its memories are rendered with.
+    """
+
+    agent: str
+    input: dict[str, Any] | None = None
+    max_tokens: int | None = None
+    contract: int = CONTRACT
+
+
+@dataclass(frozen=True, slots=True)
+class RecordAgentTurnRequest:
+    """Of memory.record_agent_turn: the messages of one turn, for every memory that the agent may write to."""
+
+    agent: str
+    messages: list[MessageField]
+    input: dict[str, Any] | None = None
+    operation_id: str | None = None
+    contract: int = CONTRACT
+
+
 Request: TypeAlias = (
     AppendRequest
     | RecordTurnRequest
@@ -204,6 +231,8 @@ Request: TypeAlias = (
     | ClearRequest
     | FlushRequest
     | MemoryRequest
+    | ContextRequest
+    | RecordAgentTurnRequest
 )
 """What a caller may send."""
 

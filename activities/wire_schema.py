@@ -13,6 +13,8 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, 
 from durable_memory.activities import wire
 from durable_memory.memory.errors import MemoryFault
 from durable_memory.memory.types import (
+    AgentContext,
+    AgentTurn,
     AppendResult,
     ClearResult,
     DeleteResult,
@@ -41,6 +43,8 @@ PUBLIC: Final[Mapping[str, tuple[type, type]]] = {
     wire.FLUSH: (wire.FlushRequest, FlushResult),
     wire.STATS: (wire.MemoryRequest, MemoryStats),
     wire.HEALTH: (wire.MemoryRequest, MemoryHealth),
+    wire.CONTEXT: (wire.ContextRequest, AgentContext),
+    wire.RECORD_AGENT_TURN: (wire.RecordAgentTurnRequest, AgentTurn),
 }
 """What callers of any language may start, with the types of request and answer. The other activities are our own."""
 

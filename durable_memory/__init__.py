@@ -9,13 +9,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from durable_memory.memory.types import (
+    AgentContext,
+    AgentRef,
+    AgentTurn,
     AppendResult,
     ClearResult,
+    ContextMemory,
     DeleteResult,
     FlushResult,
     MemoryHealth,
     MemoryRef,
     MemoryStats,
+    MemoryTurn,
     Message,
     Omitted,
     Provenance,
@@ -25,10 +30,12 @@ from durable_memory.memory.types import (
     messages_from_anthropic,
     messages_from_openai,
 )
+from durable_memory.workflows.agent import Agent
 from durable_memory.workflows.agent_memory import AgentMemory
 
 if TYPE_CHECKING:
     from durable_memory.activities.current import current_memory_client
+    from durable_memory.memory.agent import AgentMemories
     from durable_memory.memory.client import MemoryClient
     from durable_memory.memory.declarations.registry import Registry
     from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
@@ -37,6 +44,7 @@ if TYPE_CHECKING:
     from durable_memory.plugin import MemoryPlugin
 
 _LAZY = {
+    "AgentMemories": "durable_memory.memory.agent",
     "Memory": "durable_memory.memory.memory",
     "MemoryClient": "durable_memory.memory.client",
     "MemoryPlugin": "durable_memory.plugin",
@@ -48,9 +56,15 @@ _LAZY = {
 }
 
 __all__ = [
+    "Agent",
+    "AgentContext",
+    "AgentMemories",
     "AgentMemory",
+    "AgentRef",
+    "AgentTurn",
     "AppendResult",
     "ClearResult",
+    "ContextMemory",
     "DeleteResult",
     "FlushResult",
     "Memory",
@@ -59,6 +73,7 @@ __all__ = [
     "MemoryPlugin",
     "MemoryRef",
     "MemoryStats",
+    "MemoryTurn",
     "Message",
     "Omitted",
     "Provenance",

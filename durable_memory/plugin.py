@@ -16,7 +16,7 @@ from temporalio.plugin import SimplePlugin
 from temporalio.worker import ReplayerConfig, Worker, WorkerConfig, WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
-from durable_memory.activities import conversation, flush, janitor, lifecycle, wire
+from durable_memory.activities import agents, conversation, flush, janitor, lifecycle, wire
 from durable_memory.activities.current import ActivityInterceptor
 from durable_memory.activities.waker import TemporalWaker
 from durable_memory.janitor_schedule import ensure_janitor
@@ -130,7 +130,7 @@ class MemoryPlugin(SimplePlugin):
         if self._making == "writer":
             config["activities"] = [flush.summarize]
             return super().configure_worker(config)
-        activities += [*conversation.ACTIVITIES, lifecycle.cleanup]
+        activities += [*conversation.ACTIVITIES, *agents.ACTIVITIES, lifecycle.cleanup]
         if config.get("task_queue") == self._task_queue:
             activities += [*flush.ACTIVITIES, *janitor.ACTIVITIES]
             config["workflows"] = [*(config.get("workflows") or []), *_WORKFLOWS]

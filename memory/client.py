@@ -7,9 +7,10 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypedDict
 
 from durable_memory.memory.access import Access
+from durable_memory.memory.agent import AgentMemories
 from durable_memory.memory.arguments import whole_number
 from durable_memory.memory.caller import Caller, ProcessCaller
 from durable_memory.memory.clock import Clock, SystemClock
@@ -24,7 +25,7 @@ from durable_memory.memory.flushing.summarizer import Summarizer
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.inventory import MAX_PAGE, Inventory, Place
 from durable_memory.memory.keys.prefix import checked_prefix
-from durable_memory.memory.keys.resolution import resolve
+from durable_memory.memory.keys.resolution import Resolved, resolve, resolve_agent
 from durable_memory.memory.limits import BreakerLimits, Limits
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.privacy.stage import Privacy
@@ -34,11 +35,19 @@ from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.tokens.counters import Counters, make_counter
 from durable_memory.memory.tokens.counting import DEFAULT_ENCODING, counting_named
-from durable_memory.memory.types import ListedPage, MemoryRef, PurgeResult
+from durable_memory.memory.types import AgentRef, ListedPage, MemoryRef, PurgeResult
 from durable_memory.memory.waking import FlushWaker, NoWaker
 
 DEFAULT_PROJECT = "default"
 DEFAULT_PREFIX = "dm:"
+
+
+class _Origin(TypedDict):
+    """What is known of the place of a call, for key templates."""
+
+    project: str
+    workflow_id: str | None
+    workflow_type: str | None
 
 
 class MemoryClient:
@@ -182,15 +191,33 @@ class MemoryClient:
             ref = resource
         else:
             ref = MemoryRef(resource, key=key, input=None if input is None else dict(input), agent=agent)
+        return self._opened(resolve(ref, self._registry, **self._from()))
+
+    def agent(
+        self,
+        agent: str | AgentRef,
+        *,
+        input: Mapping[str, Any] | None = None,  # noqa: A002 - the word of the YAML templates
+    ) -> AgentMemories:
+        """Returns a handle on all memories of a declared agent; opens nothing.
+
+        agent: its id, or a reference. input: what the key templates of its memories are rendered with. Raises
+        MemoryUnknownResource, MemoryKeyInvalid.
+        """
+        ref = agent if isinstance(agent, AgentRef) else AgentRef(agent, None if input is None else dict(input))
+        found = resolve_agent(ref, self._registry, **self._from())
+        return AgentMemories(ref, [(use, self._opened(one)) for use, one in found], self._counter_of)
+
+    def _opened(self, found: Resolved) -> Memory:
+        return Memory(self.services(found.resource), found.resource, found.memory, self._caller, found.access)
+
+    def _from(self) -> _Origin:
         owner = self._caller.owner
-        declared, memory, access = resolve(
-            ref,
-            self._registry,
-            project=self._project,
-            workflow_id=owner.workflow_id if owner else None,
-            workflow_type=self._caller.workflow_type,
-        )
-        return Memory(self.services(declared), declared, memory, self._caller, access)
+        return {
+            "project": self._project,
+            "workflow_id": owner.workflow_id if owner else None,
+            "workflow_type": self._caller.workflow_type,
+        }
 
     def at(self, memory: MemoryId) -> Memory:
         """Returns a handle for the operator on a memory whose identity is known, e.g. from a listing.

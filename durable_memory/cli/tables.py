@@ -15,6 +15,7 @@ from durable_memory.memory.declarations.faults import Fault
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.types import (
+    AgentContext,
     AppendResult,
     ClearResult,
     FlushResult,
@@ -57,6 +58,16 @@ def view_table(resource: str, key: str, view: View) -> Table:
     )
     table = listing(f"{resource}  {key}", ("section", "role", "tokens", "message"), rows, numbers=("tokens",))
     table.caption = f"{_size(len(view.messages), view.tokens)}{waiting}, version {view.version}"
+    table.caption_justify = "left"
+    return table
+
+
+def context_table(agent: str, context: AgentContext) -> Table:
+    """What an agent's memories give to a model call."""
+    rows = ((_speaker(message), f"{message.tokens or 0:,}", _said(message)) for message in context.messages)
+    table = listing(agent, ("role", "tokens", "message"), rows, numbers=("tokens",))
+    parts = "; ".join(f"{one.label}: {_size(one.messages, one.tokens)}" for one in context.memories)
+    table.caption = f"{context.tokens:,} tokens. {parts}"
     table.caption_justify = "left"
     return table
 

@@ -1,6 +1,6 @@
 """The document `resource: agent`, in three tiers: an agent and the memories that it may use.
 
-Tier 1 names one memory, tier 2 several that share one key, tier 3 gives each memory a key and a mode.
+Tier 1 names one memory, tier 2 several that share one key, tier 3 gives each memory a key, a mode and a share.
 """
 
 from __future__ import annotations
@@ -9,16 +9,35 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from durable_memory.memory.access import Mode
-from durable_memory.memory.declarations.declaration import Declaration, Id, cross_field_error
+from durable_memory.memory.declarations.declaration import Count, Declaration, Id, cross_field_error
 from durable_memory.memory.declarations.resource import Template
 from durable_memory.memory.keys.templates import KeyTemplate
 
+_MAX_LABEL: Final = 100
+
+
+def _checked_label(value: str) -> str:
+    # The label stands in brackets above what the memory holds, and nothing in it may look like the end of them.
+    if not 1 <= len(value) <= _MAX_LABEL or value.strip() != value or not value.isprintable() or set("[]") & set(value):
+        raise ValueError(f"must be one line of 1 to {_MAX_LABEL} characters, without brackets")
+    return value
+
+
+class Inject(Declaration):
+    """How a memory stands in the context of a model call."""
+
+    max_tokens: Count | None = None
+    """Its share of the context at most, in tokens. Default: what the memories with a share leave, divided evenly."""
+
+    label: Annotated[str, AfterValidator(_checked_label)] | None = None
+    """What the model reads above it; one line. Default: the id of the memory."""
+
 
 class DeclaredMemory(Declaration):
-    """A memory that an agent may use, with its own key and mode."""
+    """A memory that an agent may use, with its own key, mode and share."""
 
     id: Id
     """The memory resource."""
@@ -28,6 +47,8 @@ class DeclaredMemory(Declaration):
 
     mode: Mode = "read-write"
     """`read-write`: everything. `append-only`: append and read. `read-only`: read."""
+
+    inject: Inject = Inject()
 
 
 def _one_or_switch(value: object) -> str:
@@ -54,6 +75,13 @@ class Use:
     resource: str
     key: KeyTemplate | None
     mode: Mode
+    max_tokens: int | None
+    label: str | None
+
+    @property
+    def has_inject(self) -> bool:
+        """Whether the declaration says how it stands in a context."""
+        return self.max_tokens is not None or self.label is not None
 
 
 class AgentResource(Declaration):
@@ -89,12 +117,14 @@ class AgentResource(Declaration):
         """The memories that it may use, in the order in which they are declared; none for a stateless agent."""
         shared = None if self.memory_key is None else KeyTemplate.parse(self.memory_key)
         listed = (self.memory,) if isinstance(self.memory, str) else self.memories or ()
-        return tuple(Use(one, shared, "read-write") if isinstance(one, str) else _use(one) for one in listed)
+        return tuple(
+            Use(one, shared, "read-write", None, None) if isinstance(one, str) else _use(one) for one in listed
+        )
 
 
 def _use(declared: DeclaredMemory) -> Use:
     key = None if declared.key is None else KeyTemplate.parse(declared.key)
-    return Use(declared.id, key, declared.mode)
+    return Use(declared.id, key, declared.mode, declared.inject.max_tokens, declared.inject.label)
 
 
 _TIER_3_BESIDE_MEMORY: Final = (

@@ -13,7 +13,7 @@ from durable_memory.memory.errors import MemoryAccessDenied, MemoryKeyInvalid
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.keys.rule import checked_key
 from durable_memory.memory.keys.templates import KeyTemplate
-from durable_memory.memory.types import MemoryRef
+from durable_memory.memory.types import AgentRef, MemoryRef
 
 
 class Resolved(NamedTuple):
@@ -62,19 +62,62 @@ def resolve(
         raise MemoryKeyInvalid(
             f"memory {resource.id!r}: agent {ref.agent!r} declares it under {len(uses)} keys; give the key"
         )
-    template = (uses[0].key if uses else None) or resource.key_template
+    values = _values(ref.input, ref.agent, project, workflow_id, workflow_type)
+    memory = _rendered(resource, uses[0].key if uses else None, values, project)
+    return Resolved(resource, memory, _access(ref.agent, uses))
+
+
+def resolve_agent(
+    ref: AgentRef,
+    registry: Registry,
+    *,
+    project: str,
+    workflow_id: str | None = None,
+    workflow_type: str | None = None,
+) -> list[tuple[Use, Resolved]]:
+    """Returns every memory of an agent with its key, as its declaration and the input make it; see `resolve`.
+
+    Raises:
+        MemoryUnknownResource: the agent is not declared.
+        MemoryKeyInvalid: a memory has no template for its key, the template fails, or two of them make one key.
+    """
+    values = _values(ref.input, ref.id, project, workflow_id, workflow_type)
+    found: dict[MemoryId, tuple[Use, Resolved]] = {}
+    for use in registry.agent(ref.id).uses:
+        resource = registry.memory(use.resource)
+        memory = _rendered(resource, use.key, values, project)
+        if memory in found:
+            raise MemoryKeyInvalid(
+                f"agent {ref.id!r}: two of its declarations of memory {resource.id!r} make the same key of this input"
+            )
+        found[memory] = use, Resolved(resource, memory, Access(ref.id, use.mode))
+    return list(found.values())
+
+
+def _rendered(
+    resource: MemoryResource, key: KeyTemplate | None, values: Mapping[str, Mapping[str, object]], project: str
+) -> MemoryId:
+    template = key or resource.key_template
     if template is None:
         raise MemoryKeyInvalid(
             f"memory {resource.id!r}: no key is given, and it has no default_key_template; give a key"
         )
-    values: dict[str, Mapping[str, object]] = {
+    return MemoryId(project, resource.id, template.render(values, resource.id))
+
+
+def _values(
+    given: Mapping[str, object] | None,
+    agent: str | None,
+    project: str,
+    workflow_id: str | None,
+    workflow_type: str | None,
+) -> dict[str, Mapping[str, object]]:
+    return {
         "project": {"id": project},
         "workflow": _given(id=workflow_id, type=workflow_type),
-        "agent": _given(id=ref.agent),
-        "input": ref.input or {},
+        "agent": _given(id=agent),
+        "input": given or {},
     }
-    memory = MemoryId(project, resource.id, template.render(values, resource.id))
-    return Resolved(resource, memory, _access(ref.agent, uses))
 
 
 def _uses(resource: MemoryResource, agent: AgentResource | None) -> tuple[Use, ...]:

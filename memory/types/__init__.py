@@ -1,5 +1,6 @@
 """The values of the product. Standard library only, so that workflow code may import them."""
 
+from durable_memory.memory.types.agent import AgentContext, AgentRef, AgentTurn, ContextMemory, MemoryTurn
 from durable_memory.memory.types.chat_anthropic import messages_from_anthropic
 from durable_memory.memory.types.chat_openai import messages_from_openai
 from durable_memory.memory.types.clean import (
@@ -48,9 +49,13 @@ __all__ = [
     "SECTIONS",
     "SHORT_TERM",
     "SYSTEM",
+    "AgentContext",
+    "AgentRef",
+    "AgentTurn",
     "AppendResult",
     "ClearResult",
     "ContentPart",
+    "ContextMemory",
     "DeleteResult",
     "FlushOutcome",
     "FlushResult",
@@ -61,6 +66,7 @@ __all__ = [
     "MemoryHealth",
     "MemoryRef",
     "MemoryStats",
+    "MemoryTurn",
     "Message",
     "MessageInput",
     "Omitted",

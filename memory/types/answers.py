@@ -7,6 +7,7 @@ from dataclasses import fields, is_dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
+from durable_memory.memory.types.agent import AgentTurn, MemoryTurn
 from durable_memory.memory.types.clean import Json
 from durable_memory.memory.types.message import Message
 from durable_memory.memory.types.results import (
@@ -48,6 +49,14 @@ def turn_from_json(data: Mapping[str, Any]) -> Turn:
     return Turn(
         messages=tuple(Message.from_answer(message) for message in data["messages"]),
         result=from_json(AppendResult, data["result"]),
+    )
+
+
+def agent_turn_from_json(data: Mapping[str, Any]) -> AgentTurn:
+    """Reads the answer to the record_turn of an agent."""
+    return AgentTurn(
+        messages=tuple(Message.from_answer(message) for message in data["messages"]),
+        turns=tuple(MemoryTurn(turn["resource"], from_json(AppendResult, turn["result"])) for turn in data["turns"]),
     )
 
 

@@ -14,6 +14,19 @@ export interface MemoryActivities {
   'memory.flush': (request: FlushRequest) => Promise<FlushResult>;
   'memory.stats': (request: MemoryRequest) => Promise<MemoryStats>;
   'memory.health': (request: MemoryRequest) => Promise<MemoryHealth>;
+  'memory.context': (request: ContextRequest) => Promise<AgentContext>;
+  'memory.record_agent_turn': (request: RecordAgentTurnRequest) => Promise<AgentTurn>;
+}
+
+export interface AgentContext {
+  messages: Message[];
+  tokens: number;
+  memories: ContextMemory[];
+}
+
+export interface AgentTurn {
+  messages: Message[];
+  turns: MemoryTurn[];
 }
 
 export interface AppendRequest {
@@ -51,6 +64,22 @@ export interface ClearResult {
 export interface ContentPart {
   type: string;
   [field: string]: unknown;
+}
+
+export interface ContextMemory {
+  resource: string;
+  label: string;
+  version: string;
+  tokens: number;
+  messages: number;
+  omitted: Omitted;
+}
+
+export interface ContextRequest {
+  agent: string;
+  input?: Record<string, unknown> | null;
+  max_tokens?: number | null;
+  contract?: number;
 }
 
 export interface DeleteRequest {
@@ -136,6 +165,11 @@ export interface MemoryStats {
   expires_at: string | null;
 }
 
+export interface MemoryTurn {
+  resource: string;
+  result: AppendResult;
+}
+
 export interface Message {
   role: 'system' | 'user' | 'assistant' | 'tool';
   content: string | ContentPart[] | null;
@@ -196,6 +230,14 @@ export interface ReadRequest {
   max_tokens?: number | null;
   sections?: string[] | null;
   ids?: string[] | null;
+  contract?: number;
+}
+
+export interface RecordAgentTurnRequest {
+  agent: string;
+  messages: MessageInput[];
+  input?: Record<string, unknown> | null;
+  operation_id?: string | null;
   contract?: number;
 }
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from temporalio import activity
 from temporalio.client import Client
 from temporalio.worker import Worker
 
-from durable_memory import MemoryClient, MemoryPlugin, Registry
+from durable_memory import AgentRef, MemoryClient, MemoryPlugin, Message, Registry, current_memory_client
 from tests.integration.agents.declared import declarations
-from tests.integration.agents.flows import UseAs
+from tests.integration.agents.flows import RecordAndBreak, TakeATurn, UseAs
 
 
 def unique(word: str) -> str:
@@ -22,6 +23,24 @@ def unique(word: str) -> str:
 
 
 PROJECT = unique("agents")
+
+
+@activity.defn
+async def look_by_reference(reference: AgentRef) -> list[str]:
+    """Composes a context in an activity, by reference."""
+    return [message.text for message in (await current_memory_client().agent(reference).context()).messages]
+
+
+@activity.defn
+async def record_and_break(user: str) -> list[bool]:
+    """Records a turn whose first attempt ends between two memories; each attempt says something else."""
+    attempt = activity.info().attempt
+    agent = current_memory_client().agent("scribe", input={"user": user})
+    turn = [Message.user("Where?"), Message.assistant(f"Answer {attempt}.")]
+    if attempt == 1:
+        await agent.memories[0].record_turn(turn)
+        raise RuntimeError("the worker dies here")
+    return [one.result.already_applied for one in (await agent.record_turn(turn)).turns]
 
 
 @pytest.fixture(scope="session")
@@ -66,5 +85,10 @@ async def desk(temporal_address: str, redis_url: str, in_redis: MemoryClient) ->
     plugin = MemoryPlugin(redis_url=redis_url, memories=registry, project=PROJECT, task_queue=unique("flushes"))
     temporal = await Client.connect(temporal_address, plugins=[plugin])
     queue = unique("queue")
-    async with Worker(temporal, task_queue=queue, workflows=[UseAs]):
+    async with Worker(
+        temporal,
+        task_queue=queue,
+        workflows=[UseAs, TakeATurn, RecordAndBreak],
+        activities=[look_by_reference, record_and_break],
+    ):
         yield Desk(temporal, in_redis, queue)

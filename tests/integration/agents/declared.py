@@ -26,4 +26,26 @@ def declarations(persistence: str = "redis") -> list[dict[str, Any]]:
             for mode in ("read-write", "append-only", "read-only")
         ),
         {"resource": "agent", "id": "stranger", "memory": "other"},
+        {
+            "resource": "agent",
+            "id": "clerk",
+            "memories": [
+                {"id": "vault", "mode": "read-only", "inject": {"max_tokens": 300, "label": "Profile"}},
+                {"id": "other", "key": "log:{{ input.user }}", "mode": "append-only"},
+                {"id": "desk", "key": "trip:{{ input.user }}", "inject": {"label": "Trip thread"}},
+            ],
+        },
+        {
+            "resource": "agent",
+            "id": "twins",
+            "memories": [{"id": "desk", "key": "a:{{ input.a }}"}, {"id": "desk", "key": "a:{{ input.b }}"}],
+        },
+        {
+            "resource": "agent",
+            "id": "scribe",
+            "memory": True,
+            "memories": ["desk", "other"],
+            "memory_key": "s:{{ input.user }}",
+        },
+        {"resource": "agent", "id": "stateless", "memory": False},
     ]

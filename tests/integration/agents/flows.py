@@ -3,11 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError
 
-from durable_memory import AgentMemory
+from durable_memory import Agent, AgentMemory
+
+
+@workflow.defn
+class TakeATurn:
+    """One turn of an agent: context, a model's answer, the turn written back."""
+
+    @workflow.run
+    async def run(self, agent: str, given: dict[str, str], said: str) -> dict[str, list[str]]:
+        """Returns what the agent saw before and after, and which memories hold the turn."""
+        mine = Agent(agent, input=given)
+        before = await mine.context(max_tokens=1000)
+        turn = await mine.record_turn([said, {"role": "assistant", "content": f"I heard: {said}"}])
+        after = await workflow.execute_activity(
+            "look_by_reference", mine.ref, start_to_close_timeout=timedelta(seconds=10), result_type=list[str]
+        )
+        return {
+            "before": [message.text for message in before.messages],
+            "recorded": [one.resource for one in turn.turns],
+            "after": after,
+        }
 
 
 @workflow.defn
@@ -35,3 +56,16 @@ class UseAs:
                 cause = error.cause
                 outcomes.append(str(cause.type) if isinstance(cause, ApplicationError) else "other")
         return outcomes
+
+
+@workflow.defn
+class RecordAndBreak:
+    """Runs the activity that breaks between two memories."""
+
+    @workflow.run
+    async def run(self, user: str) -> list[bool]:
+        """Returns of each memory whether it held the turn already."""
+        held: list[bool] = await workflow.execute_activity(
+            "record_and_break", user, start_to_close_timeout=timedelta(seconds=10), result_type=list[bool]
+        )
+        return held

@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from durable_memory import AppendResult, ClearResult, DeleteResult, FlushResult, View
+from durable_memory import AgentContext, AppendResult, ClearResult, DeleteResult, FlushResult, View
 from durable_memory.activities import wire
 from durable_memory.activities.wire_schema import PUBLIC, wire_schema
 from durable_memory.memory.types.answers import (
+    agent_turn_from_json,
     from_json,
     health_from_json,
     stats_from_json,
@@ -45,6 +46,8 @@ READERS: dict[str, Callable[[dict[str, Any]], Any]] = {
     wire.FLUSH: lambda data: to_json(from_json(FlushResult, data)),
     wire.STATS: lambda data: to_json(stats_from_json(data)),
     wire.HEALTH: lambda data: to_json(health_from_json(data)),
+    wire.CONTEXT: lambda data: AgentContext.from_dict(data).to_dict(),
+    wire.RECORD_AGENT_TURN: lambda data: to_json(agent_turn_from_json(data)),
 }
 """How workflows read each answer, and what they then know of it."""
 
@@ -92,9 +95,19 @@ def test_there_is_a_fixture_for_each_request_and_answer() -> None:
     assert {path.stem for path in FOLDER.iterdir()} == {*PAIRS, *(pair.replace("request", "answer") for pair in PAIRS)}
 
 
+async def send_for_agent(rig: Rig, name: str, request: dict[str, Any]) -> dict[str, Any]:
+    """Sends a request about all memories of an agent, which hold the turn of the fixtures."""
+    turn = {**fixture("memory.record_agent_turn.request"), "input": request["input"], "operation_id": None}
+    await rig.run(CallByName.run, wire.RECORD_AGENT_TURN, turn)
+    answer: dict[str, Any] = await rig.run(CallByName.run, name, request)
+    return answer
+
+
 async def send(rig: Rig, name: str, request: dict[str, Any]) -> dict[str, Any]:
     """Sends a request about a memory of this test's own, which holds what the append of the fixtures wrote."""
     user = unique("user")
+    if "agent" in request:
+        return await send_for_agent(rig, name, {**request, "input": {"trip_id": user}})
     first = fixture("memory.append.request")
     by_input = "input" in request["memory"]
     place = {"input": dict.fromkeys(request["memory"]["input"], user)} if by_input else {"key": f"user:{user}"}

@@ -17,10 +17,12 @@ AGENT: dict[str, Any] = {"resource": "agent", "id": "booking", "memory": "desk"}
 BARE: dict[str, Any] = {"resource": "agent", "id": "booking"}
 
 
-def declared(**fields: Any) -> list[tuple[str, str | None, str]]:
+def declared(**fields: Any) -> list[tuple[str, str | None, str, int | None, str | None]]:
     """How an agent with these fields uses its memories."""
     agent = Registry.from_resources([MEMORY, PROFILE, {**BARE, **fields}]).agent("booking")
-    return [(use.resource, use.key.source if use.key else None, use.mode) for use in agent.uses]
+    return [
+        (use.resource, use.key.source if use.key else None, use.mode, use.max_tokens, use.label) for use in agent.uses
+    ]
 
 
 def faults(**fields: Any) -> list[tuple[str, str]]:
@@ -31,30 +33,30 @@ def faults(**fields: Any) -> list[tuple[str, str]]:
 
 
 def test_the_first_tier_is_one_memory_which_may_have_a_key() -> None:
-    assert declared(memory="desk") == [("desk", None, "read-write")]
+    assert declared(memory="desk") == [("desk", None, "read-write", None, None)]
     key = "trip:{{ input.trip }}"
-    assert declared(memory="desk", memory_key=key) == [("desk", key, "read-write")]
+    assert declared(memory="desk", memory_key=key) == [("desk", key, "read-write", None, None)]
 
 
 def test_the_second_tier_is_several_memories_under_one_key() -> None:
     assert declared(memory=True, memories=["desk", "profile"], memory_key="user:{{ input.user }}") == [
-        ("desk", "user:{{ input.user }}", "read-write"),
-        ("profile", "user:{{ input.user }}", "read-write"),
+        ("desk", "user:{{ input.user }}", "read-write", None, None),
+        ("profile", "user:{{ input.user }}", "read-write", None, None),
     ]
 
 
-def test_the_third_tier_gives_each_memory_a_key_and_a_mode() -> None:
+def test_the_third_tier_gives_each_memory_a_key_a_mode_and_a_share() -> None:
     memories = [
-        {"id": "desk", "key": "trip:{{ input.trip }}"},
+        {"id": "desk", "key": "trip:{{ input.trip }}", "inject": {"max_tokens": 300, "label": "Trip thread"}},
         {"id": "profile", "mode": "read-only"},
         {"id": "profile", "key": "everyone", "mode": "append-only"},
         "desk",
     ]
     assert declared(memories=memories) == [
-        ("desk", "trip:{{ input.trip }}", "read-write"),
-        ("profile", None, "read-only"),
-        ("profile", "everyone", "append-only"),
-        ("desk", None, "read-write"),
+        ("desk", "trip:{{ input.trip }}", "read-write", 300, "Trip thread"),
+        ("profile", None, "read-only", None, None),
+        ("profile", "everyone", "append-only", None, None),
+        ("desk", None, "read-write", None, None),
     ]
 
 
@@ -88,6 +90,9 @@ THREE: list[dict[str, Any]] = [{"id": "desk"}]
         ({"memories": [{"id": "desk", "mod": "x"}]}, "memories.0.mod", "did you mean 'mode'?"),
         ({"memories": [{"id": "desk", "key": "{{ x }}"}]}, "memories.0.key", "a name without a dot"),
         ({"memories": [{"key": "x"}]}, "memories.0.id", "is missing"),
+        ({"memories": [{"id": "desk", "inject": {"label": "a\nb"}}]}, "memories.0.inject.label", "must be one line"),
+        ({"memories": [{"id": "desk", "inject": {"max_tokens": 0}}]}, "memories.0.inject.max_tokens", "at least 1"),
+        ({"memories": [{"id": "desk", "inject": {"tokens": 9}}]}, "memories.0.inject.tokens", "is not a field here"),
         ({"memories": ["desk", "desk"]}, "memories.1", "names memory 'desk' under the key of memories.0"),
         (
             {"memories": ["profile", {"id": "profile", "key": "user:{{input.user}}"}]},

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from durable_memory.memory.declarations.agent import AgentResource, DeclaredMemory
+from durable_memory.memory.declarations.agent import AgentResource, DeclaredMemory, Inject
 from durable_memory.memory.declarations.loader import load_folders
 from durable_memory.memory.declarations.resource import SCOPES, MemoryResource, OnWorkflowEnd, Scope
 from durable_memory.memory.errors import InvalidDeclarations
@@ -44,7 +44,8 @@ def test_the_wrong_file_gives_the_faults_that_are_shown(tmp_path: Path) -> None:
 
 def test_the_tables_have_a_row_for_every_field_and_no_other() -> None:
     assert sorted(ROW.findall(section("Fields of a memory"))) == sorted(paths_of(MemoryResource))
-    listed = [f"memories[].{name}" for name in DeclaredMemory.model_fields]
+    entry = [*DeclaredMemory.model_fields, *(f"inject.{name}" for name in Inject.model_fields)]
+    listed = [f"memories[].{name}" for name in entry if name != "inject"]
     assert sorted(ROW.findall(section("Agents"))) == sorted([*AgentResource.model_fields, *listed])
 
 

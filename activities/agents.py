@@ -1,0 +1,32 @@
+"""The operations on all memories of an agent as activities; see `conversation` for those on one memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from temporalio import activity
+
+from durable_memory.activities import wire
+from durable_memory.activities.answers import Json, answer_of, carried
+from durable_memory.activities.current import current_memory_client
+from durable_memory.activities.parsing import parse
+
+
+@activity.defn(name=wire.CONTEXT)
+async def context(request: Any = None) -> Json:
+    """Composes the context of a model call; see wire.ContextRequest."""
+    asked = parse(wire.ContextRequest, request)
+    agent = current_memory_client().agent(asked.agent, input=asked.input)
+    return carried(asked.agent, dict((await agent.context(max_tokens=asked.max_tokens)).to_dict()))
+
+
+@activity.defn(name=wire.RECORD_AGENT_TURN)
+async def record_agent_turn(request: Any = None) -> Json:
+    """Appends a turn to every memory that the agent may write to; see wire.RecordAgentTurnRequest."""
+    asked = parse(wire.RecordAgentTurnRequest, request)
+    agent = current_memory_client().agent(asked.agent, input=asked.input)
+    return answer_of(await agent.record_turn(asked.messages, operation_id=asked.operation_id))
+
+
+ACTIVITIES = (context, record_agent_turn)
+"""What every worker with the plugin runs on its own queue, beside those of `conversation`."""

@@ -1,0 +1,61 @@
+"""Commands on all memories of an agent: context."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from durable_memory.cli import tables
+from durable_memory.cli.options import Form, Memories, Project, RedisUrl
+from durable_memory.cli.output import Output, show
+from durable_memory.cli.session import refuse_in_memory, with_client
+from durable_memory.memory.client import MemoryClient
+from durable_memory.memory.types import AgentContext
+
+AgentArgument = Annotated[str, typer.Argument(metavar="AGENT", help="Id of a declared agent.", show_default=False)]
+Input = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--input", metavar="NAME=VALUE", help="A value for the key templates; repeatable.", show_default=False
+    ),
+]
+
+
+def context(
+    agent: AgentArgument,
+    *,
+    given: Input = None,
+    max_tokens: Annotated[
+        int | None,
+        typer.Option("--max-tokens", min=0, help="What a model call may spend on it.", show_default=False),
+    ] = None,
+    redis_url: RedisUrl = None,
+    project: Project = None,
+    memories: Memories = None,
+    output: Form = Output.TABLE,
+) -> None:
+    """Show what an agent's memories give to one model call."""
+    variables = _variables(given or ())
+
+    async def composed(client: MemoryClient) -> AgentContext:
+        for use in client.registry.agent(agent).uses:
+            refuse_in_memory(client.registry.memory(use.resource))
+        return await client.agent(agent, input=variables).context(max_tokens=max_tokens)
+
+    result = with_client(composed, redis_url=redis_url, project=project, memories=memories)
+    show(output, result.to_dict(), tables.context_table(agent, result))
+
+
+def _variables(given: Sequence[str]) -> dict[str, str]:
+    """Reads NAME=VALUE pairs; all values are text."""
+    variables: dict[str, str] = {}
+    for pair in given:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise typer.BadParameter("--input takes NAME=VALUE")
+        if name in variables:
+            raise typer.BadParameter(f"--input {name} is given twice")
+        variables[name] = value
+    return variables

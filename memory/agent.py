@@ -1,0 +1,91 @@
+"""A declared agent in any process: all of its memories as one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from durable_memory.memory.access import allows
+from durable_memory.memory.arguments import operation_name, whole_number
+from durable_memory.memory.context import Source, compose
+from durable_memory.memory.declarations.agent import Use
+from durable_memory.memory.errors import MemoryInvalid
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.memory import Memory
+from durable_memory.memory.tokens.counter import TokenCounter
+from durable_memory.memory.types import (
+    AgentContext,
+    AgentRef,
+    AgentTurn,
+    InvalidValue,
+    MemoryTurn,
+    MessageInput,
+    as_messages,
+)
+
+CounterOf: TypeAlias = Callable[[MemoryId], TokenCounter]
+"""Finds what counts the tokens of a memory."""
+
+
+class AgentMemories:
+    """The memories of one agent, opened with one input; cheap to make, holds no connection of its own.
+
+    memories: each with how the agent declares it, in the order of the declaration. counter_of: counts what a context
+    says itself, by the measure of each memory.
+    """
+
+    def __init__(self, ref: AgentRef, memories: Sequence[tuple[Use, Memory]], counter_of: CounterOf) -> None:
+        self._ref = ref
+        self._memories = tuple(memories)
+        self._counter_of = counter_of
+
+    @property
+    def ref(self) -> AgentRef:
+        """A serialisable reference to this agent with its input."""
+        return self._ref
+
+    @property
+    def memories(self) -> tuple[Memory, ...]:
+        """The handles on its memories, each held to its mode, in the order of the declaration."""
+        return tuple(memory for _, memory in self._memories)
+
+    async def context(self, *, max_tokens: int | None = None) -> AgentContext:
+        """Composes its memories for one model call.
+
+        max_tokens: what the context may have; without it, each memory gives its share or its whole view. A memory that
+        is append-only takes part only if its declaration has `inject`. Raises MemoryOversize if what must stand does
+        not fit, and what `Memory.read` raises: a memory that fails is an error, never a gap.
+        """
+        limit = whole_number("max_tokens", max_tokens)
+        sources = [
+            Source(memory, use.label or use.resource, use.max_tokens, self._counter_of(memory.id))
+            for use, memory in self._memories
+            if use.mode != "append-only" or use.has_inject
+        ]
+        return await compose(sources, limit)
+
+    async def record_turn(
+        self, messages: MessageInput | Sequence[MessageInput], *, operation_id: str | None = None
+    ) -> AgentTurn:
+        """Appends the messages of one turn to every memory that it may write to, once per operation.
+
+        They are written one after the other, in the order of the declaration; what fails ends the call, and the same
+        operation again completes it: memories that hold the turn answer the same. If a repeated attempt comes with
+        other words, those that stand in the first memory go to the others as well. Errors as in `Memory.append`.
+        """
+        try:
+            standing = as_messages(messages)
+        except InvalidValue as error:
+            raise MemoryInvalid(str(error)) from None
+        turns: list[MemoryTurn] = []
+        # One operation of the caller is one of each memory; that of another agent with the same id is another.
+        name = None if operation_id is None else f"{operation_name(operation_id)}/{self._ref.id}"
+        for use, memory in self._memories:
+            if not allows(use.mode, "record_turn"):
+                continue
+            turn = await memory.record_turn(standing, operation_id=name)
+            if not turns and turn.result.already_applied and len(turn.messages) == len(standing):
+                # What the first memory kept of the first attempt, without what its store gave.
+                standing = as_messages(turn.messages)
+            turns.append(MemoryTurn(use.resource, turn.result))
+        return AgentTurn(standing, tuple(turns))

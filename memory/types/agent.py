@@ -1,0 +1,109 @@
+"""What the memories of an agent answer together: the context of a model call, and a turn written back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from durable_memory.memory.types.chat_anthropic import anthropic_request
+from durable_memory.memory.types.chat_openai import openai_messages
+from durable_memory.memory.types.clean import Json
+from durable_memory.memory.types.message import Message
+from durable_memory.memory.types.results import AppendResult
+from durable_memory.memory.types.view import Omitted
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRef:
+    """A small, serialisable reference to a declared agent and the input of its key templates."""
+
+    id: str
+    input: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ContextMemory:
+    """One memory in a context.
+
+    version: of the view that was taken; `absent` if there is no such memory yet. tokens: what it fills in the context,
+    its label included. messages: how many stored messages it shows. omitted: what waits for its summary.
+    """
+
+    resource: str
+    label: str
+    version: str
+    tokens: int
+    messages: int
+    omitted: Omitted
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ContextMemory:
+        """Reads the JSON form; fields that a newer worker adds are ignored."""
+        known = {name: data[name] for name in ("resource", "label", "version", "tokens", "messages")}
+        return cls(**known, omitted=Omitted.from_dict(data["omitted"]))
+
+
+@dataclass(frozen=True, slots=True)
+class AgentContext:
+    """The memories of an agent, composed for one model call.
+
+    messages: a system message of ours, then each memory under its label, in the order of the declaration. What a memory
+    holds as system text or summary is quoted in the message with the label; its conversation stands as it is, in whole
+    groups. tokens: of all messages, never above the budget asked for. memories: each one's part, also an empty one's.
+    """
+
+    messages: tuple[Message, ...]
+    tokens: int
+    memories: tuple[ContextMemory, ...]
+
+    def to_openai(self) -> list[dict[str, Json]]:
+        """Returns the messages of a chat-completions request; put your own system prompt before them."""
+        return openai_messages(self.messages)
+
+    def to_anthropic(self) -> dict[str, Any]:
+        """Returns `system` and `messages` of a Messages API request; add your own system prompt to `system`."""
+        return anthropic_request(self.messages)
+
+    def to_dict(self) -> dict[str, Json]:
+        """Returns the JSON form."""
+        return {
+            "messages": [message.to_dict() for message in self.messages],
+            "tokens": self.tokens,
+            "memories": [
+                {
+                    "resource": memory.resource,
+                    "label": memory.label,
+                    "version": memory.version,
+                    "tokens": memory.tokens,
+                    "messages": memory.messages,
+                    "omitted": {"messages": memory.omitted.messages, "tokens": memory.omitted.tokens},
+                }
+                for memory in self.memories
+            ],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> AgentContext:
+        """Reads the JSON form; fields that a newer worker adds are ignored."""
+        return cls(
+            messages=tuple(Message.from_answer(message) for message in data["messages"]),
+            tokens=data["tokens"],
+            memories=tuple(ContextMemory.from_dict(memory) for memory in data["memories"]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryTurn:
+    """What became of a turn in one memory."""
+
+    resource: str
+    result: AppendResult
+
+
+@dataclass(frozen=True, slots=True)
+class AgentTurn:
+    """A turn written back: the messages that stand, and one result for each memory that the agent may write to."""
+
+    messages: tuple[Message, ...]
+    turns: tuple[MemoryTurn, ...]

@@ -1,0 +1,60 @@
+"""The handle on an agent in a workflow, its reference in an activity, and its command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from temporalio.client import WorkflowFailureError
+from temporalio.exceptions import ActivityError, ApplicationError
+
+from durable_memory.memory.context import PREAMBLE
+from tests.integration.agents.conftest import PROJECT, Desk, unique
+from tests.integration.agents.declared import declarations
+from tests.integration.agents.flows import RecordAndBreak, TakeATurn
+from tests.integration.cli.programs import run_program
+
+
+async def test_a_workflow_sees_its_memories_and_writes_the_turn_back(desk: Desk) -> None:
+    user = unique("user")
+    await desk.memories.memory("vault", f"user:{user}", agent="read-write").append("Ann is vegetarian.")
+    answer = await desk.run(TakeATurn.run, "clerk", {"user": user}, "To Lyon.")
+    assert answer == {
+        "before": [PREAMBLE, "[Profile]", "Ann is vegetarian."],
+        "recorded": ["other", "desk"],
+        "after": [PREAMBLE, "[Profile]", "Ann is vegetarian.", "[Trip thread]", "To Lyon.", "I heard: To Lyon."],
+    }
+
+
+async def test_an_attempt_that_ends_between_two_memories_is_completed_by_the_next(desk: Desk) -> None:
+    user = unique("user")
+    assert await desk.run(RecordAndBreak.run, user) == [True, False]
+    for resource in ("desk", "other"):
+        view = await desk.memories.memory(resource, f"s:{user}").read()
+        assert [message.text for message in view.messages] == ["Where?", "Answer 1."]
+
+
+async def test_an_agent_that_is_not_declared_fails_the_call_for_good(desk: Desk) -> None:
+    with pytest.raises(WorkflowFailureError) as caught:
+        await desk.run(TakeATurn.run, "clark", {}, "To Lyon.")
+    assert isinstance(caught.value.cause, ActivityError)
+    fault = caught.value.cause.cause
+    assert isinstance(fault, ApplicationError)
+    assert (fault.type, fault.non_retryable) == ("MemoryUnknownResource", True)
+
+
+async def test_the_command_shows_the_context(tmp_path: Path, redis_url: str, desk: Desk) -> None:
+    (tmp_path / "memories").mkdir()
+    documents = "\n---\n".join(json.dumps(document) for document in declarations())
+    (tmp_path / "memories" / "declared.yaml").write_text(documents)
+    user = unique("user")
+    await desk.memories.memory("desk", f"trip:{user}").append("To Lyon.")
+    given = {"REDIS_URL": redis_url, "DURABLE_MEMORY_PROJECT": PROJECT}
+    shown = await run_program("context", "clerk", "--input", f"user={user}", "-o", "json", cwd=tmp_path, **given)
+    assert [message["content"] for message in shown.json()["messages"]] == [PREAMBLE, "[Trip thread]", "To Lyon."]
+    table = await run_program("context", "clerk", "--input", f"user={user}", cwd=tmp_path, **given)
+    assert ("To Lyon." in table.out, "Trip thread: 1 message" in table.out) == (True, True)
+    for wrong in (["--input", "user"], ["--input", "a=1", "--input", "a=2"]):
+        assert (await run_program("context", "clerk", *wrong, cwd=tmp_path, **given)).code == 2
+    assert (await run_program("context", "clerk", cwd=tmp_path, **given)).code == 1

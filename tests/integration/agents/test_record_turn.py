@@ -1,0 +1,85 @@
+"""A turn is written back to every memory that its agent may write to, once, whatever breaks in the middle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from durable_memory import Memory, MemoryClient, Message
+from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
+from tests.integration.agents.conftest import unique
+
+TURN = [Message.user("To Lyon, please."), Message.assistant("Booked.")]
+OTHER_WORDS = [Message.user("To Lyon, please."), Message.assistant("It is done.")]
+
+
+async def said(client: MemoryClient, resource: str, key: str) -> list[str]:
+    """What a memory shows."""
+    agent = "read-only" if resource == "vault" else None
+    return [message.text for message in (await client.memory(resource, key, agent=agent).read()).messages]
+
+
+async def test_it_goes_to_every_memory_that_may_be_written(client: MemoryClient) -> None:
+    user = unique("user")
+    turn = await client.agent("clerk", input={"user": user}).record_turn(TURN)
+    assert [(one.resource, len(one.result.ids), one.result.created) for one in turn.turns] == [
+        ("other", 2, True),
+        ("desk", 2, True),
+    ]
+    assert turn.messages == tuple(TURN)
+    words = ["To Lyon, please.", "Booked."]
+    assert await said(client, "other", f"log:{user}") == await said(client, "desk", f"trip:{user}") == words
+    assert await said(client, "vault", f"user:{user}") == []
+    thread = await client.memory("desk", f"trip:{user}").read()
+    assert {message.agent for message in thread.messages} == {"clerk"}
+
+
+async def test_the_same_operation_is_applied_once(client: MemoryClient) -> None:
+    user = unique("user")
+    agent = client.agent("scribe", input={"user": user})
+    first = await agent.record_turn(TURN, operation_id="turn-1")
+    again = await agent.record_turn(TURN, operation_id="turn-1")
+    assert [one.result.ids for one in again.turns] == [one.result.ids for one in first.turns]
+    assert [one.result.already_applied for one in again.turns] == [True, True]
+    assert await said(client, "desk", f"s:{user}") == ["To Lyon, please.", "Booked."]
+
+
+async def test_one_operation_id_of_two_agents_is_two_operations(client: MemoryClient) -> None:
+    user = unique("user")
+    await client.agent("scribe", input={"user": user}).record_turn(TURN, operation_id="turn-1")
+    await client.memory("desk", f"s:{user}").append("Mine.", operation_id="turn-1")
+    assert await said(client, "desk", f"s:{user}") == ["To Lyon, please.", "Booked.", "Mine."]
+
+
+async def test_a_repetition_completes_what_broke_in_the_middle_with_the_words_that_stand(
+    client: MemoryClient, monkeypatch: Any
+) -> None:
+    user = unique("user")
+    agent = client.agent("scribe", input={"user": user})
+    record_turn = Memory.record_turn
+
+    async def breaking(memory: Memory, *arguments: Any, **options: Any) -> Any:
+        if memory.id.resource == "other":
+            raise MemoryUnavailable("the store does not answer")
+        return await record_turn(memory, *arguments, **options)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Memory, "record_turn", breaking)
+        with pytest.raises(MemoryUnavailable):
+            await agent.record_turn(TURN, operation_id="turn-1")
+    assert (await said(client, "desk", f"s:{user}"), await said(client, "other", f"s:{user}")) == (
+        ["To Lyon, please.", "Booked."],
+        [],
+    )
+    turn = await agent.record_turn(OTHER_WORDS, operation_id="turn-1")
+    assert [one.result.already_applied for one in turn.turns] == [True, False]
+    assert [message.text for message in turn.messages] == ["To Lyon, please.", "Booked."]
+    for resource in ("desk", "other"):
+        assert await said(client, resource, f"s:{user}") == ["To Lyon, please.", "Booked."]
+
+
+async def test_an_agent_that_may_write_nowhere_records_nowhere(client: MemoryClient) -> None:
+    assert (await client.agent("stateless").record_turn(TURN)).turns == ()
+    with pytest.raises(MemoryInvalid, match=r"messages\[0\].role"):
+        await client.agent("stateless").record_turn([{"role": "nobody", "content": "x"}])

@@ -1,0 +1,59 @@
+"""The handle on all memories of an agent inside a workflow: each method is one activity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from temporalio import workflow
+
+from durable_memory.activities import wire
+from durable_memory.memory.types import AgentContext, AgentRef, AgentTurn, MessageInput, clean_json
+from durable_memory.memory.types.answers import agent_turn_from_json
+from durable_memory.workflows.calling import Calls, checked, wire_messages
+from durable_memory.workflows.use import mark_used
+
+
+class Agent:
+    """A declared agent as a workflow uses it: its memories together, each held to its mode.
+
+    id: of the agent. input: what the key templates of its memories are rendered with. task_queue, activity_config, and
+    how calls fail: as for `AgentMemory`, which is the handle on one of the memories: `AgentMemory(…, agent=id)`.
+    """
+
+    def __init__(
+        self,
+        id: str,  # noqa: A002 - the word of the YAML documents
+        *,
+        input: Mapping[str, Any] | None = None,  # noqa: A002 - the word of the YAML templates
+        task_queue: str | None = None,
+        activity_config: workflow.ActivityConfig | None = None,
+    ) -> None:
+        variables = None if input is None else cast("dict[str, Any]", checked(clean_json, input, "input"))
+        self._ref = AgentRef(id, variables)
+        self._calls = Calls(task_queue, activity_config or workflow.ActivityConfig())
+        mark_used()
+
+    @property
+    def ref(self) -> AgentRef:
+        """A small reference to pass to an activity, which opens it with `current_memory_client().agent(ref)`."""
+        return self._ref
+
+    async def context(self, *, max_tokens: int | None = None) -> AgentContext:
+        """Composes the agent's memories for one model call; see AgentMemories.context.
+
+        The context becomes part of the workflow's history: compose it in the activity that calls the model where you
+        can.
+        """
+        request = wire.ContextRequest(self._ref.id, self._ref.input, max_tokens)
+        return AgentContext.from_dict(await self._calls.call(wire.CONTEXT, request))
+
+    async def record_turn(
+        self, messages: MessageInput | Sequence[MessageInput], *, operation_id: str | None = None
+    ) -> AgentTurn:
+        """Appends the messages of one turn to every memory that the agent may write to; see AgentMemories.record_turn.
+
+        The call returns when all of them hold the turn.
+        """
+        request = wire.RecordAgentTurnRequest(self._ref.id, wire_messages(messages), self._ref.input, operation_id)
+        return agent_turn_from_json(await self._calls.call(wire.RECORD_AGENT_TURN, request))

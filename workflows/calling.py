@@ -1,0 +1,116 @@
+"""How workflow code starts our activities: requests are checked and sized before any command is made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from datetime import timedelta
+from typing import Any, cast
+
+from temporalio import workflow
+from temporalio.common import RetryPolicy
+from temporalio.exceptions import ApplicationError
+
+from durable_memory.activities import wire
+from durable_memory.memory.types import InvalidValue, MessageInput, as_messages, checked_ids, clean_json
+
+_RETRY = RetryPolicy(initial_interval=timedelta(milliseconds=200), maximum_interval=timedelta(seconds=10))
+CALL = workflow.ActivityConfig(
+    start_to_close_timeout=timedelta(seconds=10),
+    schedule_to_close_timeout=timedelta(minutes=10),
+    retry_policy=_RETRY,
+)
+LOCAL = workflow.LocalActivityConfig(
+    start_to_close_timeout=timedelta(seconds=10),
+    schedule_to_close_timeout=timedelta(minutes=10),
+    retry_policy=_RETRY,
+)
+FLUSH = workflow.ActivityConfig(
+    start_to_close_timeout=timedelta(minutes=10),
+    schedule_to_close_timeout=timedelta(hours=1),
+    heartbeat_timeout=timedelta(seconds=15),
+    retry_policy=_RETRY,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Where and how the calls of one handle run.
+
+    task_queue: the workflow's own by default. config: overrides of the timeouts and the retry policy.
+    """
+
+    task_queue: str | None = None
+    config: workflow.ActivityConfig = field(default_factory=workflow.ActivityConfig)
+
+    async def call(
+        self, activity: str, request: wire.Request, defaults: workflow.ActivityConfig = CALL
+    ) -> dict[str, Any]:
+        """Runs one of our activities and returns its answer."""
+        data = request_fields(request)
+        check_size(activity, data)
+        config = defaults.copy()
+        config.update(self.config)
+        if self.task_queue is not None:
+            config["task_queue"] = self.task_queue
+        answer: dict[str, Any] = await workflow.execute_activity(activity, data, result_type=dict[str, Any], **config)
+        return answer
+
+
+def request_fields(request: object, path: str = "") -> dict[str, Any]:
+    """The fields of a request that are set, checked. Messages, which have been checked, are not copied."""
+    data: dict[str, Any] = {}
+    for item in fields(cast("Any", request)):
+        value = getattr(request, item.name)
+        if isinstance(value, wire.MemoryField):
+            data[item.name] = request_fields(value, f"{item.name}.")
+        elif item.name == "messages":
+            data[item.name] = value
+        elif value is not None:
+            data[item.name] = checked(clean_json, value, path + item.name)
+    return data
+
+
+def wire_messages(value: MessageInput | Sequence[MessageInput]) -> list[dict[str, Any]]:
+    """Returns what a caller appends as the wire carries it; what it cannot carry fails the workflow."""
+    return [cast("dict[str, Any]", message.to_dict()) for message in checked(as_messages, value)]
+
+
+async def call_here(activity: str, request: wire.Request) -> dict[str, Any]:
+    """Runs a read in a local activity. No write: its attempts may outlive the worker, and their names with it."""
+    answer: dict[str, Any] = await workflow.execute_local_activity(
+        activity, request_fields(request), result_type=dict[str, Any], **LOCAL
+    )
+    return answer
+
+
+def wire_ids(value: Sequence[str]) -> list[str]:
+    """Returns ids of messages, checked."""
+    return list(checked(checked_ids, value))
+
+
+def checked(check: Any, *arguments: object) -> Any:
+    """Runs a check of the value types; what it refuses fails the workflow, not its task for ever."""
+    try:
+        return check(*arguments)
+    except InvalidValue as error:
+        raise ApplicationError(str(error), type="MemoryInvalid", non_retryable=True) from None
+
+
+def check_size(activity: str, data: dict[str, Any]) -> None:
+    """Refuses a request that Temporal would not carry, and warns of one that makes a history large."""
+    payloads = workflow.payload_converter().to_payloads([data])
+    size = sum(len(payload.data) for payload in payloads)
+    if size > wire.MAX_REQUEST_BYTES:
+        raise ApplicationError(
+            f"{activity}: the request is {size:,} bytes encoded, the limit is {wire.MAX_REQUEST_BYTES:,}: "
+            "send messages in parts, or write them from an activity",
+            type="MemoryInvalid",
+            non_retryable=True,
+        )
+    if size > wire.WARN_REQUEST_BYTES:
+        workflow.logger.warning(
+            "%s: the request is %d bytes and stays in this workflow's history; write from an activity by reference",
+            activity,
+            size,
+        )
