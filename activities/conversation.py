@@ -94,7 +94,15 @@ async def flush(request: Any = None) -> Json:
     """Runs one flush; see wire.FlushRequest."""
     asked = parse(wire.FlushRequest, request)
     async with heartbeating():
-        return answer_of(await _memory(asked.memory).flush(force=asked.force, operation_id=asked.operation_id))
+        result = await _memory(asked.memory).flush(
+            force=asked.force,
+            dry_run=asked.dry_run,
+            max_messages=asked.max_messages,
+            threshold=asked.threshold,
+            wait=asked.wait,
+            operation_id=asked.operation_id,
+        )
+    return answer_of(result)
 
 
 @activity.defn(name=wire.STATS)

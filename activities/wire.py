@@ -180,10 +180,14 @@ class ClearRequest:
 
 @dataclass(frozen=True, slots=True)
 class FlushRequest:
-    """Of memory.flush: one flush, run by the activity itself."""
+    """Of memory.flush: one flush, run by the activity itself unless `wait` is false."""
 
     memory: MemoryField
     force: bool = False
+    dry_run: bool = False
+    max_messages: int | None = None
+    threshold: float | None = None
+    wait: bool = True
     operation_id: str | None = None
     contract: int = CONTRACT
 

@@ -60,6 +60,7 @@ _ABOUT: Final = (
 _SCALARS: Final[Mapping[object, Json]] = {
     bool: {"type": "boolean"},
     int: {"type": "integer"},
+    float: {"type": "number"},
     str: {"type": "string"},
     NoneType: {"type": "null"},
     datetime: {"type": "string", "format": "date-time"},

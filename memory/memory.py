@@ -14,7 +14,7 @@ from durable_memory.memory.caller import Caller
 from durable_memory.memory.codec import decode, view_of
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
-from durable_memory.memory.flushing.ended import measured_flush
+from durable_memory.memory.flushing.call import FlushCall, run_call
 from durable_memory.memory.health import judge
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.services import Services
@@ -212,32 +212,30 @@ class Memory:
             operation = self._writing.operation(operation_id, "clear")
             return await self._services.store.clear(self._id, operation, mode=self._access.mode)
 
-    async def flush(self, *, force: bool = False, operation_id: str | None = None) -> FlushResult:
+    async def flush(
+        self,
+        *,
+        force: bool = False,
+        dry_run: bool = False,
+        max_messages: int | None = None,
+        threshold: float | None = None,
+        wait: bool = True,
+        operation_id: str | None = None,
+    ) -> FlushResult:
         """Runs one flush here and now, instead of waiting for the background.
 
         force: below the threshold too, and down to what is never flushed (system, pinned, keep_first, keep_last).
-        An outcome `busy` means that another flush runs. Raises MemorySummaryRejected.
+        dry_run: only tells what a flush would take now. max_messages: takes no more, in whole groups, what waits for
+        its summary first. threshold: the fill from which it is due, in this call instead of summarize_threshold. wait:
+        False wakes the background and returns. An outcome `busy` means that another flush runs. Raises MemoryInvalid,
+        MemorySummaryRejected.
         """
         with telemetry.measured("flush", self._id):
             self._check("flush")
             attempt = self._writing.attempt(operation_id)
-            run = self._services.flush.run(
-                self._id,
-                owner=attempt.operation_id,
-                limits=self._limits,
-                force=force,
-                deadline_ms=attempt.deadline_ms,
-            )
-            result = await measured_flush(run, self._services.store, self._resource, self._id)
-            if result.flush_due:
-                await self._services.waker.wake(self._id)
-            return result
-
-    async def wake_flush(self, *, force: bool = False) -> None:
-        """Asks the background for a flush and returns; see `flush` for `force`."""
-        with telemetry.measured("wake_flush", self._id):
-            self._check("flush")
-            await self._services.waker.wake(self._id, force=force)
+            call = FlushCall(force, dry_run, max_messages, threshold, wait)
+            call.check(self._resource)
+            return await run_call(call, self._services, self._resource, self._id, attempt, self._limits)
 
     async def stats(self) -> MemoryStats:
         """Returns the counters; loads no message and writes nothing."""

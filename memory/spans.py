@@ -29,7 +29,6 @@ OPERATION_NAMES: Final[Mapping[str, str]] = {
     "pin": "update_memory",
     "unpin": "update_memory",
     "flush": "update_memory",
-    "wake_flush": "update_memory",
     "delete": "delete_memory",
     "clear": "delete_memory",
     "read": "search_memory",

@@ -140,9 +140,29 @@ class AgentMemory:
         request = wire.ClearRequest(self._memory(), confirm, operation_id)
         return from_json(ClearResult, await self._calls.call(wire.CLEAR, request))
 
-    async def flush(self, *, force: bool = False, operation_id: str | None = None) -> FlushResult:
-        """Runs one flush now and waits for it; see Memory.flush. The background needs no such call."""
-        request = wire.FlushRequest(self._memory(), force, operation_id)
+    async def flush(
+        self,
+        *,
+        force: bool = False,
+        dry_run: bool = False,
+        max_messages: int | None = None,
+        threshold: float | None = None,
+        wait: bool = True,
+        operation_id: str | None = None,
+    ) -> FlushResult:
+        """Runs one flush now and waits for it, unless `wait` is False; see Memory.flush.
+
+        The background needs no such call.
+        """
+        request = wire.FlushRequest(
+            self._memory(),
+            force=force,
+            dry_run=dry_run,
+            max_messages=max_messages,
+            threshold=threshold,
+            wait=wait,
+            operation_id=operation_id,
+        )
         return from_json(FlushResult, await self._calls.call(wire.FLUSH, request, FLUSH))
 
     async def stats(self) -> MemoryStats:

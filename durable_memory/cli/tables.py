@@ -33,6 +33,7 @@ _REASONS = {
     "below_threshold": "below the threshold; --force flushes anyway",
     "pinned": "system and pinned messages are all there is",
     "keep": "keep_first and keep_last keep all there is",
+    "max_messages": "the next group alone has more messages than --max-messages",
 }
 
 
@@ -87,14 +88,18 @@ def health_table(resource: str, key: str, health: MemoryHealth) -> Table:
 
 def flush_table(resource: str, key: str, result: FlushResult) -> Table:
     """What a flush did."""
-    changed = result.outcome in ("committed", "dropped")
+    changed = result.outcome in ("committed", "dropped", "planned")
+    would = result.outcome == "planned"
     rows = [
         ("outcome", result.outcome),
         ("reason", _REASONS.get(result.reason or "", result.reason or "")),
-        ("taken out", counted(len(result.removed_ids), "message") if changed else ""),
+        ("would take out" if would else "taken out", counted(len(result.removed_ids), "message") if changed else ""),
         ("summary", result.summary_id or ""),
         ("view before", _size(result.messages_before, result.tokens_before) if changed else ""),
-        ("view now", _size(result.messages_after, result.tokens_after) if changed else ""),
+        (
+            "view then, at most" if would else "view now",
+            _size(result.messages_after, result.tokens_after) if changed else "",
+        ),
         ("free in", f"{result.retry_after_ms:,} ms" if result.retry_after_ms else ""),
         ("flush due", "yes" if result.flush_due else ""),
     ]

@@ -11,8 +11,9 @@ from durable_memory.cli import tables
 from durable_memory.cli.options import AgentId, Form, Key, Memories, OperationId, Project, RedisUrl, Resource
 from durable_memory.cli.output import Output, say, show
 from durable_memory.cli.session import with_memory
+from durable_memory.cli.waking import require_temporal
 from durable_memory.memory.memory import Memory
-from durable_memory.memory.types import ClearResult
+from durable_memory.memory.types import ClearResult, FlushResult
 from durable_memory.memory.types.answers import to_json
 
 _UNDONE = ("busy", "stale")
@@ -23,6 +24,15 @@ def flush(  # noqa: PLR0913 - each argument is one of the command line
     key: Key,
     *,
     force: Annotated[bool, typer.Option("--force", help="Below the threshold too.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would be taken.")] = False,
+    max_messages: Annotated[
+        int | None, typer.Option("--max-messages", min=1, help="Take no more, in whole groups.", show_default=False)
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option("--threshold", help="Due from this fill, instead of summarize_threshold.", show_default=False),
+    ] = None,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Or wake a worker and return.")] = True,
     operation_id: OperationId = None,
     agent: AgentId = None,
     redis_url: RedisUrl = None,
@@ -34,10 +44,23 @@ def flush(  # noqa: PLR0913 - each argument is one of the command line
 
     Exit code 1 if another flush was in its way.
     """
+
+    async def work(memory: Memory) -> FlushResult:
+        if not wait:
+            await require_temporal()
+        return await memory.flush(
+            force=force,
+            dry_run=dry_run,
+            max_messages=max_messages,
+            threshold=threshold,
+            wait=wait,
+            operation_id=operation_id,
+        )
+
     result = with_memory(
         resource,
         key,
-        lambda memory: memory.flush(force=force, operation_id=operation_id),
+        work,
         agent=agent,
         redis_url=redis_url,
         project=project,

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from durable_memory.activities.waker import TemporalWaker
 from durable_memory.cli.output import say
-from durable_memory.memory.errors import MemoryUnavailable
+from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 from durable_memory.memory.identity import MemoryId
 from durable_memory.temporal_connection import connect_temporal, load_profile
+
+
+async def require_temporal() -> None:
+    """Raises MemoryInvalid or MemoryUnavailable where no worker could be woken from here."""
+    profile = load_profile()
+    if profile.address is None:
+        raise MemoryInvalid("TEMPORAL_ADDRESS: is not set, so no worker can be woken from here; leave out --no-wait")
+    await connect_temporal(profile)
 
 
 class CommandWaker:

@@ -116,7 +116,11 @@ class Driven:
         """Returns all that can be seen without changing anything: equal before and after a refused call."""
         return await self.read(), await self.stats()
 
-    async def begin(self, owner: str = "flusher/1", *, force: bool = False) -> Begun:
+    async def plan(self, *, force: bool = False, most: int | None = None) -> FlushResult:
+        """Asks what a flush would take."""
+        return await self.store.plan(self.memory, self.limits, force=force, max_messages=most)
+
+    async def begin(self, owner: str = "flusher/1", *, force: bool = False, most: int | None = None) -> Begun:
         """Asks for a batch."""
         return await self.store.begin(
             self.memory,
@@ -125,17 +129,20 @@ class Driven:
             force=force,
             attempt_ends_ms=self.clock.now_ms() + self.patience_ms,
             limits=self.limits,
+            max_messages=most,
         )
 
-    async def batch(self, owner: str = "flusher/1", *, force: bool = False) -> Batch:
+    async def batch(self, owner: str = "flusher/1", *, force: bool = False, most: int | None = None) -> Batch:
         """Asks for a batch where one must be given."""
-        begun = await self.begin(owner, force=force)
+        begun = await self.begin(owner, force=force, most=most)
         assert isinstance(begun, Batch), begun
         return begun
 
-    async def refused_begin(self, owner: str = "flusher/1", *, force: bool = False) -> FlushResult:
+    async def refused_begin(
+        self, owner: str = "flusher/1", *, force: bool = False, most: int | None = None
+    ) -> FlushResult:
         """Asks for a batch where none must be given."""
-        begun = await self.begin(owner, force=force)
+        begun = await self.begin(owner, force=force, most=most)
         assert isinstance(begun, FlushResult), begun
         return begun
 
@@ -175,9 +182,10 @@ class Driven:
         assert committed.outcome == "committed", committed
         return committed
 
-    async def drop(self, *, force: bool = False, op: str | None = None) -> FlushResult:
+    async def drop(self, *, force: bool = False, op: str | None = None, most: int | None = None) -> FlushResult:
         """Flushes a memory that drops."""
-        return await self.store.drop(self.memory, self.operation(op, str(force)), self.limits, force=force)
+        operation = self.operation(op, str(force))
+        return await self.store.drop(self.memory, operation, self.limits, force=force, max_messages=most)
 
     async def waiting(self) -> list[str]:
         """Returns the texts of the overflow, and gives the batch that showed them back.

@@ -23,6 +23,7 @@ from durable_memory.testing.dropping import DroppingContract
 from durable_memory.testing.eviction import EvictionContract
 from durable_memory.testing.flush_committing import FlushCommitContract
 from durable_memory.testing.flush_leasing import FlushLeaseContract
+from durable_memory.testing.flush_planning import FlushPlanningContract
 from durable_memory.testing.flush_selecting import FlushSelectionContract
 from durable_memory.testing.groups import GroupsContract
 from durable_memory.testing.index import IndexContract
@@ -51,6 +52,7 @@ class StoreContract(
     DeletingContract,
     ClearingContract,
     FlushSelectionContract,
+    FlushPlanningContract,
     FlushLeaseContract,
     FlushCommitContract,
     DroppingContract,

@@ -211,6 +211,11 @@ class MemoryResource(Declaration):
         """Returns the numbers that govern each memory of this resource."""
         return self._limits
 
+    def limits_due_at(self, threshold: float) -> Limits:
+        """Returns the numbers with another summarize_threshold: what one call of flush may ask for."""
+        flushing = self.flushing.model_copy(update={"summarize_threshold": threshold})
+        return compute_limits(self.model_copy(update={"flushing": flushing}))
+
     @property
     def counting(self) -> Counting | None:
         """How tokens are counted; None where the declaration leaves that to the process."""

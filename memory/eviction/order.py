@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
-Blocked: TypeAlias = Literal["below_threshold", "pinned", "keep"]
+Blocked: TypeAlias = Literal["below_threshold", "pinned", "keep", "max_messages"]
 """Why a flush takes nothing."""
 
 

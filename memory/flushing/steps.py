@@ -71,7 +71,16 @@ class Flush:
         other._store = store  # noqa: SLF001 - a copy of our own
         return other
 
-    async def begin(self, memory: MemoryId, owner: str, *, force: bool, limits: Limits, attempt_ends_ms: int) -> Begun:
+    async def begin(
+        self,
+        memory: MemoryId,
+        owner: str,
+        *,
+        force: bool,
+        limits: Limits,
+        attempt_ends_ms: int,
+        max_messages: int | None = None,
+    ) -> Begun:
         """Takes the lease and chooses what to summarise; see Store.begin. Only for memories that summarise."""
         asked = time.perf_counter()
         begun = await self._store.begin(
@@ -81,6 +90,7 @@ class Flush:
             force=force,
             attempt_ends_ms=attempt_ends_ms,
             limits=limits,
+            max_messages=max_messages,
         )
         if isinstance(begun, Batch):
             telemetry.record_lease_wait(memory.resource, "taken", time.perf_counter() - asked)
@@ -115,7 +125,16 @@ class Flush:
         """Gives batch and lease back; see Store.fail."""
         return await self._store.fail(memory, batch, error_type, retry_after_ms)
 
-    async def run(self, memory: MemoryId, *, owner: str, limits: Limits, force: bool, deadline_ms: int) -> FlushResult:
+    async def run(
+        self,
+        memory: MemoryId,
+        *,
+        owner: str,
+        limits: Limits,
+        force: bool,
+        deadline_ms: int,
+        max_messages: int | None = None,
+    ) -> FlushResult:
         """Runs a whole flush, or drops where the memory drops.
 
         If it fails, is cancelled or reaches its deadline, batch and lease are given back and nothing has changed. The
@@ -127,11 +146,20 @@ class Flush:
             limits: of the memory.
             force: ignore threshold and target.
             deadline_ms: Unix time by which it is done or given up.
+            max_messages: take no more messages, in whole groups.
         """
         if not limits.summarize:
-            return await self._store.drop(memory, Operation(owner, deadline_ms, digest=""), limits, force=force)
+            operation = Operation(owner, deadline_ms, digest="")
+            return await self._store.drop(memory, operation, limits, force=force, max_messages=max_messages)
         beginning = asyncio.create_task(
-            self.begin(memory, owner, force=force, limits=limits, attempt_ends_ms=deadline_ms)
+            self.begin(
+                memory,
+                owner,
+                force=force,
+                limits=limits,
+                attempt_ends_ms=deadline_ms,
+                max_messages=max_messages,
+            )
         )
         seconds_left = (deadline_ms - self._clock.now_ms()) / 1_000
         timeout = asyncio.timeout(seconds_left)

@@ -46,7 +46,7 @@ class Settlement:
                 wanted[self._action(memory)].append(memory)
         cleared = await self._clear(wanted["clear"])
         for memory in wanted["flush"]:
-            await self._client.at(memory).wake_flush(force=True)
+            await self._client.at(memory).flush(force=True, wait=False)
         if owned:
             await self._backend.index.release(*self._workflow)
         return {

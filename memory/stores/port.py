@@ -227,13 +227,33 @@ class Store(Protocol):
         ...
 
     async def begin(
-        self, memory: MemoryId, owner: str, *, batch_id: str, force: bool, attempt_ends_ms: int, limits: Limits
+        self,
+        memory: MemoryId,
+        owner: str,
+        *,
+        batch_id: str,
+        force: bool,
+        attempt_ends_ms: int,
+        limits: Limits,
+        max_messages: int | None = None,
     ) -> Begun:
         """Takes the lease and the next fence and notes a batch, in one step.
 
         The same owner gets the same batch again, or its result. batch_id: a fresh random id, unused if the owner has a
         batch. force: ignore threshold and target, take all but what is kept. attempt_ends_ms: Unix time after which
-        this request is refused with MemoryOperationExpired, so a dead attempt takes no lease.
+        this request is refused with MemoryOperationExpired, so a dead attempt takes no lease. max_messages: take no
+        more, in whole groups; what waits in the overflow goes first. If the first group alone is larger: `nothing`,
+        with the reason `max_messages`.
+        """
+        ...
+
+    async def plan(
+        self, memory: MemoryId, limits: Limits, *, force: bool, max_messages: int | None = None
+    ) -> FlushResult:
+        """Tells what begin, or drop, would take now, by the same selection. Writes nothing.
+
+        Outcome `planned`, `nothing`, `busy`, `gone`. tokens_after: where the memory summarises, with a summary as large
+        as it may become.
         """
         ...
 
@@ -264,7 +284,9 @@ class Store(Protocol):
         """
         ...
 
-    async def drop(self, memory: MemoryId, operation: Operation, limits: Limits, *, force: bool) -> FlushResult:
+    async def drop(
+        self, memory: MemoryId, operation: Operation, limits: Limits, *, force: bool, max_messages: int | None = None
+    ) -> FlushResult:
         """The flush of a memory that drops: selects by the same rules as begin and removes, in one step.
 
         Outcome `dropped`, `nothing`, `gone`.

@@ -65,7 +65,7 @@ class ClearResult:
     cleared: int
 
 
-FlushOutcome: TypeAlias = Literal["committed", "dropped", "nothing", "gone", "stale", "busy"]
+FlushOutcome: TypeAlias = Literal["committed", "dropped", "nothing", "gone", "stale", "busy", "planned", "signalled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +73,10 @@ class FlushResult:
     """What a flush did.
 
     outcome: `committed` (a summary replaced messages), `dropped` (messages removed, the resource drops), `nothing`
-    (see reason: below_threshold, pinned, keep), `gone` or `stale` (the memory was cleared, expired or replaced
-    meanwhile; nothing was written), `busy` (another flush holds the lease). tokens and messages are those of the
-    live view before and after.
+    (see reason: below_threshold, pinned, keep, max_messages), `gone` or `stale` (the memory was cleared, expired or
+    replaced meanwhile; nothing was written), `busy` (another flush holds the lease), `planned` (a dry run: what would
+    be removed, with a summary counted as large as it may become), `signalled` (the background was told). tokens and
+    messages are those of the live view before and after.
     """
 
     outcome: FlushOutcome

@@ -26,7 +26,7 @@ def column(heading: str, above: str = "# Operations") -> set[str]:
 
 
 def methods(kind: type) -> set[str]:
-    return {name for name in vars(kind) if not name.startswith("_")} - {"ref", "id", "memories", "wake_flush"}
+    return {name for name in vars(kind) if not name.startswith("_")} - {"ref", "id", "memories"}
 
 
 def names_of(activities: Sequence[object]) -> set[str]:

@@ -112,12 +112,16 @@ export type FinalErrorType =
 export interface FlushRequest {
   memory: MemoryField;
   force?: boolean;
+  dry_run?: boolean;
+  max_messages?: number | null;
+  threshold?: number | null;
+  wait?: boolean;
   operation_id?: string | null;
   contract?: number;
 }
 
 export interface FlushResult {
-  outcome: 'committed' | 'dropped' | 'nothing' | 'gone' | 'stale' | 'busy';
+  outcome: 'committed' | 'dropped' | 'nothing' | 'gone' | 'stale' | 'busy' | 'planned' | 'signalled';
   reason: string | null;
   removed_ids: string[];
   summary_id: string | null;

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from durable_memory.memory.limits import Limits
-from durable_memory.memory.stores.in_memory.flushing import select
+from durable_memory.memory.stores.in_memory.flushing import Selection, select, summaries_along
 from durable_memory.memory.stores.in_memory.state import MemoryState
 from durable_memory.memory.stores.in_memory.values import OVERFLOW, Tally
 from durable_memory.memory.stores.port import ABSENT
@@ -40,6 +40,27 @@ def flushed(
         reason=reason,
         removed_ids=removed_ids,
         summary_id=summary_id,
+        tokens_before=before.tokens,
+        tokens_after=after.tokens,
+        messages_before=before.messages,
+        messages_after=after.messages,
+        flush_due=state.flush_due(limits),
+    )
+
+
+def planned(state: MemoryState, selection: Selection, limits: Limits) -> FlushResult:
+    """Returns what a flush of this selection would do; a summary is counted as large as it may become."""
+    before = state.view
+    live = [group for group in selection.groups if group.place != OVERFLOW]
+    after = Tally(before.tokens, before.messages)
+    if limits.summarize:
+        live += [state.where[number] for number in summaries_along(state, limits)]
+        after.change(limits.summary_tokens, 1)
+    for group in live:
+        after.change(-group.tokens, -group.messages)
+    return FlushResult(
+        "planned",
+        removed_ids=tuple(state.id_at(number) for number in selection.numbers),
         tokens_before=before.tokens,
         tokens_after=after.tokens,
         messages_before=before.messages,

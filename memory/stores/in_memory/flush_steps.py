@@ -9,7 +9,7 @@ from durable_memory.memory.clock import Clock, SystemClock
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
-from durable_memory.memory.stores.in_memory.answers import flushed
+from durable_memory.memory.stores.in_memory.answers import flushed, planned
 from durable_memory.memory.stores.in_memory.flushing import (
     busy_for_ms,
     note_batch,
@@ -34,7 +34,15 @@ class InMemoryFlushing:
         self._shelves = Shelves()
 
     async def begin(
-        self, memory: MemoryId, owner: str, *, batch_id: str, force: bool, attempt_ends_ms: int, limits: Limits
+        self,
+        memory: MemoryId,
+        owner: str,
+        *,
+        batch_id: str,
+        force: bool,
+        attempt_ends_ms: int,
+        limits: Limits,
+        max_messages: int | None = None,
     ) -> Begun:
         """See Store."""
         refusals.check_mode(limits.mode, "flush", memory.resource)
@@ -53,12 +61,29 @@ class InMemoryFlushing:
             if busy_ms:
                 return FlushResult("busy", retry_after_ms=busy_ms)
             state.obey(limits, now)
-            selection = select(state, limits, force=force, now_ms=now)
+            selection = select(state, limits, force=force, now_ms=now, max_messages=max_messages)
             if not selection.groups:
                 return flushed("nothing", state.view, state, limits, reason=selection.blocked)
             state.batch = note_batch(state, selection, owner=owner, batch_id=batch_id, limits=limits)
         state.lease = Lease(owner, now + limits.lease_ms)
         return state.batch.batch
+
+    async def plan(
+        self, memory: MemoryId, limits: Limits, *, force: bool, max_messages: int | None = None
+    ) -> FlushResult:
+        """See Store."""
+        now = self._clock.now_ms()
+        state = self._shelves.state(memory, now)
+        if state is None:
+            return FlushResult("gone")
+        busy_ms = busy_for_ms(state, "", now, force=force) if limits.summarize else 0
+        if busy_ms:
+            return FlushResult("busy", retry_after_ms=busy_ms)
+        state = state.obedient(limits, now)
+        selection = select(state, limits, force=force, now_ms=now, max_messages=max_messages)
+        if not selection.groups:
+            return flushed("nothing", state.view, state, limits, reason=selection.blocked)
+        return planned(state, selection, limits)
 
     async def content(self, memory: MemoryId, batch: Batch, cursor: int) -> BatchPage | Stopped:
         """See Store."""
@@ -131,7 +156,9 @@ class InMemoryFlushing:
         state.last_flush = (now, f"failed: {error_type}")
         return None
 
-    async def drop(self, memory: MemoryId, operation: Operation, limits: Limits, *, force: bool) -> FlushResult:
+    async def drop(
+        self, memory: MemoryId, operation: Operation, limits: Limits, *, force: bool, max_messages: int | None = None
+    ) -> FlushResult:
         """See Store."""
         refusals.check_mode(limits.mode, "flush", memory.resource)
         now = self._clock.now_ms()
@@ -145,7 +172,7 @@ class InMemoryFlushing:
         if state is not None:
             before = state.view
             state.obey(limits, now)
-            selection = select(state, limits, force=force, now_ms=now)
+            selection = select(state, limits, force=force, now_ms=now, max_messages=max_messages)
             removed = tuple(state.id_at(number) for number in selection.numbers)
             for group in selection.groups:
                 state.remove(group, until_ms(shelf, operation.deadline_ms))

@@ -33,8 +33,40 @@ class Selection:
         return tuple(sorted(number for group in self.groups for number in group.entries))
 
 
-def select(state: MemoryState, limits: Limits, *, force: bool, now_ms: int) -> Selection:
-    """Chooses what a flush takes now. Changes nothing."""
+def select(
+    state: MemoryState, limits: Limits, *, force: bool, now_ms: int, max_messages: int | None = None
+) -> Selection:
+    """Chooses what a flush takes now, at most so many messages. Changes nothing."""
+    selection = _select(state, limits, force=force, now_ms=now_ms)
+    return selection if max_messages is None else _bounded(selection, max_messages)
+
+
+def _bounded(selection: Selection, max_messages: int) -> Selection:
+    """Cuts a selection by whole groups: what waits goes first, then the groups in their order."""
+    waiting = sorted((group for group in selection.groups if group.place == OVERFLOW), key=lambda one: one.number)
+    taken: list[Group] = []
+    left = max_messages
+    for group in (*waiting, *(group for group in selection.groups if group.place != OVERFLOW)):
+        left -= group.messages
+        if left < 0:
+            break
+        taken.append(group)
+    return Selection(tuple(taken), "max_messages" if selection.groups else selection.blocked)
+
+
+def summaries_along(state: MemoryState, limits: Limits) -> tuple[int, ...]:
+    """Returns the old summaries that a flush summarises along.
+
+    Without a share of their own, the room of summaries is as large as one. With a share, the old ones stay while the
+    next would stand beside them. A limit of messages keeps room for one alone.
+    """
+    share = limits.share_of(LONG_TERM)
+    stored = state.tallies[LONG_TERM].tokens
+    beside = share is not None and limits.max_messages is None and stored + limits.summary_tokens <= share
+    return () if beside else tuple(state.groups[LONG_TERM])
+
+
+def _select(state: MemoryState, limits: Limits, *, force: bool, now_ms: int) -> Selection:
     if not force and not state.flush_due(limits):
         return Selection((), "below_threshold")
     outside = state.outside
@@ -84,17 +116,9 @@ def busy_for_ms(state: MemoryState, owner: str, now_ms: int, *, force: bool) -> 
 
 
 def note_batch(state: MemoryState, selection: Selection, *, owner: str, batch_id: str, limits: Limits) -> StoredBatch:
-    """Returns the batch of this selection under the next fence, with all old summaries in it.
-
-    Without a share of their own, the room of summaries is as large as one. With a share, the old ones stay while the
-    next would stand beside them. A limit of messages keeps room for one alone.
-    """
+    """Returns the batch of this selection under the next fence, with the old summaries that go along."""
     state.fence += 1
-    share = limits.share_of(LONG_TERM)
-    stored = state.tallies[LONG_TERM].tokens
-    beside = share is not None and limits.max_messages is None and stored + limits.summary_tokens <= share
-    summaries = () if beside else tuple(state.groups[LONG_TERM])
-    numbers = selection.numbers
+    summaries, numbers = summaries_along(state, limits), selection.numbers
     batch = Batch(
         incarnation=state.incarnation,
         fence=state.fence,

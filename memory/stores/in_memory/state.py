@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
@@ -195,6 +196,14 @@ class MemoryState:
             return self.groups_in(section, limits)
         groups = (group for place, held in self.groups.items() if in_conversation(place) for group in held.values())
         return sorted(groups, key=lambda group: group.number)
+
+    def obedient(self, limits: Limits, now_ms: int) -> MemoryState:
+        """Returns itself under these limits, or a copy where that would be a change."""
+        if self._ruled_by == (SCORES_OF[limits.policy], limits.open_group_ms):
+            return self
+        other = copy.deepcopy(self)
+        other.obey(limits, now_ms)
+        return other
 
     def access(self, group: Group, limits: Limits, now_ms: int) -> None:
         """Records an access to a live group, if the policy cares for accesses."""

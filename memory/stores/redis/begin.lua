@@ -1,6 +1,6 @@
 -- Begins a flush: takes the lease and the next fence and notes the batch, or gives the same owner the same batch again.
--- ARGV: limits, operation of the owner, owner, batch id, force, end of the attempt.
--- parts: may_change state expiry operations groups order batch select
+-- ARGV: limits, operation of the owner, owner, batch id, force, end of the attempt, messages at most.
+-- parts: may_change state expiry operations groups order batch select bound
 local op, owner, batch_id, force, ends = ARGV[2], ARGV[3], ARGV[4], ARGV[5] == '1', tonumber(ARGV[6])
 if now > ends then
   return 'expired'
@@ -31,34 +31,26 @@ if m.flush_retry_at > now and not force then
 end
 adopt_policy()
 local taken = select(force)
+bound(taken, tonumber(ARGV[7]))
 if taken.reason then
   return table.concat({'nothing', taken.reason, live_tokens(), live_messages(), flush_due()}, ' ')
 end
 
--- Without a share of their own, the room of summaries is as large as one, so the old ones are always summarised along.
--- With a share, they are once the next would not stand beside them. A limit of messages keeps room for one alone.
-local beside = shares and max_messages == INF and m.long_tokens + summary_tokens <= long_room
-local summaries, seqs = beside and {} or redis.call('ZRANGE', key.long, 0, -1), {}
-for _, list in ipairs({redis.call('ZRANGE', key.overflow, 0, -1), taken.seqs}) do
-  for _, seq in ipairs(list) do
-    seqs[#seqs + 1] = tonumber(seq)
-  end
-end
-table.sort(seqs)
+local summaries, seqs = summaries_along(), numbers_of(taken)
 -- A page is what one answer may carry: some hundred messages, or fewer large ones.
-local pages, weight = {{}}, 0
+local pages, weight, tokens = {{}}, 0, 0
 for i, text in ipairs(records(seqs)) do
   if #pages[#pages] >= 200 or weight + #text > 500000 and #pages[#pages] > 0 then
     pages[#pages + 1], weight = {}, 0
   end
   table.insert(pages[#pages], seqs[i])
-  weight = weight + #text
+  weight, tokens = weight + #text, tokens + tokens_of(text)
 end
 
 m.fence = m.fence + 1
 redis.call('DEL', key.batch)
-redis.call('HSET', key.batch, 'id', batch_id, 'owner', owner, 'fence', m.fence, 'messages', #seqs, 'tokens',
-  taken.tokens + m.overflow_tokens, 'summary_max', summary_tokens, 'summaries', table.concat(summaries, ' '),
+redis.call('HSET', key.batch, 'id', batch_id, 'owner', owner, 'fence', m.fence, 'messages', #seqs, 'tokens', tokens,
+  'summary_max', summary_tokens, 'summaries', table.concat(summaries, ' '),
   'pages', #pages)
 for i, page in ipairs(pages) do
   redis.call('HSET', key.batch, 'p:' .. i - 1, table.concat(page, ' '))

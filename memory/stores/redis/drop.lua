@@ -1,6 +1,6 @@
 -- The flush of a memory that drops: selects and removes in one step.
--- ARGV: limits, operation, digest, deadline, tag, force.
--- parts: may_change state expiry operations groups order batch select
+-- ARGV: limits, operation, digest, deadline, tag, force, messages at most.
+-- parts: may_change state expiry operations groups order batch select bound
 local op, digest, deadline, tag, force = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6] == '1'
 if now > deadline then
   return 'expired'
@@ -19,17 +19,13 @@ end
 local tokens_before, messages_before = live_tokens(), live_messages()
 adopt_policy()
 local taken = select(force)
+bound(taken, tonumber(ARGV[7]))
 local names = {}
 if not taken.reason then
-  local waiting, seqs = redis.call('ZRANGE', key.overflow, 0, -1), {}
-  for _, list in ipairs({waiting, taken.seqs}) do
-    for _, seq in ipairs(list) do
-      seqs[#seqs + 1] = tonumber(seq)
-    end
-  end
-  table.sort(seqs)
+  local waiting, seqs, tokens = taken.waiting, numbers_of(taken), 0
   for i, text in ipairs(records(seqs)) do
     names[i] = seqs[i] .. '-' .. string.match(text, '^..(....)')
+    tokens = tokens + tokens_of(text)
   end
   command_on('ZREM', key.overflow, waiting)
   for place, of_place in pairs(taken.seqs_of) do
@@ -42,7 +38,7 @@ if not taken.reason then
   end
   command_on('HDEL', key.msg, seqs)
   drop_batch_with(seqs)
-  m.overflow_tokens, m.overflow_messages = 0, 0
+  m.overflow_tokens, m.overflow_messages = m.overflow_tokens - (tokens - taken.tokens), m.overflow_messages - #waiting
   m.version, m.tag, m.updated_at = m.version + 1, tag, now
   m.flush_at, m.flush_retry_at = now, 0
   redis.call('HSET', key.meta, 'flush_outcome', 'dropped')

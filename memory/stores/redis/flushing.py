@@ -11,8 +11,16 @@ from redis.exceptions import ResponseError
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.port import Batch, BatchPage, Begun, Entry, Operation, Stopped
-from durable_memory.memory.stores.redis import replies
-from durable_memory.memory.stores.redis.arguments import NO_LIMITS, batch_args, digest_of, digits, mark_of, packed
+from durable_memory.memory.stores.redis import flush_replies, replies
+from durable_memory.memory.stores.redis.arguments import (
+    NO_LIMIT,
+    NO_LIMITS,
+    batch_args,
+    digest_of,
+    digits,
+    mark_of,
+    packed,
+)
 from durable_memory.memory.stores.redis.keys import RedisKeys
 from durable_memory.memory.stores.redis.link import Link, Reply
 from durable_memory.memory.stores.redis.scripts import load_script
@@ -49,7 +57,15 @@ class RedisFlushing:
             replies.script_failed(memory.resource, error)
 
     async def begin(
-        self, memory: MemoryId, owner: str, *, batch_id: str, force: bool, attempt_ends_ms: int, limits: Limits
+        self,
+        memory: MemoryId,
+        owner: str,
+        *,
+        batch_id: str,
+        force: bool,
+        attempt_ends_ms: int,
+        limits: Limits,
+        max_messages: int | None = None,
     ) -> Begun:
         """See Store."""
         mark, _ = mark_of(owner)
@@ -60,17 +76,29 @@ class RedisFlushing:
             batch_id.encode(),
             b"1" if force else b"0",
             digits(attempt_ends_ms),
+            NO_LIMIT if max_messages is None else digits(max_messages),
         ]
-        return replies.begun(memory.resource, await self._run("begin", memory, args, limits.user_sections), owner)
+        return flush_replies.begun(memory.resource, await self._run("begin", memory, args, limits.user_sections), owner)
+
+    async def plan(
+        self, memory: MemoryId, limits: Limits, *, force: bool, max_messages: int | None = None
+    ) -> FlushResult:
+        """See Store."""
+        most = NO_LIMIT if max_messages is None else digits(max_messages)
+        args = [packed(limits), b"1" if force else b"0", most]
+        reply = await self._run("plan", memory, args, limits.user_sections)
+        return flush_replies.planned(memory.resource, reply)
 
     async def content(self, memory: MemoryId, batch: Batch, cursor: int) -> BatchPage | Stopped:
         """See Store."""
-        return replies.batch_page(await self._run("content", memory, [NO_LIMITS, *batch_args(batch), digits(cursor)]))
+        return flush_replies.batch_page(
+            await self._run("content", memory, [NO_LIMITS, *batch_args(batch), digits(cursor)])
+        )
 
     async def draft(self, memory: MemoryId, batch: Batch, summary: Entry) -> Stopped | None:
         """See Store."""
         args = [NO_LIMITS, *batch_args(batch), summary.payload.encode(), digits(summary.tokens)]
-        return replies.stopped(memory.resource, await self._run("draft", memory, args))
+        return flush_replies.stopped(memory.resource, await self._run("draft", memory, args))
 
     async def renew(self, memory: MemoryId, batch: Batch, limits: Limits) -> bool:
         """See Store."""
@@ -82,14 +110,16 @@ class RedisFlushing:
         mark, _ = mark_of(batch.owner)
         _, tag = mark_of(batch.id)
         args = [packed(limits), *batch_args(batch), mark, digits(deadline_ms), tag.encode()]
-        return replies.committed(memory.resource, await self._run("commit", memory, args, limits.user_sections))
+        return flush_replies.committed(memory.resource, await self._run("commit", memory, args, limits.user_sections))
 
     async def fail(self, memory: MemoryId, batch: Batch, error_type: str, retry_after_ms: int) -> Stopped | None:
         """See Store."""
         args = [NO_LIMITS, *batch_args(batch), error_type.encode(), digits(retry_after_ms)]
-        return replies.stopped(memory.resource, await self._run("fail", memory, args))
+        return flush_replies.stopped(memory.resource, await self._run("fail", memory, args))
 
-    async def drop(self, memory: MemoryId, operation: Operation, limits: Limits, *, force: bool) -> FlushResult:
+    async def drop(
+        self, memory: MemoryId, operation: Operation, limits: Limits, *, force: bool, max_messages: int | None = None
+    ) -> FlushResult:
         """See Store."""
         mark, tag = mark_of(operation.id)
         args = [
@@ -99,5 +129,6 @@ class RedisFlushing:
             digits(operation.deadline_ms),
             tag.encode(),
             b"1" if force else b"0",
+            NO_LIMIT if max_messages is None else digits(max_messages),
         ]
-        return replies.dropped(memory.resource, await self._run("drop", memory, args, limits.user_sections))
+        return flush_replies.dropped(memory.resource, await self._run("drop", memory, args, limits.user_sections))

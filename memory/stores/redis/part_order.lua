@@ -19,11 +19,23 @@ local function first_score(group, mark)
   return scoring == 'lfu' and ONE_ACCESS + group or band_of(mark) * BAND + group
 end
 
+-- The order that a policy would give that has not been adopted, by place, for who may write nothing: groups and scores
+-- in turn.
+local preview
+
+-- The order of a place: groups, or their messages where nothing is scored, each with its score.
+local function order_of_place(place, scored)
+  if preview then
+    return preview[place] or {}
+  end
+  return redis.call('ZRANGE', scored and place.evict or place.order, 0, -1, 'WITHSCORES')
+end
+
 -- The orders of several places as one. Returns the members, their places and their scores.
 local function merged(some, scored)
   local all, listed, owners, scores = {}, {}, {}, {}
   for _, place in ipairs(some) do
-    local list = redis.call('ZRANGE', scored and place.evict or place.order, 0, -1, 'WITHSCORES')
+    local list = order_of_place(place, scored)
     for i = 1, #list, 2 do
       all[#all + 1] = {tonumber(list[i + 1]), tonumber(list[i]), place}
     end
@@ -40,7 +52,7 @@ end
 -- Returns a function that gives a page of the order of these places: the number of each group's first message, and the
 -- scores. Several places are read at once: each is no longer than its part of the view.
 local function pages_of(some)
-  local scored = scoring ~= 'fifo' and m.policy == scoring
+  local scored = preview or (scoring ~= 'fifo' and m.policy == scoring)
   local all, owners, scores_of_all
   if #some > 1 then
     all, owners, scores_of_all = merged(some, scored)
@@ -56,6 +68,9 @@ local function pages_of(some)
       owner = function(i)
         return owners[first + i]
       end
+    elseif preview then
+      local order = order_of_place(some[1], true)
+      page = {unpack(order, 2 * first + 1, math.min(2 * last + 2, #order))}
     elseif not scored then
       return redis.call('ZRANGE', some[1].order, first, last), {}
     else
@@ -124,12 +139,9 @@ local function each_at_flush(some, skip, visit)
   end
 end
 
--- After a change of policy the groups that are there count as appended anew, in the order in which they came. This is
--- saved at once, so that scores and policy never disagree, also where the script refuses afterwards.
-local function adopt_policy()
-  if m.policy == scoring then
-    return
-  end
+-- After a change of policy the groups that are there count as appended anew, in the order in which they came. Returns
+-- scores and groups in turn, by place.
+local function scores_anew()
   local scores_of, seen, first, page_of = {}, {}, 0, pages_of(all_places)
   while scoring ~= 'fifo' do
     local seqs = page_of(first, first + 255)
@@ -148,6 +160,38 @@ local function adopt_policy()
     end
     first = first + 256
   end
+  return scores_of
+end
+
+-- Looks at the order that adopt_policy would give, and writes nothing.
+local function preview_policy()
+  if m.policy == scoring or scoring == 'fifo' then
+    return
+  end
+  local orders = {}
+  for place, scores in pairs(scores_anew()) do
+    local ranked = {}
+    for i = 1, #scores, 2 do
+      ranked[#ranked + 1] = {scores[i], scores[i + 1]}
+    end
+    table.sort(ranked, function(a, b)
+      return a[1] < b[1]
+    end)
+    orders[place] = {}
+    for _, one in ipairs(ranked) do
+      table.insert(orders[place], one[2])
+      table.insert(orders[place], one[1])
+    end
+  end
+  preview = orders
+end
+
+-- This is saved at once, so that scores and policy never disagree, also where the script refuses afterwards.
+local function adopt_policy()
+  if m.policy == scoring then
+    return
+  end
+  local scores_of = scores_anew()
   local keys = {}
   for i, place in ipairs(all_places) do
     redis.call('UNLINK', place.evict)

@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final, NoReturn, cast
+from typing import Any, Final, NoReturn
 
 from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged, MemoryFault
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
-from durable_memory.memory.stores.port import (
-    ABSENT,
-    Batch,
-    BatchPage,
-    Begun,
-    ScanPage,
-    Stopped,
-    StoredEntry,
-    StoredView,
-)
+from durable_memory.memory.stores.port import ABSENT, ScanPage, StoredEntry, StoredView
 from durable_memory.memory.stores.redis.arguments import PINNED_MARKS
 from durable_memory.memory.types import (
     LONG_TERM,
@@ -27,8 +18,6 @@ from durable_memory.memory.types import (
     AppendResult,
     ClearResult,
     DeleteResult,
-    FlushOutcome,
-    FlushResult,
     MemoryStats,
     Omitted,
     Section,
@@ -37,7 +26,6 @@ from durable_memory.memory.types import (
 MAX_OPERATIONS: Final = 100_000
 _SECTIONS: Final[dict[str, Section]] = {"s": SYSTEM, "l": LONG_TERM, "c": SHORT_TERM}
 _PINNED: Final = frozenset(PINNED_MARKS)
-_STOPPED: Final = ("gone", "stale")
 
 
 def refuse(  # noqa: C901, PLR0911, PLR0912 - a table
@@ -133,7 +121,7 @@ def _records(lengths: bytes, texts: bytes) -> Iterator[str]:
         start = end
 
 
-def _entries(life: str, seqs: Sequence[str], lengths: bytes, texts: bytes) -> tuple[StoredEntry, ...]:
+def entries_of(life: str, seqs: Sequence[str], lengths: bytes, texts: bytes) -> tuple[StoredEntry, ...]:
     """Reads records: `<section><mark><tag><tokens> <link> <payload>` each.
 
     life: the incarnation and, behind commas, what the letters of user-defined sections stand for.
@@ -161,7 +149,7 @@ def view(resource: str, reply: bytes, max_tokens: int | None) -> StoredView:
         raise refusals.budget_too_small(resource, int(words[1]), max_tokens or 0)
     _, incarnation, version, omitted_messages, omitted_tokens, due, order, *seqs = words
     lengths, _, texts = rest.partition(b"\n")
-    entries = _entries(incarnation, seqs, lengths, texts)
+    entries = entries_of(incarnation, seqs, lengths, texts)
     if order == "back":
         entries = entries[::-1]
     return StoredView(
@@ -206,53 +194,6 @@ def cleared(resource: str, reply: bytes, wanted: str | None) -> ClearResult:
     return ClearResult(int(words[1]))
 
 
-def begun(resource: str, reply: bytes, owner: str) -> Begun:
-    """Reads the answer to begin."""
-    words = reply.decode().split(" ", 6)
-    match words:
-        case ["batch", incarnation, fence, messages, tokens, summary_max, batch_id]:
-            return Batch(incarnation, int(fence), owner, batch_id, int(messages), int(tokens), int(summary_max))
-        case ["done", *_]:
-            return _committed(reply)
-        case ["gone"]:
-            return FlushResult("gone")
-        case ["busy", milliseconds]:
-            return FlushResult("busy", retry_after_ms=int(milliseconds))
-        case ["nothing", reason, tokens, messages, due]:
-            return FlushResult(
-                "nothing",
-                reason=reason,
-                tokens_before=int(tokens),
-                tokens_after=int(tokens),
-                messages_before=int(messages),
-                messages_after=int(messages),
-                flush_due=due == "1",
-            )
-        case _:
-            raise refuse(resource, words)
-
-
-def stopped(resource: str, reply: bytes) -> Stopped | None:
-    """Reads the answer to draft and fail."""
-    word = reply.decode()
-    if word in _STOPPED:
-        return cast("Stopped", word)
-    if word != "ok":
-        raise refuse(resource, [word])
-    return None
-
-
-def batch_page(reply: bytes) -> BatchPage | Stopped:
-    """Reads the answer to content."""
-    head, _, rest = reply.partition(b"\n")
-    words = head.decode().split(" ")
-    if words[0] in _STOPPED:
-        return cast("Stopped", words[0])
-    _, following, incarnation, *seqs = words
-    lengths, _, texts = rest.partition(b"\n")
-    return BatchPage(_entries(incarnation, seqs, lengths, texts), None if following == "-1" else int(following))
-
-
 def found(reply: bytes) -> tuple[StoredEntry, ...]:
     """Reads the answer to find."""
     if not reply:
@@ -260,7 +201,7 @@ def found(reply: bytes) -> tuple[StoredEntry, ...]:
     head, _, rest = reply.partition(b"\n")
     incarnation, *seqs = head.decode().split(" ")
     lengths, _, texts = rest.partition(b"\n")
-    return _entries(incarnation, seqs, lengths, texts)
+    return entries_of(incarnation, seqs, lengths, texts)
 
 
 def scanned(reply: bytes, stage: str) -> ScanPage:
@@ -270,56 +211,10 @@ def scanned(reply: bytes, stage: str) -> ScanPage:
     head, _, rest = reply.partition(b"\n")
     life, last, *seqs = head.decode().split(" ")
     lengths, _, texts = rest.partition(b"\n")
-    found = _entries(life, [seq.removesuffix("w") for seq in seqs], lengths, texts)
+    found = entries_of(life, [seq.removesuffix("w") for seq in seqs], lengths, texts)
     entries = tuple((entry, seq.endswith("w")) for entry, seq in zip(found, seqs, strict=True))
     following = "r:0" if stage == "s" else None
     return ScanPage(entries, life.partition(",")[0], following if last == "-" else f"{stage}:{last}")
-
-
-def committed(resource: str, reply: bytes) -> FlushResult:
-    """Reads the answer to commit."""
-    words = reply.decode().split(" ")
-    if words[0] == "ok":
-        return _committed(reply)
-    if words[0] in _STOPPED:
-        return FlushResult(cast("FlushOutcome", words[0]))
-    raise refuse(resource, words)
-
-
-def _committed(reply: bytes) -> FlushResult:
-    _, due, incarnation, summary, before, after, messages_before, messages_after, names = reply.decode().split(" ")
-    return FlushResult(
-        "committed",
-        removed_ids=_ids(incarnation, names),
-        summary_id=f"{incarnation}-{summary}",
-        tokens_before=int(before),
-        tokens_after=int(after),
-        messages_before=int(messages_before),
-        messages_after=int(messages_after),
-        flush_due=due == "1",
-    )
-
-
-def dropped(resource: str, reply: bytes) -> FlushResult:
-    """Reads the answer to drop."""
-    words = reply.decode().split(" ")
-    if words[0] != "ok":
-        raise refuse(resource, words)
-    _, due, outcome, reason, before, after, messages_before, messages_after, incarnation, names = words
-    return FlushResult(
-        cast("FlushOutcome", outcome),
-        reason=None if reason == "-" else reason,
-        removed_ids=_ids(incarnation, names),
-        tokens_before=int(before),
-        tokens_after=int(after),
-        messages_before=int(messages_before),
-        messages_after=int(messages_after),
-        flush_due=due == "1",
-    )
-
-
-def _ids(incarnation: str, names: str) -> tuple[str, ...]:
-    return tuple(f"{incarnation}-{name}" for name in names.split(",") if name)
 
 
 def stats(reply: list[Any], limits: Limits) -> MemoryStats:

@@ -32,11 +32,10 @@ CALLS: dict[str, Call] = {
     "delete": lambda memory: memory.delete([_NOBODY]),
     "clear": lambda memory: memory.clear(confirm=True),
     "flush": lambda memory: memory.flush(force=True),
-    "wake_flush": lambda memory: memory.wake_flush(),
     "stats": lambda memory: memory.stats(),
     "health": lambda memory: memory.health(),
 }
-_WITHOUT_EFFECT = ("delete", "pin", "unpin", "wake_flush")  # on a message that is not there, and without Temporal
+_WITHOUT_EFFECT = ("delete", "pin", "unpin")  # on a message that is not there
 MODES = {
     "read-write": set(CALLS),
     "append-only": {*READING, *APPENDING},
@@ -61,8 +60,7 @@ async def test_a_handle_does_what_its_mode_allows(client: MemoryClient, mode: st
         await CALLS[operation](memory)
     except MemoryAccessDenied as error:
         refusal = error.message
-    asked = "flush" if operation == "wake_flush" else operation
-    text = f"desk: agent {mode!r} has declared it {mode}, which does not allow {asked}"
+    text = f"desk: agent {mode!r} has declared it {mode}, which does not allow {operation}"
     assert refusal == ("" if operation in MODES[mode] else text)
     after = await client.memory("desk", key).read()
     assert (after == before) is (bool(refusal) or operation in {*READING, *_WITHOUT_EFFECT})

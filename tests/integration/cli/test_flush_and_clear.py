@@ -63,6 +63,22 @@ async def test_the_table_of_a_flush_says_what_it_did(cli: Cli) -> None:
     assert "3 messages" in shown
 
 
+async def test_a_dry_run_of_a_bounded_flush_takes_nothing(cli: Cli) -> None:
+    await cli("append", "thread", "k", "--json", "-", stdin=batch(4))
+    bounded = ("flush", "thread", "k", "--force", "--max-messages", "2", "-o", "json")
+    planned, flushed = (await cli(*bounded, "--dry-run")).json(), (await cli(*bounded)).json()
+    assert (planned["outcome"], flushed["outcome"]) == ("planned", "committed")
+    assert planned["removed_ids"] == flushed["removed_ids"]
+    assert len(flushed["removed_ids"]) == 2
+    assert "threshold: 0.1" in (await cli("flush", "thread", "k", "--threshold", "0.1")).err
+
+
+async def test_a_flush_is_left_to_a_worker_only_where_one_can_be_woken(cli: Cli) -> None:
+    refused = await cli("flush", "thread", "k", "--no-wait")
+    assert refused.code == 1
+    assert "TEMPORAL_ADDRESS" in refused.err
+
+
 async def test_clear_refuses_where_it_cannot_ask(cli: Cli) -> None:
     await cli("append", "thread", "k", "Keep me")
     refused = await cli("clear", "thread", "k", stdin="y\n")

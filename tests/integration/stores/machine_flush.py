@@ -26,6 +26,9 @@ round_or_part = st.sampled_from(
     ]
 )
 
+BOUNDS: Final = (None, None, None, 1, 4, 7)
+"""How many messages a flush may take."""
+
 SUMMARY_TOKENS: Final = (5, 10, 15, 19, 20, 1, 21, 0)
 """The last two are not accepted: the room for summaries is 20."""
 
@@ -38,7 +41,7 @@ class FlushSteps(MachineBase):
     def flush(self, steps: list[str], place: int, *, force: bool) -> None:
         for turn, step in enumerate(steps, place):
             if step == "begin":
-                self.begin(force=force, place=turn)
+                self.begin(force=force, place=turn, most=self.most(turn))
             elif step == "lose the lease":
                 self.lose_the_lease()
             elif self.batches:
@@ -49,11 +52,12 @@ class FlushSteps(MachineBase):
                 )
             self.both_show_the_same()
 
-    def begin(self, *, force: bool, place: int) -> None:
+    def begin(self, *, force: bool, place: int, most: int | None) -> None:
         owners = [f"flusher/{next(self.number)}"] * 10 + [batch.owner for batch in self.batches]
         owner = owners[place % len(owners)]
         mine = self.current if self.current and self.current.owner == owner else None
-        begun = self.run(self.memory.begin(owner, force=force))
+        plan = self.run(self.memory.plan(force=force, most=most))
+        begun = self.run(self.memory.begin(owner, force=force, most=most))
         if owner in self.finished:
             assert isinstance(begun, FlushResult)
             assert replace(begun, flush_due=False) == replace(self.finished[owner], flush_due=False)
@@ -64,21 +68,43 @@ class FlushSteps(MachineBase):
             assert begun == mine
         elif self.model.lease not in {None, owner} or (self.waits_after_failure and not force):
             assert isinstance(begun, FlushResult)
-            assert begun.outcome == "busy"
-        else:
-            self.begun(begun, owner, force=force)
-
-    def begun(self, begun: Batch | FlushResult, owner: str, *, force: bool) -> None:
-        taken = self.run(self.memory.content_texts(begun)) if isinstance(begun, Batch) else []
-        if not self.model.begin(owner, force=force, taken_first=taken):
+            assert begun.outcome == plan.outcome == "busy"
+        elif not self.model.begin(owner, force=force, most=most, taken_first=self.taken(begun)):
             assert isinstance(begun, FlushResult)
             assert begun.outcome == "nothing"
-            assert begun.reason in {"below_threshold", "pinned", "keep"}
-            return
+            assert begun.reason in {"below_threshold", "pinned", "keep", "max_messages"}
+            assert plan == begun
+        else:
+            self.begun(begun)
+            # The clock decides that order, and it went on after the plan.
+            if self.limits.policy != "token_aware_lru":
+                self.matches(plan)
+
+    def most(self, place: int) -> int | None:
+        return None if self.limits.policy == "token_aware_lru" else BOUNDS[place % len(BOUNDS)]
+
+    def taken(self, begun: Batch | FlushResult) -> list[str]:
+        return self.run(self.memory.content_texts(begun)) if isinstance(begun, Batch) else []
+
+    def is_what_happened(self, plan: FlushResult, answer: FlushResult) -> None:
+        assert replace(plan, outcome=answer.outcome, flush_due=False) == replace(answer, flush_due=False)
+
+    def matches(self, plan: FlushResult) -> None:
+        """A plan that was asked for just before is what the batch takes."""
+        assert self.model.batch is not None
+        taken = [kept.text for kept in self.model.batch.messages]
+        assert plan.outcome == "planned"
+        assert sorted(plan.removed_ids) == sorted(self.ids[text] for text in taken)
+        assert (plan.tokens_before, plan.messages_before) == self.model.total()
+        live = [kept for kept in self.model.batch.messages if kept in self.model.live]
+        assert plan.messages_after == len(self.model.live) - len(live) + 1
+        assert plan.tokens_after == self.model.outside()[0] - sum(k.tokens for k in live) + self.limits.summary_tokens
+
+    def begun(self, begun: Batch | FlushResult) -> None:
         assert isinstance(begun, Batch)
         assert self.model.batch is not None
         assert begun.summary_max == self.limits.summary_tokens
-        assert sorted(taken) == sorted(self.model.batch.texts())
+        assert sorted(self.taken(begun)) == sorted(self.model.batch.texts())
         assert begun.messages == len(self.model.batch.messages)
         assert all(begun.fence > batch.fence for batch in self.batches if batch.incarnation == begun.incarnation)
         self.current = begun
@@ -144,16 +170,20 @@ class FlushSteps(MachineBase):
         self.model.lease = None
 
     @precondition(lambda self: not self.limits.summarize)
-    @rule(force=st.booleans())
-    def drop(self, *, force: bool) -> None:
+    @rule(force=st.booleans(), place=position)
+    def drop(self, place: int, *, force: bool) -> None:
+        most = self.most(place)
         operation = self.memory.operation(None, str(force))
 
         def attempt(again: Operation) -> Coroutine[Any, Any, FlushResult]:
-            return self.memory.store.drop(self.memory.memory, again, self.limits, force=force)
+            return self.memory.store.drop(self.memory.memory, again, self.limits, force=force, max_messages=most)
 
         existed = self.model.exists
+        plan = self.run(self.memory.plan(force=force, most=most))
         answer = self.run(attempt(operation))
         known = {message_id: text for text, message_id in self.ids.items()}
-        removed = self.model.drop(force=force, taken_first=[known[one] for one in answer.removed_ids])
+        removed = self.model.drop(force=force, most=most, taken_first=[known[one] for one in answer.removed_ids])
+        if self.limits.policy != "token_aware_lru":
+            self.is_what_happened(plan, answer)
         assert answer.outcome == ("gone" if not existed else "dropped" if removed else "nothing")
         assert sorted(answer.removed_ids) == sorted(self.ids[text] for text in removed)

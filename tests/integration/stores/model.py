@@ -12,7 +12,7 @@ from durable_memory.memory.errors import MemoryBackpressure, MemoryOrphanResult,
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.port import Entry
 from durable_memory.testing.builders import text_of
-from tests.integration.stores.model_values import Group, Kept, Refused, Summary, Taken
+from tests.integration.stores.model_values import Group, Kept, Refused, Summary, Taken, first_groups
 
 
 class ModelMemory:
@@ -234,9 +234,18 @@ class ModelMemory:
             messages - len(members), self.limits.target_messages
         )
 
-    def begin(self, owner: str, *, force: bool, taken_first: Sequence[str] = ()) -> bool:
+    def bounded(self, *, force: bool, most: int | None, taken_first: Sequence[str]) -> list[Kept]:
+        """What a flush takes of at most so many messages: what waits, then groups in the order in which they go."""
+        selected = self.select(force=force, taken_first=taken_first)
+        waiting = sorted((kept for kept in selected if kept in self.overflow), key=lambda kept: kept.group.age)
+        going = sorted(
+            (kept for kept in selected if kept in self.live), key=lambda kept: kept.group.rank(self.limits.policy)
+        )
+        return [*waiting, *going] if most is None else first_groups([*waiting, *going], self.live, most)
+
+    def begin(self, owner: str, *, force: bool, most: int | None = None, taken_first: Sequence[str] = ()) -> bool:
         """Takes a batch under a new lease; False if there is nothing to take."""
-        messages = self.select(force=force, taken_first=taken_first)
+        messages = self.bounded(force=force, most=most, taken_first=taken_first)
         if messages:
             self.batch = Taken(owner, messages, list(self.summaries))
             self.lease = owner
@@ -257,9 +266,9 @@ class ModelMemory:
         self.batch = self.lease = None
         return [kept.text for kept in batch.messages]
 
-    def drop(self, *, force: bool, taken_first: Sequence[str] = ()) -> list[str]:
+    def drop(self, *, force: bool, most: int | None = None, taken_first: Sequence[str] = ()) -> list[str]:
         """The flush of a memory that drops."""
-        gone = self.select(force=force, taken_first=taken_first)
+        gone = self.bounded(force=force, most=most, taken_first=taken_first)
         self.live = [kept for kept in self.live if kept not in gone]
         self.removed += [kept.text for kept in gone]
         return [kept.text for kept in gone]

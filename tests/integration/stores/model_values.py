@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from durable_memory.memory.errors import MemoryFault
@@ -65,3 +67,14 @@ class Refused(Exception):
     def __init__(self, error: type[MemoryFault]) -> None:
         super().__init__(error.__name__)
         self.error = error
+
+
+def first_groups(going: Sequence[Kept], live: Sequence[Kept], most: int) -> list[Kept]:
+    """Returns the first of those that go, at most so many, by whole groups; what waits of a live group is apart."""
+    taken: list[Kept] = []
+    for _, group in itertools.groupby(going, key=lambda kept: (kept in live, id(kept.group))):
+        members = list(group)
+        if len(taken) + len(members) > most:
+            break
+        taken += members
+    return taken

@@ -139,7 +139,7 @@ async def _wake_in_vain(client: MemoryClient, temporal: Client) -> None:
     nowhere = await Client.connect(temporal.service_client.config.target_host, namespace="no-such-namespace")
     waker = TemporalWaker(nowhere, "no-queue")
     waking = MemoryClient(REGISTRY, client.backends, project=client.project, waker=waker)
-    await waking.memory("small", KEY).wake_flush()
+    await waking.memory("small", KEY).flush(wait=False)
 
 
 async def _sweep(client: MemoryClient, temporal: Client) -> None:

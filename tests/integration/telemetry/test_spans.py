@@ -30,7 +30,6 @@ CALLS: dict[str, Call] = {
     "pin": lambda memory: memory.pin(["0123456789abcdef-1-0000"]),
     "unpin": lambda memory: memory.unpin(["0123456789abcdef-1-0000"]),
     "flush": lambda memory: memory.flush(force=True),
-    "wake_flush": lambda memory: memory.wake_flush(),
     "delete": lambda memory: memory.delete(["0123456789abcdef-1-0000"]),
     "clear": lambda memory: memory.clear(confirm=True),
     "read": lambda memory: memory.read(),

@@ -15,7 +15,7 @@ from durable_memory.activities import wire
 from durable_memory.dev.temporal import find_program
 from durable_memory.memory.stores.port import Batch
 from tests.integration.temporal.background import flusher_ended, messages_accounted_for, texts
-from tests.integration.temporal.flows.conversations import AppendMany, Flush
+from tests.integration.temporal.flows.conversations import AppendMany, Flush, LeaveFlush
 from tests.integration.temporal.holding import HoldsAnswers
 from tests.integration.temporal.observing import activities_of
 from tests.integration.temporal.rig import Rig, running, unique
@@ -66,6 +66,15 @@ async def test_a_flusher_works_until_nothing_is_due_and_its_history_carries_no_m
     history = (await rig.flusher(memory).fetch_history()).to_json()
     assert "parcel" not in history
     assert "depot" not in history
+
+
+async def test_a_flush_that_is_not_waited_for_is_done_by_the_flusher(rig: Rig) -> None:
+    key = unique("key")
+    memory = rig.memory("small", key)
+    await memory.append(["One parcel.", "Two parcels.", "Three parcels."])
+    assert await rig.run(LeaveFlush.run, "small", key) == "signalled"
+    await flusher_ended(rig, memory)
+    assert (await memory.stats()).messages == {"system": 0, "long_term": 1, "short_term": 1}
 
 
 async def test_a_memory_that_drops_is_flushed_without_a_summary(rig: Rig) -> None:

@@ -35,6 +35,7 @@ async def test_each_method_of_the_handle_answers_what_the_memory_did(rig: Rig) -
         "touched_the_live_one": True,
         "pinned_and_unpinned_its_group": True,
         "deleted_it": True,
+        "planned_what_it_flushed": True,
         "flushed": "committed",
         "messages_after_flush": {"system": 1, "long_term": 1, "short_term": 2},
         "healthy": True,

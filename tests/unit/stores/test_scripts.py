@@ -9,9 +9,9 @@ import pytest
 SCRIPTS = {
     path.name.removesuffix(".lua"): path.read_text()
     for path in files("durable_memory.memory.stores.redis").iterdir()
-    if path.name.endswith(".lua") and not path.name.startswith(("part_", "index_"))
+    if path.name.endswith(".lua") and not path.name.startswith(("part_", "index_", "spend"))
 }
-READ = {"read", "find", "touch", "stats"}
+READ = {"read", "find", "touch", "stats", "plan", "scan"}
 NEED_A_BATCH = {"content", "draft", "renew", "fail"}
 """Only a begin gives one."""
 

@@ -33,7 +33,8 @@ class UseEveryMethod:
         pinned = await memory.pin([*message.ids, "unknown"])
         unpinned = await memory.unpin(mapping.ids)
         deleted = await memory.delete(text.ids)
-        flushed = await memory.flush(force=True)
+        planned = await memory.flush(force=True, dry_run=True, max_messages=2)
+        flushed = await memory.flush(force=True, max_messages=2)
         stats = await memory.stats()
         health = await memory.health()
         written = await memory.write("A new start.", if_version=(await memory.read()).version)
@@ -48,6 +49,7 @@ class UseEveryMethod:
             "touched_the_live_one": touched == text.ids,
             "pinned_and_unpinned_its_group": (pinned, unpinned) == (message.ids, mapping.ids),
             "deleted_it": deleted.removed == text.ids,
+            "planned_what_it_flushed": (planned.outcome, planned.removed_ids) == ("planned", flushed.removed_ids),
             "flushed": flushed.outcome,
             "messages_after_flush": dict(stats.messages),
             "healthy": health.healthy,
@@ -56,6 +58,16 @@ class UseEveryMethod:
             "cleared": cleared.cleared,
             "after_clear": [empty.version, len(empty.messages)],
         }
+
+
+@workflow.defn
+class LeaveFlush:
+    """Leaves a flush to the background and returns what it was told."""
+
+    @workflow.run
+    async def run(self, resource: str, key: str) -> str:
+        """See class."""
+        return (await AgentMemory(resource, key=key).flush(force=True, wait=False)).outcome
 
 
 @workflow.defn
@@ -242,6 +254,7 @@ class AskWhatCannotBeCarried:
 
 CONVERSATIONS: tuple[type, ...] = (
     UseEveryMethod,
+    LeaveFlush,
     RecordTwice,
     ReadHere,
     Talk,

@@ -1,0 +1,97 @@
+"""One call of flush: what it asks for, checked, and whether it is planned, run here, or left to the background."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from durable_memory.memory.caller import Attempt
+from durable_memory.memory.declarations.resource import MemoryResource
+from durable_memory.memory.errors import MemoryInvalid
+from durable_memory.memory.flushing.ended import measured_flush
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.limits import Limits
+from durable_memory.memory.services import Services
+from durable_memory.memory.types import FlushResult
+from durable_memory.memory.waking import NoWaker
+
+
+@dataclass(frozen=True, slots=True)
+class FlushCall:
+    """What a caller asks of a flush; see Memory.flush."""
+
+    force: bool = False
+    dry_run: bool = False
+    max_messages: int | None = None
+    threshold: float | None = None
+    wait: bool = True
+
+    def check(self, resource: MemoryResource) -> None:
+        """Raises MemoryInvalid for what cannot be asked of this resource, or not together."""
+        for name in ("force", "dry_run", "wait"):
+            if not isinstance(getattr(self, name), bool):
+                raise MemoryInvalid(f"{name}: must be true or false, not {type(getattr(self, name)).__name__}")
+        if self.max_messages is not None:
+            _check_messages(self.max_messages)
+        if self.threshold is not None:
+            _check_threshold(self.threshold, resource.flushing.target_ratio)
+            if self.force:
+                raise MemoryInvalid("threshold: has no effect with force, which ignores it; give one of them")
+        if not self.wait:
+            if self.dry_run:
+                raise MemoryInvalid("wait: a dry run is answered at once; leave wait out")
+            if self.max_messages is not None or self.threshold is not None:
+                raise MemoryInvalid("wait: max_messages and threshold hold for a flush that is waited for")
+
+
+async def run_call(
+    call: FlushCall, services: Services, resource: MemoryResource, memory: MemoryId, attempt: Attempt, own: Limits
+) -> FlushResult:
+    """Does what was asked; see FlushCall.check. own: the limits of the memory under the mode of the caller."""
+    limits = own if call.threshold is None else replace(resource.limits_due_at(call.threshold), mode=own.mode)
+    if call.dry_run:
+        result = await services.store.plan(memory, limits, force=call.force, max_messages=call.max_messages)
+        return await _with_own_due(result, call, services, memory, own)
+    if not call.wait:
+        if isinstance(services.waker, NoWaker):
+            raise MemoryInvalid("wait: nothing here can wake a background flush; wait for it, or connect with a waker")
+        await services.waker.wake(memory, force=call.force)
+        return FlushResult("signalled")
+    run = services.flush.run(
+        memory,
+        owner=attempt.operation_id,
+        limits=limits,
+        force=call.force,
+        deadline_ms=attempt.deadline_ms,
+        max_messages=call.max_messages,
+    )
+    result = await measured_flush(run, services.store, resource, memory)
+    result = await _with_own_due(result, call, services, memory, own)
+    if result.flush_due:
+        await services.waker.wake(memory)
+    return result
+
+
+async def _with_own_due(
+    result: FlushResult, call: FlushCall, services: Services, memory: MemoryId, own: Limits
+) -> FlushResult:
+    """Says whether a flush is due by the memory's own threshold, whatever this call asked for."""
+    if call.threshold is None:
+        return result
+    return replace(result, flush_due=(await services.store.stats(memory, own)).flush_due)
+
+
+def _check_messages(value: object) -> None:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise MemoryInvalid(f"max_messages: must be a whole number, not {type(value).__name__}")
+    if value < 1:
+        raise MemoryInvalid(f"max_messages: {value} takes nothing; it must be at least 1, or left out for no bound")
+
+
+def _check_threshold(value: object, target_ratio: float) -> None:
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        raise MemoryInvalid(f"threshold: must be a number, not {type(value).__name__}")
+    if not target_ratio < value <= 1:
+        raise MemoryInvalid(
+            f"threshold: {value} is not above target_ratio {target_ratio}, down to which a flush goes, and at most 1; "
+            "force flushes below it"
+        )
