@@ -65,7 +65,7 @@ async def summarize(request: Any = None) -> Json:
     async with heartbeating():
         stopped = await flush.summarize(memory, _batch(asked.batch), resource.limits(), last_attempt=_is_last_attempt())
     if stopped is not None:
-        telemetry.count_flush(resource.id, resource.flushing.type, stopped, _seconds_since(asked.batch.begun_ms))
+        telemetry.count_flush(resource.id, resource.flushing.strategy, stopped, _seconds_since(asked.batch.begun_ms))
     return {"outcome": stopped or "drafted"}
 
 
@@ -86,7 +86,7 @@ async def fail(request: Any = None) -> Json:
     stopped = await flush.fail(
         memory, _batch(asked.batch), error_type=asked.error_type, retry_after_ms=_RETRY_AFTER_LAST_ATTEMPT_MS
     )
-    telemetry.count_flush(resource.id, resource.flushing.type, "failed", _seconds_since(asked.batch.begun_ms))
+    telemetry.count_flush(resource.id, resource.flushing.strategy, "failed", _seconds_since(asked.batch.begun_ms))
     return {"outcome": stopped or "failed"}
 
 

@@ -251,8 +251,8 @@ def _declared(resource: MemoryResource) -> str:
     facts_ = [
         *_budget(resource),
         *_model(resource),
-        resource.eviction_policy.type,
-        resource.flushing.type,
+        resource.policy,
+        resource.flushing.strategy,
         f"scope {resource.scope}",
         "never expires" if resource.ttl is None else f"expires {format_duration(resource.ttl)} after the last write",
     ]

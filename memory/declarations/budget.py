@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from durable_memory.memory.declarations.durations import to_ms
+from durable_memory.memory.declarations.eviction import policy_problems
 from durable_memory.memory.limits import Limits
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def problems_between_fields(resource: MemoryResource) -> list[Problem]:
         return problems
     if not _has_its_budget(resource):
         return [_missing_budget(resource)]
-    problems = _summary_problems(resource) + _overflow_problems(resource) + _policy_problems(resource)
+    problems = _summary_problems(resource) + _overflow_problems(resource) + policy_problems(resource)
     flushing = resource.flushing
     target, threshold = flushing.target_ratio, flushing.summarize_threshold
     if target >= threshold:
@@ -84,7 +85,9 @@ def _summary_problems(resource: MemoryResource) -> list[Problem]:
     if not _summarizes(resource):
         if resource.flushing.summary_tokens is None:
             return []
-        return [("flushing.summary_tokens", "has no effect where flushing.type is drop; remove it")]
+        return [
+            ("flushing.summary_tokens", f"has no effect where flushing.type is {resource.flushing.type}; remove it")
+        ]
     problems: list[Problem] = []
     room = _summary_tokens(resource)
     if resource.token_budget is not None and room >= resource.token_budget:
@@ -99,14 +102,6 @@ def _summary_problems(resource: MemoryResource) -> list[Problem]:
         text = "must be at least 2 where flushing.type is hybrid_summary: one is the summary"
         problems.append(("max_messages", text))
     return problems
-
-
-def _policy_problems(resource: MemoryResource) -> list[Problem]:
-    policy = resource.eviction_policy
-    if not policy.priority_keywords or policy.type == "priority":
-        return []
-    text = f"has no effect where eviction_policy.type is {policy.type}; write type: priority, or remove it"
-    return [("eviction_policy.priority_keywords", text)]
 
 
 def _path_of_room(resource: MemoryResource) -> str:
@@ -130,7 +125,9 @@ def _overflow_problems(resource: MemoryResource) -> list[Problem]:
         if given is None:
             continue
         if not _summarizes(resource):
-            problems.append((path, "has no effect where flushing.type is drop: nothing waits there; remove it"))
+            problems.append(
+                (path, f"has no effect where flushing.type is {resource.flushing.type}: nothing waits there; remove it")
+            )
         elif not applies:
             why = "the memory has no max_tokens" if name == "max_tokens" else "the memory has max_tokens"
             problems.append((path, f"has no effect, since {why}; write overflow.{other}"))
@@ -156,7 +153,7 @@ def _keep_problems(resource: MemoryResource) -> list[Problem]:
 
 
 def _summarizes(resource: MemoryResource) -> bool:
-    return resource.flushing.type == "hybrid_summary"
+    return resource.flushing.strategy == "hybrid_summary"
 
 
 def _summary_tokens(resource: MemoryResource) -> int:
@@ -212,7 +209,7 @@ def compute_limits(resource: MemoryResource) -> Limits:
         target_messages=target(watched_messages),
         keep_first=flushing.keep_first,
         keep_last=flushing.keep_last,
-        policy=resource.eviction_policy.type,
+        policy=resource.policy,
         open_group_ms=to_ms(resource.open_group_ttl),
         ttl_ms=None if resource.ttl is None else to_ms(resource.ttl),
         lease_ms=to_ms(resource.locking.flush_ttl),

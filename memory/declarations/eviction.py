@@ -1,8 +1,9 @@
-"""The part `eviction_policy` of a memory resource."""
+"""The part `eviction_policy` of a memory resource, and the short forms that name a policy in `flushing.type`."""
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import AfterValidator, Field
 
@@ -10,7 +11,19 @@ from durable_memory.memory.declarations.declaration import Declaration
 from durable_memory.memory.eviction.keywords import words_of
 from durable_memory.memory.limits import PolicyName
 
+if TYPE_CHECKING:
+    from durable_memory.memory.declarations.resource import MemoryResource
+
 MAX_KEYWORD_LENGTH: Final = 100
+
+SHORT_FORMS: Final[Mapping[str, PolicyName]] = {
+    "simple_fifo": "fifo",
+    "lru": "lru",
+    "lfu": "lfu",
+    "priority": "priority",
+    "token_aware_lru": "token_aware_lru",
+}
+"""Values of flushing.type that are short for `drop` with this policy."""
 
 
 def _checked_keyword(value: str) -> str:
@@ -34,3 +47,26 @@ class EvictionPolicy(Declaration):
 
     priority_keywords: Annotated[tuple[Keyword, ...], Field(strict=False, max_length=100)] = ()
     """Words that raise a message whose text has one of them to high priority; for the policy `priority`."""
+
+
+def policy_of(resource: MemoryResource) -> PolicyName:
+    """Returns the one policy of a resource, wherever it is named."""
+    return SHORT_FORMS.get(resource.flushing.type, resource.eviction_policy.type)
+
+
+def policy_problems(resource: MemoryResource) -> list[tuple[str, str]]:
+    """Returns every (path, problem) that policy, keywords and flush have together."""
+    named, short = resource.eviction_policy, resource.flushing.type
+    policy = policy_of(resource)
+    problems: list[tuple[str, str]] = []
+    if "type" in named.model_fields_set and named.type != policy:
+        text = (
+            f"{short} is short for drop with the policy {policy}, but eviction_policy.type is {named.type}: "
+            f"write drop, or leave eviction_policy.type out"
+        )
+        problems.append(("flushing.type", text))
+    if named.priority_keywords and policy != "priority":
+        where = "flushing.type" if short in SHORT_FORMS else "eviction_policy.type"
+        text = f"has no effect where {where} is {short if short in SHORT_FORMS else policy}"
+        problems.append(("eviction_policy.priority_keywords", f"{text}; write type: priority, or remove it"))
+    return problems

@@ -12,7 +12,6 @@ Kind: TypeAlias = str
 """`memory` or `agent`: what the document declares."""
 
 NOT_YET: Final = "is not supported in this version"
-_DROP: Final = f"{NOT_YET}; write flushing.type: drop and name the policy in eviction_policy.type"
 _NO_LOCK: Final = "does not exist: append and clear need no lock, each is one atomic step; remove it"
 
 FIELDS: Final[Mapping[Kind, Mapping[str, str]]] = {
@@ -29,7 +28,6 @@ FIELDS: Final[Mapping[Kind, Mapping[str, str]]] = {
 
 VALUES: Final[Mapping[Kind, Mapping[str, Mapping[object, str]]]] = {
     "memory": {
-        "flushing.type": dict.fromkeys(("simple_fifo", "lru", "lfu", "priority", "token_aware_lru"), _DROP),
         "oversize": {"truncate": f"{NOT_YET}; write reject"},
     },
 }

@@ -16,19 +16,19 @@ from pydantic import AfterValidator, Field, PrivateAttr, WithJsonSchema, model_v
 from durable_memory.memory.declarations.budget import compute_limits, problems_between_fields, token_budget
 from durable_memory.memory.declarations.declaration import Count, Declaration, Id, cross_field_error
 from durable_memory.memory.declarations.durations import Duration
-from durable_memory.memory.declarations.eviction import EvictionPolicy
+from durable_memory.memory.declarations.eviction import EvictionPolicy, policy_of
 from durable_memory.memory.declarations.persistence import Persistence, persistence_problems
 from durable_memory.memory.declarations.privacy import PrivacyPolicy, build_privacy, privacy_problems
 from durable_memory.memory.declarations.summarizer import SummarizerChoice, summarizer_problems
 from durable_memory.memory.declarations.token_provider import TokenProvider
 from durable_memory.memory.eviction.keywords import Keywords
 from durable_memory.memory.keys.templates import MAX_TEMPLATE_LENGTH, KeyTemplate
-from durable_memory.memory.limits import Limits
+from durable_memory.memory.limits import Limits, PolicyName
 from durable_memory.memory.privacy.stage import Privacy
 from durable_memory.memory.tokens.counting import Counting
 
 MemoryType: TypeAlias = Literal["token_based", "message_count_based", "buffer"]
-FlushingType: TypeAlias = Literal["hybrid_summary", "drop"]
+FlushingType: TypeAlias = Literal["hybrid_summary", "drop", "simple_fifo", "lru", "lfu", "priority", "token_aware_lru"]
 Scope: TypeAlias = Literal["temp", "session", "user", "app", "project"]
 OnWorkflowEnd: TypeAlias = Literal["keep", "flush", "clear"]
 
@@ -86,7 +86,10 @@ class Flushing(Declaration):
     """What becomes of groups that leave the live view, and when the background flush works."""
 
     type: FlushingType = "hybrid_summary"
-    """`hybrid_summary`: they wait in the overflow and become a summary. `drop`: they are removed and counted."""
+    """`hybrid_summary`: they wait in the overflow and become a summary. `drop`: they are removed and counted.
+
+    `simple_fifo`, `lru`, `lfu`, `priority` and `token_aware_lru` are short for `drop` with that policy.
+    """
 
     summarize_threshold: Annotated[float, Field(gt=0, le=1)] = 0.8
     """Fill at which the background flush starts, as a share of what messages may fill."""
@@ -105,6 +108,11 @@ class Flushing(Declaration):
 
     summarizer: SummarizerChoice = SummarizerChoice()
     """Who writes the summaries."""
+
+    @property
+    def strategy(self) -> Literal["hybrid_summary", "drop"]:
+        """What the type means, without the policy that its short forms name."""
+        return "hybrid_summary" if self.type == "hybrid_summary" else "drop"
 
 
 class Overflow(Declaration):
@@ -237,6 +245,11 @@ class MemoryResource(Declaration):
     def workflow_end_action(self) -> OnWorkflowEnd:
         """What happens at the last owner's end: as declared, else the scope's default."""
         return self.on_workflow_end or SCOPES[self.scope].actions[0]
+
+    @property
+    def policy(self) -> PolicyName:
+        """The policy, wherever it is named: in eviction_policy.type, or by a short form of flushing.type."""
+        return policy_of(self)
 
     @cached_property
     def keywords(self) -> Keywords | None:

@@ -24,7 +24,7 @@ async def measured_flush(
     try:
         result = await run
     except Exception:
-        telemetry.count_flush(resource.id, resource.flushing.type, "failed", time.perf_counter() - started)
+        telemetry.count_flush(resource.id, resource.flushing.strategy, "failed", time.perf_counter() - started)
         raise
     await measure_flush(store, resource, memory, result, time.perf_counter() - started)
     return result
@@ -36,7 +36,7 @@ async def measure_flush(
     """Counts a flush by its outcome, and records what it left in the view and in the overflow."""
     if result.outcome == "nothing":
         return
-    telemetry.count_flush(resource.id, resource.flushing.type, result.outcome, seconds)
+    telemetry.count_flush(resource.id, resource.flushing.strategy, result.outcome, seconds)
     if result.outcome in ("committed", "dropped"):
         telemetry.record_view(resource.id, result.tokens_after, resource.limits().max_tokens)
         await _measure_overflow(store, resource, memory)

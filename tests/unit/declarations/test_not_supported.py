@@ -38,10 +38,6 @@ def test_a_field_of_a_later_version_is_refused_as_such(path: str, part: dict[str
 @pytest.mark.parametrize(
     ("path", "part"),
     [
-        *[
-            ("flushing.type", {"flushing": {"type": name}})
-            for name in ("simple_fifo", "lru", "lfu", "priority", "token_aware_lru")
-        ],
         ("oversize", {"oversize": "truncate"}),
     ],
 )

@@ -79,7 +79,7 @@ ACCEPTED: dict[str, list[object]] = {
     "token_provider.settings.estimate_factor": [0.5, 1, 4.0],
     "eviction_policy.type": ["fifo", "lru", "lfu", "priority", "token_aware_lru"],
     "eviction_policy.priority_keywords": [["visa"], ["credit card", "返金", "C++"], ["x" * 100] * 100],
-    "flushing.type": ["hybrid_summary", "drop"],
+    "flushing.type": ["hybrid_summary", "drop", "simple_fifo", "lru", "lfu", "priority", "token_aware_lru"],
     "flushing.summarize_threshold": [0.51, 1, 1.0],
     "flushing.target_ratio": [0, 0.0, 0.79],
     "flushing.summary_tokens": [16, 997],
@@ -166,7 +166,7 @@ REFUSED: dict[str, list[tuple[object, str]]] = {
         ("visa", "must be a list"),
         (["visa"] * 101, "at most 100 items"),
     ],
-    "flushing.type": [("hybrid", "must be hybrid_summary or drop"), ("dropp", "did you mean 'drop'")],
+    "flushing.type": [("hybrid", "must be hybrid_summary, drop, simple_fifo, lru"), ("dropp", "did you mean 'drop'")],
     "flushing.summarize_threshold": [
         (0, "more than 0"),
         (1.1, "at most 1"),
@@ -498,6 +498,38 @@ def test_what_would_have_no_effect_is_refused() -> None:
     assert "no effect where type is rule_based" in problem_of(BY_TOKENS, "flushing.summarizer.fallback", "none")
     assert "write overflow.max_tokens" in problem_of(BY_TOKENS, "overflow.max_messages", 5000)
     assert "write overflow.max_messages" in problem_of(BY_MESSAGES, "overflow.max_tokens", 5000)
+
+
+@pytest.mark.parametrize(
+    ("short", "policy"),
+    [
+        ("simple_fifo", "fifo"),
+        *((name, name) for name in ("lru", "lfu", "priority", "token_aware_lru")),
+    ],
+)
+def test_a_short_form_is_drop_with_its_policy(short: str, policy: str) -> None:
+    resource = declared(BY_TOKENS, flushing__type=short)
+    long = declared(BY_TOKENS, flushing__type="drop", eviction_policy__type=policy)
+    assert (resource.policy, resource.flushing.strategy) == (policy, "drop")
+    assert resource.limits() == long.limits()
+    assert declared(BY_TOKENS, flushing__type=short, eviction_policy__type=policy).limits() == long.limits()
+    other = "fifo" if policy != "fifo" else "lru"
+    named = with_field(BY_TOKENS, "eviction_policy.type", other)
+    assert problem_of(named, "flushing.type", short) == (
+        f"{short} is short for drop with the policy {policy}, but eviction_policy.type is {other}: "
+        "write drop, or leave eviction_policy.type out"
+    )
+    assert f"no effect where flushing.type is {short}" in problem_of(
+        with_field(BY_TOKENS, "flushing.type", short), "flushing.summary_tokens", 50
+    )
+
+
+def test_keywords_go_with_the_short_form_of_their_policy() -> None:
+    keywords = with_field(BY_TOKENS, "eviction_policy.priority_keywords", ["visa"])
+    resource = declared(keywords, flushing__type="priority")
+    assert resource.keywords is not None
+    with pytest.raises(InvalidDeclarations, match=r"no effect where flushing\.type is lru"):
+        declared(keywords, flushing__type="lru")
 
 
 def test_keywords_need_the_policy_that_looks_for_them() -> None:
