@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -11,22 +11,20 @@ from typing import Any, Self, TypedDict
 
 from durable_memory.memory.access import Access
 from durable_memory.memory.agent import AgentMemories
-from durable_memory.memory.arguments import whole_number
+from durable_memory.memory.all_memories import AllMemories
 from durable_memory.memory.caller import Caller, ProcessCaller
 from durable_memory.memory.clock import Clock, SystemClock
 from durable_memory.memory.declarations.declaration import is_id
 from durable_memory.memory.declarations.registry import Registry
-from durable_memory.memory.declarations.resource import SCOPES, MemoryResource, Scope
+from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.door import Door
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.flushing.choice import Chosen, Summarizers
 from durable_memory.memory.flushing.steps import Flush
 from durable_memory.memory.flushing.summarizer import Summarizer
 from durable_memory.memory.identity import MemoryId
-from durable_memory.memory.inventory import MAX_PAGE, Inventory, Place
-from durable_memory.memory.keys.prefix import checked_prefix
 from durable_memory.memory.keys.resolution import Resolved, resolve, resolve_agent
-from durable_memory.memory.limits import BreakerLimits, Limits
+from durable_memory.memory.limits import BreakerLimits
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.privacy.stage import Privacy
 from durable_memory.memory.services import Services
@@ -35,7 +33,7 @@ from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.tokens.counters import Counters, make_counter
 from durable_memory.memory.tokens.counting import DEFAULT_ENCODING, counting_named
-from durable_memory.memory.types import AgentRef, ListedPage, MemoryRef, PurgeResult
+from durable_memory.memory.types import AgentRef, MemoryRef
 from durable_memory.memory.waking import FlushWaker, NoWaker
 
 DEFAULT_PROJECT = "default"
@@ -50,7 +48,7 @@ class _Origin(TypedDict):
     workflow_type: str | None
 
 
-class MemoryClient:
+class MemoryClient(AllMemories):
     """Opens memories. Belongs to the event loop that made it; close it, or use it as an async context manager."""
 
     def __init__(
@@ -260,76 +258,6 @@ class MemoryClient:
         other._caller = caller  # noqa: SLF001 - a copy of our own
         return other
 
-    async def list_memories(
-        self, resource: str | None = None, *, scope: Scope | None = None, prefix: str = ""
-    ) -> AsyncIterator[MemoryId]:
-        """Goes through the memories that exist, each once, by resource and key; loads no message.
-
-        resource: only its memories; it may be one that is no longer declared. scope: only of resources of this scope.
-        prefix: only keys that begin with these whole segments, which `:` and `/` end: `user:al` is no prefix of
-        `user:alice`. Raises MemoryUnknownResource for a resource that is neither declared nor has memories.
-        """
-        inventory = await self._inventory(resource, scope, prefix)
-        async for listed in inventory.all():
-            yield MemoryId(self._project, listed.resource, listed.key)
-
-    async def list_page(
-        self,
-        resource: str | None = None,
-        *,
-        scope: Scope | None = None,
-        prefix: str = "",
-        cursor: str | None = None,
-        limit: int = 100,
-    ) -> ListedPage:
-        """Returns a page of the same with their counters. cursor: of the page before. limit: 1 to 1,000."""
-        if whole_number("limit", limit) not in range(1, MAX_PAGE + 1):
-            raise MemoryInvalid(f"limit: must be from 1 to {MAX_PAGE:,}")
-        inventory = await self._inventory(resource, scope, prefix)
-        return await inventory.page(cursor, limit)
-
-    async def purge(
-        self,
-        resource: str | None = None,
-        *,
-        scope: Scope | None = None,
-        prefix: str = "",
-        dry_run: bool = True,
-        confirm: bool = False,
-    ) -> PurgeResult:
-        """Removes all memories of a resource, of a scope, or with a prefix; see `list_memories` for what these mean.
-
-        What comes into being after it began stays. dry_run: only count what would be removed, which is the default;
-        the real purge takes `dry_run=False, confirm=True`. Raises MemoryInvalid without it, or if nothing says which.
-        """
-        if resource is None and scope is None and not prefix:
-            raise MemoryInvalid("purge: name a resource, a scope or a key prefix; there is no purge of a whole project")
-        if not dry_run and confirm is not True:
-            raise MemoryInvalid("confirm: purge removes these memories for good; pass confirm=True to do it")
-        inventory = await self._inventory(resource, scope, prefix)
-        return await inventory.purge(dry_run=dry_run)
-
-    async def _inventory(self, resource: str | None, scope: Scope | None, prefix: str) -> Inventory:
-        if scope is not None and scope not in SCOPES:
-            raise MemoryInvalid(f"scope: must be one of {', '.join(SCOPES)}")
-        declared = [each for each in self._registry.memories() if resource in (None, each.id)]
-        if resource is not None and not declared:
-            places = [await self._undeclared(resource, scope)]
-        else:
-            found = sorted((each for each in declared if scope in (None, each.scope)), key=lambda each: each.id)
-            places = [_place(each, self.services(each)) for each in found]
-        return Inventory(self._project, places, checked_prefix(prefix), self._clock)
-
-    async def _undeclared(self, resource: str, scope: Scope | None) -> Place:
-        """Returns where the memories of a resource are whose definition is gone; it is unknown if there are none."""
-        for backend in self._backends.values():
-            if (await backend.index.memories(self._project, resource, None, 1)).memories:
-                if scope is not None:
-                    raise MemoryInvalid(f"scope: {resource!r} is no longer declared and has none; leave it out")
-                return Place(resource, backend.store, backend.index, Limits.unlimited())
-        self._registry.memory(resource)  # says what is declared
-        raise AssertionError("the resource is not declared")  # pragma: no cover
-
     async def close(self) -> None:
         """Closes the connections."""
         await self._summarizers.close()
@@ -343,7 +271,3 @@ class MemoryClient:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         await self.close()
-
-
-def _place(resource: MemoryResource, services: Services) -> Place:
-    return Place(resource.id, services.store, services.index, resource.limits())

@@ -72,6 +72,18 @@ class Inventory:
                 return
             cursor = page.cursor
 
+    async def memories(self) -> AsyncIterator[tuple[Place, MemoryId]]:
+        """Goes through all registered memories, each with its place; one that has expired may be among them."""
+        for place in self._places:
+            cursor: str | None = None
+            while True:
+                page = await place.index.memories(self._project, place.resource, cursor, _PAGE, self._prefix)
+                for memory in page.memories:
+                    yield place, memory
+                if page.cursor is None:
+                    break
+                cursor = page.cursor
+
     async def purge(self, *, dry_run: bool) -> PurgeResult:
         """Clears all memories that were there when it began, or counts them.
 

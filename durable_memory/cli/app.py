@@ -10,7 +10,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from durable_memory.cli import agents, declarations, inventory, janitor, keeping, memories, upkeep, worker
+from durable_memory.cli import agents, declarations, inventory, janitor, keeping, memories, transfer, upkeep, worker
 from durable_memory.exit import leave
 
 app = typer.Typer(
@@ -34,6 +34,8 @@ app.command()(keeping.unpin)
 app.command()(upkeep.flush)
 app.command()(upkeep.clear)
 app.command()(inventory.purge)
+app.command()(transfer.export)
+app.command("import")(transfer.import_)
 app.command()(agents.context)
 app.command()(janitor.janitor)
 app.command()(declarations.schema)

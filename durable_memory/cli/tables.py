@@ -19,6 +19,7 @@ from durable_memory.memory.types import (
     AppendResult,
     ClearResult,
     FlushResult,
+    ImportResult,
     ListedPage,
     MemoryHealth,
     MemoryStats,
@@ -139,6 +140,19 @@ def purge_table(title: str, result: PurgeResult) -> Table:
     verb = "would be removed" if result.dry_run else "removed"
     memories = f"{result.memories:,} {'memory' if result.memories == 1 else 'memories'}"
     return facts(title, [(verb, f"{memories}, {counted(result.messages, 'message')}")])
+
+
+def import_table(file: str, result: ImportResult) -> Table:
+    """What an import did."""
+    rows = [
+        ("appended", counted(result.messages, "message")),
+        ("before", f"{counted(result.already, 'message')} by an earlier run" if result.already else ""),
+        ("summaries", f"{result.summaries:,} are ordinary messages now" if result.summaries else ""),
+        ("evicted", counted(result.evicted, "message") if result.evicted else ""),
+        *((f"line {one.line}", f"{one.type}: {one.problem}") for one in result.problems),
+        ("more", counted(result.faults - len(result.problems), "line") if result.faults > len(result.problems) else ""),
+    ]
+    return facts(f"import of {file}", _filled(rows))
 
 
 def resources_table(registry: Registry) -> Table:

@@ -12,7 +12,13 @@ from durable_memory.memory.types.clean import (
     did_you_mean,
     field_path,
 )
-from durable_memory.memory.types.inventory import ListedMemory, ListedPage, PurgeResult
+from durable_memory.memory.types.inventory import (
+    ImportProblem,
+    ImportResult,
+    ListedMemory,
+    ListedPage,
+    PurgeResult,
+)
 from durable_memory.memory.types.message import (
     LONG_TERM,
     PRIORITIES,
@@ -59,6 +65,8 @@ __all__ = [
     "DeleteResult",
     "FlushOutcome",
     "FlushResult",
+    "ImportProblem",
+    "ImportResult",
     "InvalidValue",
     "Json",
     "ListedMemory",

@@ -1,4 +1,4 @@
-"""What listing and purging the memories of a project answer."""
+"""What listing, purging and importing memories of a project answer."""
 
 from __future__ import annotations
 
@@ -31,3 +31,30 @@ class PurgeResult:
     memories: int
     messages: int
     dry_run: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ImportProblem:
+    """A line of an import that was not appended: its number, the type of the error (or `BadLine`), and why."""
+
+    line: int
+    type: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImportResult:
+    """What an import did.
+
+    messages: appended now. already: appended by an earlier run of the same import. evicted: left the view meanwhile, as
+    by any append. summaries: of `messages`, were summaries and are ordinary messages now. faults: groups and lines that
+    were not appended; problems: the first hundred of them. complete: the file has its last line.
+    """
+
+    messages: int
+    already: int
+    evicted: int
+    summaries: int
+    faults: int
+    problems: tuple[ImportProblem, ...]
+    complete: bool

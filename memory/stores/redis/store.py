@@ -39,7 +39,7 @@ from durable_memory.memory.types import (
     MemoryStats,
 )
 
-_PAGE_BYTES: Final = 1_000_000
+_PAGE_BYTES: Final = 250_000
 """What is enough for a page of a scan, so that one of large messages stays small."""
 
 

@@ -23,6 +23,9 @@ VERBS = (
     "flush",
     "clear",
     "purge",
+    "export",
+    "import",
+    "context",
     "janitor",
     "schema",
 )

@@ -1,0 +1,154 @@
+"""Commands that move messages through files: export, import."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from durable_memory.cli import tables
+from durable_memory.cli.inventory import Prefix, refuse_unseen
+from durable_memory.cli.options import Form, Memories, Project, RedisUrl
+from durable_memory.cli.output import Output, say, show
+from durable_memory.cli.session import with_client
+from durable_memory.memory.client import MemoryClient
+from durable_memory.memory.errors import MemoryInvalid
+from durable_memory.memory.transfer.lines import MAX_LINE_BYTES
+from durable_memory.memory.types import ImportResult
+from durable_memory.memory.types.answers import to_json
+
+Advance = Callable[[int], None]
+
+
+def export(
+    resource: Annotated[str, typer.Argument(help="Its memories; the declaration may be gone.", show_default=False)],
+    key: Annotated[str | None, typer.Argument(help="Only the memory of this key.", show_default=False)] = None,
+    *,
+    prefix: Prefix = "",
+    file: Annotated[
+        str, typer.Option("--file", "-f", metavar="FILE|-", help="Where the lines go; - is stdout. It must not exist.")
+    ] = "-",
+    redis_url: RedisUrl = None,
+    project: Project = None,
+    memories: Memories = None,
+) -> None:
+    """Write messages as JSON lines: live, waiting and summaries, in whole groups.
+
+    They go to a file beside FILE first, which gets its name when it is whole.
+    """
+    if key is not None and prefix:
+        raise typer.BadParameter("give either KEY or --prefix")
+    if file != "-" and Path(file).exists():
+        raise typer.BadParameter(f"{file} exists; choose another name")
+
+    async def run(client: MemoryClient) -> int:
+        refuse_unseen(client, resource)
+        held = await client.purge(resource, prefix=key or prefix, dry_run=True) if _watched() else None
+        lines = -2
+        with _opened(file) as stream, _progress("export", None if held is None else held.messages) as advance:
+            async for line in client.export_messages(resource, key=key, prefix=prefix):
+                stream.write(f"{line}\n".encode("utf-8", "surrogatepass"))
+                lines += 1
+                advance(1)
+        return lines
+
+    messages = with_client(run, redis_url=redis_url, project=project, memories=memories)
+    say(f"{tables.counted(messages, 'message')} exported.")
+
+
+def import_(
+    file: Annotated[str, typer.Argument(metavar="FILE|-", help="An export; - is stdin.", show_default=False)],
+    *,
+    resource: Annotated[
+        str | None,
+        typer.Option("--resource", metavar="ID", help="Instead of the one that was exported.", show_default=False),
+    ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option("--key", help="One memory for all lines, instead of each line's own.", show_default=False),
+    ] = None,
+    redis_url: RedisUrl = None,
+    project: Project = None,
+    memories: Memories = None,
+    output: Form = Output.TABLE,
+) -> None:
+    """Append the messages of an export through the ordinary door.
+
+    Started again within 24 hours it goes on where it ended and doubles nothing. Exit code 1 if a line was not appended,
+    or the file is not whole.
+    """
+
+    async def run(client: MemoryClient) -> ImportResult:
+        refuse_unseen(client, resource)
+        with _read(file) as (stream, size), _progress("import", size) as advance:
+            return await client.import_messages(_lines(stream), resource=resource, key=key, on_line=advance)
+
+    result = with_client(run, redis_url=redis_url, project=project, memories=memories)
+    show(output, to_json(result), tables.import_table(file, result))
+    if not result.complete:
+        say("Error: the last line of the export is missing; the file is not whole.")
+    if result.faults:
+        say(f"Error: {tables.counted(result.faults, 'line')} could not be appended.")
+    if result.faults or not result.complete:
+        raise typer.Exit(1)
+
+
+def _watched() -> bool:
+    return sys.stderr.isatty()
+
+
+@contextmanager
+def _progress(title: str, total: int | None) -> Iterator[Advance]:
+    """Shows a bar where somebody watches. total: None is unknown."""
+    if not _watched():
+        yield lambda _: None
+        return
+    with Progress(console=Console(file=sys.stderr)) as bar:
+        task = bar.add_task(title, total=total)
+        yield lambda steps: bar.advance(task, steps)
+
+
+@contextmanager
+def _opened(file: str) -> Iterator[IO[bytes]]:
+    if file == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    unfinished = Path(f"{file}.part")
+    try:
+        # Whoever may not read the memories may not read this either.
+        stream = os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
+    except OSError as error:
+        raise MemoryInvalid(f"{unfinished}: cannot be written: {error.strerror}") from None
+    with stream:
+        yield stream
+    unfinished.rename(file)
+
+
+@contextmanager
+def _read(file: str) -> Iterator[tuple[IO[bytes], int | None]]:
+    if file == "-":
+        yield sys.stdin.buffer, None
+        return
+    try:
+        stream = Path(file).open("rb")  # noqa: SIM115 - it is closed below, and only opening it fails in words
+    except OSError as error:
+        raise MemoryInvalid(f"{file}: cannot be read: {error.strerror}") from None
+    with stream:
+        yield stream, os.fstat(stream.fileno()).st_size
+
+
+def _lines(stream: IO[bytes]) -> Iterator[bytes]:
+    """Yields lines without holding one that is too long: of that only the beginning comes, which is refused."""
+    while line := stream.readline(MAX_LINE_BYTES + 2):
+        yield line
+        rest = line
+        while rest and not rest.endswith(b"\n"):
+            rest = stream.readline(MAX_LINE_BYTES)

@@ -1,0 +1,145 @@
+"""The operations on all memories of a project at once: list, purge, export, import."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping
+
+from durable_memory.memory.arguments import whole_number
+from durable_memory.memory.clock import Clock
+from durable_memory.memory.declarations.registry import Registry
+from durable_memory.memory.declarations.resource import SCOPES, MemoryResource, Scope
+from durable_memory.memory.errors import MemoryInvalid
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.inventory import MAX_PAGE, Inventory, Place
+from durable_memory.memory.keys.prefix import checked_prefix
+from durable_memory.memory.keys.rule import checked_key
+from durable_memory.memory.limits import Limits
+from durable_memory.memory.memory import Memory
+from durable_memory.memory.services import Services
+from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.transfer.export import export_lines
+from durable_memory.memory.transfer.importing import Import, each, first_line
+from durable_memory.memory.types import ImportResult, ListedPage, PurgeResult
+
+
+class AllMemories(ABC):
+    """What a client can do with the memories of its project, however many they are. MemoryClient is one."""
+
+    _project: str
+    _registry: Registry
+    _backends: Mapping[str, Backend]
+    _clock: Clock
+
+    @abstractmethod
+    def services(self, resource: MemoryResource) -> Services:
+        """Returns the parts that serve a resource's memories."""
+
+    @abstractmethod
+    def memory(self, resource: str, key: str | None = None) -> Memory:
+        """Returns a handle on one memory."""
+
+    async def list_memories(
+        self, resource: str | None = None, *, scope: Scope | None = None, prefix: str = ""
+    ) -> AsyncIterator[MemoryId]:
+        """Goes through the memories that exist, each once, by resource and key; loads no message.
+
+        resource: only its memories; it may be one that is no longer declared. scope: only of resources of this scope.
+        prefix: only keys that begin with these whole segments, which `:` and `/` end: `user:al` is no prefix of
+        `user:alice`. Raises MemoryUnknownResource for a resource that is neither declared nor has memories.
+        """
+        inventory = await self._inventory(resource, scope, prefix)
+        async for listed in inventory.all():
+            yield MemoryId(self._project, listed.resource, listed.key)
+
+    async def list_page(
+        self,
+        resource: str | None = None,
+        *,
+        scope: Scope | None = None,
+        prefix: str = "",
+        cursor: str | None = None,
+        limit: int = 100,
+    ) -> ListedPage:
+        """Returns a page of the same with their counters. cursor: of the page before. limit: 1 to 1,000."""
+        if whole_number("limit", limit) not in range(1, MAX_PAGE + 1):
+            raise MemoryInvalid(f"limit: must be from 1 to {MAX_PAGE:,}")
+        inventory = await self._inventory(resource, scope, prefix)
+        return await inventory.page(cursor, limit)
+
+    async def purge(
+        self,
+        resource: str | None = None,
+        *,
+        scope: Scope | None = None,
+        prefix: str = "",
+        dry_run: bool = True,
+        confirm: bool = False,
+    ) -> PurgeResult:
+        """Removes all memories of a resource, of a scope, or with a prefix; see `list_memories` for what these mean.
+
+        What comes into being after it began stays. dry_run: only count what would be removed, which is the default;
+        the real purge takes `dry_run=False, confirm=True`. Raises MemoryInvalid without it, or if nothing says which.
+        """
+        if resource is None and scope is None and not prefix:
+            raise MemoryInvalid("purge: name a resource, a scope or a key prefix; there is no purge of a whole project")
+        if not dry_run and confirm is not True:
+            raise MemoryInvalid("confirm: purge removes these memories for good; pass confirm=True to do it")
+        inventory = await self._inventory(resource, scope, prefix)
+        return await inventory.purge(dry_run=dry_run)
+
+    async def export_messages(self, resource: str, *, key: str | None = None, prefix: str = "") -> AsyncIterator[str]:
+        """Yields all that the memories of a resource hold as JSON lines, a page at a time: see docs/transfer.md.
+
+        resource: it may be one that is no longer declared. key: only this memory. prefix: only keys with these whole
+        segments. Raises MemoryConflict if a memory is cleared while it is written.
+        """
+        wanted = None if key is None else checked_key(key, resource)
+        inventory = await self._inventory(resource, None, prefix if wanted is None else wanted)
+        async for line in export_lines(resource, inventory, wanted, self._clock):
+            yield line
+
+    async def import_messages(
+        self,
+        lines: Iterable[str | bytes] | AsyncIterable[str | bytes],
+        *,
+        resource: str | None = None,
+        key: str | None = None,
+        on_line: Callable[[int], None] | None = None,
+    ) -> ImportResult:
+        """Appends the messages of an export, in whole groups, through the same door as every append.
+
+        Started again with the same lines within 24 hours, it appends nothing twice. resource: instead of the one that
+        was exported. key: one memory for all lines, instead of each line's own. on_line: is told the length of each
+        line, for progress. A line that cannot be appended is in the result, and the others go on. Raises MemoryInvalid
+        for lines without a header, MemoryUnknownResource, and MemoryUnavailable: start it again then.
+        """
+        source = each(lines, on_line)
+        header = await first_line(source)
+        declared = self._registry.memory(resource or header.resource)
+        return await Import(lambda own: self.memory(declared.id, own), key).run(header, source)
+
+    async def _inventory(self, resource: str | None, scope: Scope | None, prefix: str) -> Inventory:
+        if scope is not None and scope not in SCOPES:
+            raise MemoryInvalid(f"scope: must be one of {', '.join(SCOPES)}")
+        declared = [each for each in self._registry.memories() if resource in (None, each.id)]
+        if resource is not None and not declared:
+            places = [await self._undeclared(resource, scope)]
+        else:
+            found = sorted((each for each in declared if scope in (None, each.scope)), key=lambda each: each.id)
+            places = [_place(each, self.services(each)) for each in found]
+        return Inventory(self._project, places, checked_prefix(prefix), self._clock)
+
+    async def _undeclared(self, resource: str, scope: Scope | None) -> Place:
+        """Returns where the memories of a resource are whose definition is gone; it is unknown if there are none."""
+        for backend in self._backends.values():
+            if (await backend.index.memories(self._project, resource, None, 1)).memories:
+                if scope is not None:
+                    raise MemoryInvalid(f"scope: {resource!r} is no longer declared and has none; leave it out")
+                return Place(resource, backend.store, backend.index, Limits.unlimited())
+        self._registry.memory(resource)  # says what is declared
+        raise AssertionError("the resource is not declared")  # pragma: no cover
+
+
+def _place(resource: MemoryResource, services: Services) -> Place:
+    return Place(resource.id, services.store, services.index, resource.limits())

@@ -1,0 +1,165 @@
+"""Appends the messages of an export again: group by group through the ordinary door, so that every rule holds.
+
+Each group is an operation named after the file's content and its line: an import that ended half-way is simply started
+again, and what was appended is not appended twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from durable_memory.memory.errors import MemoryBackpressure, MemoryDamaged, MemoryFault, MemoryInvalid
+from durable_memory.memory.memory import Memory
+from durable_memory.memory.transfer.lines import BadLine, Header, MessageLine, RawLine, read_header, read_line
+from durable_memory.memory.types import AppendResult, ImportProblem, ImportResult
+
+_MAX_PROBLEMS: Final = 100
+"""Of which the result tells more than their number."""
+
+_MAX_GROUP: Final = 500
+_ATTEMPTS: Final = 50
+_PAUSE_SECONDS: Final = 0.1
+
+
+@dataclass(slots=True)
+class _Group:
+    """Lines that are appended together: calls and their results, or one message.
+
+    first: number of its first line. waiting: calls without a result so far.
+    """
+
+    key: str
+    first: int
+    lines: list[MessageLine]
+    raw: list[bytes]
+    waiting: set[str]
+
+    def takes(self, line: MessageLine) -> bool:
+        """Tells whether a line is a result of this group."""
+        return line.key == self.key and line.answers in self.waiting and len(self.lines) < _MAX_GROUP
+
+
+class Import:
+    """One import into the memories of a resource.
+
+    open_memory: opens the memory of a key. key: of the one memory that all lines go into; None is each line's own.
+    """
+
+    def __init__(self, open_memory: Callable[[str], Memory], key: str | None) -> None:
+        self._open_memory = open_memory
+        self._key = key
+        self._header = Header("", "")
+        self._group: _Group | None = None
+        self._appended = self._already = self._evicted = self._summaries = 0
+        self._faults = 0
+        self._problems: list[ImportProblem] = []
+
+    async def run(self, header: Header, lines: AsyncIterator[RawLine]) -> ImportResult:
+        """Appends what the lines behind the header hold.
+
+        Raises MemoryUnavailable, MemoryDamaged, and MemoryBackpressure where flushes do not help; started again, it
+        goes on. Everything else that is wrong with a line is in the result.
+        """
+        self._header = header
+        read, promised, number = 0, None, 1
+        async for raw in lines:
+            number += 1
+            if not raw.strip():
+                continue
+            try:
+                line = read_line(raw)
+            except BadLine as bad:
+                self._problem(number, "BadLine", bad.problem)
+                continue
+            if isinstance(line, int):
+                promised = line
+                continue
+            read += 1
+            await self._take(number, line, raw.encode() if isinstance(raw, str) else raw)
+        await self._finish()
+        return ImportResult(
+            messages=self._appended,
+            already=self._already,
+            evicted=self._evicted,
+            summaries=self._summaries,
+            faults=self._faults,
+            problems=tuple(self._problems),
+            complete=promised == read,
+        )
+
+    async def _take(self, number: int, line: MessageLine, raw: bytes) -> None:
+        if self._group is None or not self._group.takes(line):
+            await self._finish()
+            self._group = _Group(line.key, number, [], [], set())
+        self._group.lines.append(line)
+        self._group.raw.append(raw)
+        self._group.waiting |= set(line.opens)
+        self._group.waiting.discard(line.answers or "")
+
+    async def _finish(self) -> None:
+        """Appends the group that was gathered; one that is refused is named by its first line, and others go on."""
+        group, self._group = self._group, None
+        if group is None:
+            return
+        try:
+            result = await self._append(group)
+        except (MemoryBackpressure, MemoryDamaged):
+            raise
+        except MemoryFault as fault:
+            if fault.retryable:
+                raise
+            self._problem(group.first, fault.type, fault.message)
+            return
+        if result.already_applied:
+            self._already += len(group.lines)
+        else:
+            self._appended += len(group.lines)
+            self._evicted += result.evicted
+            self._summaries += sum(line.summary for line in group.lines)
+
+    async def _append(self, group: _Group) -> AppendResult:
+        memory = self._open_memory(self._key or group.key)
+        name = hashlib.sha256(f"{self._header.export_id} {self._header.resource} {group.first}\n".encode())
+        for raw in group.raw:
+            name.update(raw)
+        operation_id = f"import/{name.hexdigest()}"
+        for _ in range(_ATTEMPTS):
+            try:
+                return await memory.append([line.message for line in group.lines], operation_id=operation_id)
+            except MemoryBackpressure:
+                # Too much waits for its summary, and perhaps no worker runs: summarise here.
+                flushed = await memory.flush()
+                await asyncio.sleep(max(_PAUSE_SECONDS, flushed.retry_after_ms / 1000))
+        raise MemoryBackpressure(f"import: line {group.first} waits in vain for older messages to be summarised")
+
+    def _problem(self, line: int, kind: str, text: str) -> None:
+        self._faults += 1
+        if len(self._problems) < _MAX_PROBLEMS:
+            self._problems.append(ImportProblem(line, kind, text))
+
+
+async def first_line(lines: AsyncIterator[RawLine]) -> Header:
+    """Reads the header. Raises MemoryInvalid."""
+    async for raw in lines:
+        return read_header(raw)
+    raise MemoryInvalid("line 1: there is none; the file is empty")
+
+
+async def each(
+    lines: Iterable[RawLine] | AsyncIterable[RawLine], on_line: Callable[[int], None] | None
+) -> AsyncIterator[RawLine]:
+    """Yields lines of either kind. on_line: is told the length of each."""
+    if isinstance(lines, AsyncIterable):
+        async for line in lines:
+            if on_line is not None:
+                on_line(len(line))
+            yield line
+        return
+    for line in lines:
+        if on_line is not None:
+            on_line(len(line))
+        yield line

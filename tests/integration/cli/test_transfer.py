@@ -1,0 +1,86 @@
+"""`durable-memory export` and `import`: files that come back, an import that is killed, and what the exit codes say."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import stat
+from pathlib import Path
+
+from durable_memory import MemoryClient, Registry
+from tests.integration.cli.conftest import Cli
+from tests.integration.cli.programs import PROGRAM, environment
+
+ARCHIVE = "resource: memory\nid: archive\nmax_tokens: 1000000\nscope: user\n"
+
+
+def names_in(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+async def test_a_file_comes_back_and_only_its_owner_reads_it(cli: Cli, folder: Path) -> None:
+    await cli("append", "thread", "user:1", "Hello ✓")
+    exported = await cli("export", "thread", "--file", "out.jsonl")
+    assert (exported.code, exported.out, exported.err) == (0, "", "1 message exported.\n")
+    file = folder / "out.jsonl"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert names_in(folder) == {"memories", "out.jsonl"}
+    again = await cli("import", "out.jsonl", "--key", "user:2", "-o", "json")
+    assert (again.code, again.json()["messages"]) == (0, 1)
+    assert "Hello ✓" in (await cli("read", "thread", "user:2")).out
+    assert (await cli("export", "thread", "--file", "out.jsonl")).code == 2, "a file is not written over"
+
+
+async def test_an_export_to_stdout_is_lines_and_nothing_else(cli: Cli) -> None:
+    await cli("append", "thread", "user:1", "Hello")
+    exported = await cli("export", "thread", "user:1")
+    assert [min(json.loads(line)) for line in exported.out.splitlines()] == ["export", "key", "end"]
+    imported = await cli("import", "-", "--resource", "notes", stdin=exported.out)
+    assert (imported.code, imported.err) == (0, "")
+
+
+async def test_lines_that_were_not_appended_and_files_that_are_not_whole_end_with_1(cli: Cli) -> None:
+    await cli("append", "thread", "user:1", "Hello")
+    header, message, end = (await cli("export", "thread")).out.splitlines()
+    faulty = await cli("import", "-", stdin=f"{header}\noops\n{message}\n{end}")
+    assert (faulty.code, faulty.err) == (1, "Error: 1 line could not be appended.\n")
+    assert "BadLine: is not JSON" in faulty.out
+    cut = await cli("import", "-", stdin=f"{header}\n{message}")
+    assert cut.code == 1
+    assert "the file is not whole" in cut.err
+    missing = await cli("import", "nothing.jsonl")
+    assert (missing.code, missing.err) == (1, "Error: nothing.jsonl: cannot be read: No such file or directory\n")
+
+
+async def test_an_import_that_is_killed_is_started_again_and_doubles_nothing(
+    cli: Cli, folder: Path, redis_url: str, project: str
+) -> None:
+    (folder / "memories" / "archive.yaml").write_text(ARCHIVE)
+    header = {"format": "durable-memory-messages", "version": 1, "resource": "archive", "export": "e1"}
+    lines = [{"key": "k", "message": {"role": "user", "content": f"m{number}"}} for number in range(3000)]
+    text = "\n".join(map(json.dumps, [header, *lines, {"end": True, "messages": 3000}]))
+    (folder / "in.jsonl").write_text(text)
+    registry = Registry.from_resources([{"resource": "memory", "id": "archive", "max_tokens": 1_000_000}])
+    async with await MemoryClient.connect(redis_url, memories=registry, project=project) as client:
+        memory = client.memory("archive", "k")
+        process = await asyncio.create_subprocess_exec(
+            PROGRAM,
+            "import",
+            "in.jsonl",
+            cwd=folder,
+            env=environment(REDIS_URL=redis_url, DURABLE_MEMORY_PROJECT=project),
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+        async with asyncio.timeout(60):
+            while (await memory.stats()).messages["short_term"] < 200:
+                assert process.returncode is None
+                await asyncio.sleep(0.01)
+        process.kill()
+        await process.wait()
+        there = (await memory.stats()).messages["short_term"]
+        assert 200 <= there < 3000
+        again = (await cli("import", "in.jsonl", "-o", "json")).json()
+        assert (again["already"], again["messages"]) == (there, 3000 - there)
+        texts = [message.text for message in (await memory.read()).messages]
+        assert texts == [f"m{number}" for number in range(3000)]

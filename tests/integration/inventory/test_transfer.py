@@ -1,0 +1,222 @@
+"""Exports and imports through the client: nothing is left out, nothing doubled, and what does not fit is named."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from durable_memory import Memory, MemoryClient, Message, Registry, ToolCall
+from durable_memory.memory.errors import MemoryConflict, MemoryInvalid, MemoryUnknownResource
+from durable_memory.memory.transfer.lines import VERSION
+
+
+@pytest.fixture
+def memory(client: MemoryClient) -> Memory:
+    return client.memory("desk", "user:42")
+
+
+async def lines_of(client: MemoryClient, resource: str = "desk", **options: Any) -> list[str]:
+    return [line async for line in client.export_messages(resource, **options)]
+
+
+def messages_in(lines: list[str]) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in lines[1:-1]]
+
+
+def shown(message: Message) -> dict[str, Any]:
+    """What an import keeps of a message."""
+    return {
+        name: value
+        for name, value in message.to_dict().items()
+        if name not in {"id", "created_at", "provenance", "tokens"}
+    }
+
+
+CONVERSATION = [
+    Message.system("Be brief."),
+    Message.user("Where is my parcel?", pinned=True, name="Ada", metadata={"ticket": 7}),
+    Message.assistant(tool_calls=[ToolCall("c1", "track", "{}"), ToolCall("c2", "weather", "{}")], agent="clerk"),
+    Message.tool("On its way.", "c1"),
+    Message.tool("Sunny.", "c2"),
+    Message.assistant([{"type": "text", "text": "On its way 😀"}], priority="high"),
+]
+
+
+async def test_what_was_exported_can_be_read_as_it_was_after_an_import(client: MemoryClient, memory: Memory) -> None:
+    await memory.append(CONVERSATION)
+    result = await client.import_messages(await lines_of(client), resource="thread")
+    assert (result.messages, result.already, result.faults, result.complete) == (6, 0, 0, True)
+    before = await memory.read()
+    after = await client.memory("thread", "user:42").read()
+    assert [shown(message) for message in after.messages] == [shown(message) for message in before.messages]
+    assert after.tokens == before.tokens
+
+
+async def test_an_export_holds_every_memory_that_was_asked_for_and_no_other(client: MemoryClient) -> None:
+    for key in ("user:al", "user:al:1", "user:alice"):
+        await client.memory("desk", key).append("Hello")
+    keys = [line["key"] for line in messages_in(await lines_of(client))]
+    assert keys == ["user:al", "user:al:1", "user:alice"]
+    assert [line["key"] for line in messages_in(await lines_of(client, prefix="user:al"))] == ["user:al", "user:al:1"]
+    assert [line["key"] for line in messages_in(await lines_of(client, key="user:al"))] == ["user:al"]
+    assert messages_in(await lines_of(client, key="nobody")) == []
+
+
+async def test_summaries_and_what_waits_are_exported_and_become_ordinary_messages(
+    client: MemoryClient, memory: Memory
+) -> None:
+    await memory.append([f"Parcel {number} left the depot in Ghent." for number in range(20)])
+    await memory.flush(force=True)
+    await memory.append([f"Letter {number} left the depot in Bruges, as nobody knew." for number in range(80)])
+    stats = await memory.stats()
+    assert stats.omitted.messages > 0
+    lines = messages_in(await lines_of(client))
+    assert [line["message"]["section"] for line in lines][:2] == ["long_term", "short_term"]
+    assert sum(line.get("waiting", False) for line in lines) == stats.omitted.messages
+    assert len(lines) == sum(stats.messages.values()) + stats.omitted.messages
+    result = await client.import_messages(await lines_of(client), resource="thread")
+    assert (result.messages, result.summaries, result.faults) == (len(lines), 1, 0)
+    [first, *_] = messages_in(await lines_of(client, "thread"))
+    assert (first["message"]["role"], first["message"]["section"]) == ("assistant", "short_term")
+    assert first["message"]["content"].startswith("Summary of ")
+
+
+async def test_an_import_that_ended_half_way_is_started_again_and_doubles_nothing(
+    client: MemoryClient, memory: Memory
+) -> None:
+    await memory.append([*CONVERSATION, *(f"m{number}" for number in range(30))])
+    lines = await lines_of(client)
+
+    def cut_off(after: int) -> Iterator[str]:
+        yield from lines[:after]
+        raise ConnectionError
+
+    for after in (4, 5, 20):
+        with pytest.raises(ConnectionError):
+            await client.import_messages(cut_off(after), resource="thread")
+    result = await client.import_messages(lines, resource="thread")
+    assert result.already > 10
+    assert result.messages + result.already == 36
+    again = await client.import_messages(lines, resource="thread")
+    assert (again.messages, again.already) == (0, 36)
+    texts = [message.text for message in (await client.memory("thread", "user:42").read()).messages]
+    assert texts == [message.text for message in (await memory.read()).messages]
+
+
+async def test_two_exports_with_the_same_words_are_two_imports(client: MemoryClient, memory: Memory) -> None:
+    await memory.append("Hello")
+    for times in (1, 2):
+        await client.import_messages(await lines_of(client), resource="thread")
+        assert (await client.memory("thread", "user:42").stats()).messages["short_term"] == times
+
+
+async def test_a_bad_line_is_named_by_its_number_and_the_others_go_in(client: MemoryClient, memory: Memory) -> None:
+    await memory.append(["one", "two"])
+    header, one, two, end = await lines_of(client)
+    bad: list[tuple[str, str, str]] = [
+        ("{not json", "BadLine", "is not JSON"),
+        ('["a"]', "BadLine", "is no JSON object"),
+        ('{"key":"k"}', "BadLine", 'no "message"'),
+        ('{"key":"k","message":{"role":"robot","content":"x"}}', "MemoryInvalid", "role"),
+        ('{"key":"k","message":{"role":"user","contnet":"x"}}', "MemoryInvalid", "did you mean 'content'"),
+        ('{"key":" k","message":{"role":"user","content":"x"}}', "MemoryKeyInvalid", "ends with space"),
+        ('{"key":"k","message":{"role":"tool","content":"x","tool_call_id":"c9"}}', "MemoryOrphanResult", "never"),
+        (json.dumps({"key": "k", "message": {"role": "user", "content": "word " * 2000}}), "MemoryOversize", "900"),
+    ]
+    lines = [header, one, *(line for line, _, _ in bad), "", two, end]
+    result = await client.import_messages(lines, resource="thread")
+    assert (result.messages, result.faults) == (2, len(bad))
+    assert [problem.line for problem in result.problems] == list(range(3, 3 + len(bad)))
+    for problem, (_, kind, text) in zip(result.problems, bad, strict=True):
+        assert problem.type == kind
+        assert text in problem.problem
+    assert [message.text for message in (await client.memory("thread", "user:42").read()).messages] == ["one", "two"]
+
+
+async def test_a_memory_that_is_too_small_summarises_what_is_imported_and_loses_nothing(
+    redis_url: str, client: MemoryClient, memory: Memory
+) -> None:
+    await memory.append([f"Parcel {number} left the depot in Ghent for good." for number in range(70)])
+    lines = await lines_of(client)
+    tiny = {"resource": "memory", "id": "tiny", "max_tokens": 200, "overflow": {"max_tokens": 400}}
+    registry = Registry.from_resources([{**tiny, "flushing": {"keep_last": 1}}])
+    async with await MemoryClient.connect(redis_url, memories=registry, project=client.project) as other:
+        result = await other.import_messages(lines, resource="tiny")
+        assert (result.messages, result.faults) == (70, 0)
+        stats = await other.memory("tiny", "user:42").stats()
+        covered = [
+            message.metadata["covers_messages"]
+            for message in (await other.memory("tiny", "user:42").read(sections=["long_term"])).messages
+        ]
+        assert sum(map(int, map(str, covered))) + stats.messages["short_term"] + stats.omitted.messages == 70
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda _: ["", "{}"], "line 1: is no header"),
+        (lambda _: [], "the file is empty"),
+        (lambda lines: lines[1:], "line 1: is no header"),
+        (lambda lines: [lines[0].replace(f'"version":{VERSION}', f'"version":{VERSION + 1}')], "update it"),
+        (lambda lines: [lines[0].replace('"resource":"desk",', "")], "lacks its version, resource or export"),
+    ],
+)
+async def test_what_is_no_export_is_refused(
+    client: MemoryClient, memory: Memory, change: Callable[[list[str]], list[str]], problem: str
+) -> None:
+    await memory.append("Hello")
+    with pytest.raises(MemoryInvalid, match=problem):
+        await client.import_messages(change(await lines_of(client)), resource="thread")
+
+
+async def test_a_file_that_is_cut_off_is_told_from_a_whole_one(client: MemoryClient, memory: Memory) -> None:
+    await memory.append(["one", "two"])
+    lines = await lines_of(client)
+    assert not (await client.import_messages(lines[:-1], resource="thread")).complete
+    assert not (await client.import_messages([*lines[:2], lines[-1]], resource="thread")).complete
+    assert (await client.import_messages(lines, resource="thread")).complete
+
+
+async def test_an_import_into_what_is_not_declared_is_refused(client: MemoryClient, memory: Memory) -> None:
+    await memory.append("Hello")
+    with pytest.raises(MemoryUnknownResource):
+        await client.import_messages(await lines_of(client), resource="nobody")
+
+
+async def test_one_key_takes_all_lines_where_it_is_given(client: MemoryClient) -> None:
+    for key in ("a", "b"):
+        await client.memory("desk", key).append(key)
+    await client.import_messages(await lines_of(client), resource="thread", key="both")
+    assert [message.text for message in (await client.memory("thread", "both").read()).messages] == ["a", "b"]
+
+
+async def test_a_memory_that_is_cleared_meanwhile_ends_the_export(client: MemoryClient, memory: Memory) -> None:
+    await memory.append([f"m{number}" for number in range(300)])
+    lines = client.export_messages("desk")
+    for _ in range(50):
+        await anext(lines)
+    await memory.clear(confirm=True)
+    await memory.append("born again")
+    with pytest.raises(MemoryConflict, match="export again"):
+        [line async for line in lines]
+
+
+async def test_an_export_holds_a_page_at_a_time(redis_url: str, project: str) -> None:
+    registry = Registry.from_resources([{"resource": "memory", "id": "large", "max_tokens": 10_000_000}])
+    async with await MemoryClient.connect(redis_url, memories=registry, project=project) as client:
+        memory = client.memory("large", "k")
+        for _ in range(8):
+            await memory.append(["x" * 8_000] * 150)
+        await client.memory("large", "k").read(limit=1)
+        tracemalloc.start()
+        size = 0
+        async for line in client.export_messages("large"):
+            size += len(line)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert size > 9_600_000
+    assert peak < size / 2
