@@ -16,7 +16,7 @@ from durable_memory.memory.types import PRIORITIES, ROLES, Message, Omitted, Pro
 SCHEMA_VERSION: Final = 1
 """Grows only with a change that older readers would misread; a new field is no such change."""
 
-_STORE_GIVEN: Final = ("id", "section", "tokens", "tokens_estimated", "created_at", "provenance")
+_STORE_GIVEN: Final = ("id", "section", "tokens", "tokens_estimated", "created_at", "provenance", "truncated_from")
 _write: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -39,7 +39,7 @@ def encode(
     """Makes a message ready to be stored.
 
     Args:
-        message: what the caller appended; its store-given fields are ignored.
+        message: what the caller appended; its store-given fields are ignored, but for how large it was before a cut.
         count: its tokens, as the model sees it.
         created_at: when it was accepted, with a time zone.
         provenance: where it was written, if in a workflow.
@@ -52,6 +52,8 @@ def encode(
         payload += f',"provenance":{_write(where)}'
     if count.estimated:
         payload += ',"tokens_estimated":true'
+    if message.truncated_from is not None:
+        payload += f',"truncated_from":{message.truncated_from}'
     return Entry(
         payload=payload + "}",
         section=section_of(message),
@@ -136,6 +138,7 @@ def _restore(entry: StoredEntry, data: Mapping[str, Any]) -> Message:
     fill(message, "tokens_estimated", bool(data.get("tokens_estimated")))
     fill(message, "created_at", datetime.fromisoformat(created_at) if created_at else None)
     fill(message, "provenance", _provenance(provenance) if provenance else None)
+    fill(message, "truncated_from", data.get("truncated_from"))
     fill(message, "priority", priority if priority in PRIORITIES else "normal")
     return message
 

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from durable_memory.memory.clock import Clock
 from durable_memory.memory.codec import body_of, encode
 from durable_memory.memory.errors import MemoryInvalid
+from durable_memory.memory.oversize import cut_message
 from durable_memory.memory.privacy.stage import Privacy
 from durable_memory.memory.stores.port import Entry
 from durable_memory.memory.tokens.counter import TokenCounter
@@ -38,6 +39,12 @@ class Admitted:
     estimated: int
     dropped: int = 0
     redacted: Mapping[str, int] = field(default_factory=dict)
+
+    def with_cut(self, position: int, message: Message, entry: Entry) -> Admitted:
+        """Returns the same with one message cut. The digest stays: it is of what the caller sent."""
+        messages, entries = list(self.messages), list(self.entries)
+        messages[position], entries[position] = message, entry
+        return replace(self, messages=tuple(messages), entries=tuple(entries))
 
 
 class Door:
@@ -84,6 +91,35 @@ class Door:
             for message, count, body in zip(messages, counts, bodies, strict=True)
         )
         return Admitted(messages, entries, digest, sum(count.estimated for count in counts), dropped, redacted)
+
+    async def cut(
+        self,
+        admitted: Admitted,
+        position: int,
+        excess_tokens: int,
+        counter: TokenCounter,
+        *,
+        provenance: Provenance | None = None,
+    ) -> Admitted | None:
+        """Returns the same with one message cut, so that it has at least `excess_tokens` fewer.
+
+        None if its text cannot be cut so far.
+        """
+        entry, message = admitted.entries[position], admitted.messages[position]
+        room, cut = entry.tokens - excess_tokens, None
+        if message.tool_calls:
+            # Its results belong to its group, and would find no room at all.
+            cut = await cut_message(message, entry.tokens, room // 2, counter)
+        cut = cut or await cut_message(message, entry.tokens, room, counter)
+        if cut is None:
+            return None
+        message, count = cut
+        if message.truncated_from is None:
+            message = replace(message, truncated_from=entry.tokens)
+        now = datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC)
+        shorter = encode(message, count, created_at=now, provenance=provenance)
+        # Whatever was decided by the whole text stays.
+        return admitted.with_cut(position, message, replace(entry, payload=shorter.payload, tokens=shorter.tokens))
 
 
 _NOTHING: Mapping[str, int] = MappingProxyType({})

@@ -84,6 +84,12 @@ class MemoryAccessDenied(MemoryFault):
 class MemoryOversize(MemoryFault):
     """What was sent can never fit its budget. Nothing that was stored is lost."""
 
+    def __init__(self, message: str, *, position: int | None = None, excess_tokens: int = 0) -> None:
+        super().__init__(message)
+        self.position = position
+        """Which of the messages that were sent is too large, by `excess_tokens`; None if it is not one alone."""
+        self.excess_tokens = excess_tokens
+
 
 class MemoryOrphanResult(MemoryFault):
     """A tool result for a call that this memory never saw, or that already has its result."""

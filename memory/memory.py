@@ -56,7 +56,15 @@ class Memory:
         self._access = access
         counter = services.counters.of(resource.counting)
         self._writing = Writing(
-            services, memory, self._limits, counter, caller, access.agent, resource.keywords, resource.privacy
+            services,
+            memory,
+            self._limits,
+            counter,
+            caller,
+            access.agent,
+            resource.keywords,
+            resource.privacy,
+            truncates=resource.oversize == "truncate",
         )
 
     @property
@@ -83,7 +91,8 @@ class Memory:
             attempt = self._writing.attempt(operation_id)
             admitted = await self._writing.admit(messages)
             call.records(admitted.messages)
-            return await self._writing.append(admitted, admitted.digest, attempt)
+            _, result = await self._writing.append(admitted, admitted.digest, attempt)
+            return result
 
     async def record_turn(
         self, messages: MessageInput | Sequence[MessageInput], *, operation_id: str | None = None
@@ -100,7 +109,7 @@ class Memory:
             attempt = self._writing.attempt(operation_id)
             admitted = await self._writing.admit(messages)
             call.records(admitted.messages)
-            result = await self._writing.append(admitted, "", attempt)
+            admitted, result = await self._writing.append(admitted, "", attempt)
             if result.already_applied:
                 first = await self._services.store.find(self._id, result.ids)
                 return Turn(tuple(map(decode, first)) or admitted.messages, result)
@@ -128,9 +137,11 @@ class Memory:
             if not admitted.entries:
                 raise MemoryInvalid("messages: this resource keeps none of them; to empty the memory, clear it")
             operation = Operation(attempt.operation_id, attempt.deadline_ms, admitted.digest)
-            await self._writing.register_once()
-            result = await self._services.store.write(self._id, admitted.entries, operation, self._limits, version)
-            return await self._writing.written(result, admitted)
+            store, limits = self._services.store, self._limits
+            _, result = await self._writing.stored(
+                admitted, lambda entries: store.write(self._id, entries, operation, limits, version)
+            )
+            return result
 
     async def read(
         self,

@@ -55,6 +55,7 @@ _lease_waits = _meter.create_histogram(
 _lost_leases = _meter.create_counter("memory_lease_lost", description="Flushes whose lease or batch was lost")
 _estimated = _meter.create_counter("memory_tokens_estimated", description="Messages whose tokens were estimated")
 _redactions = _meter.create_counter("memory_redactions", description="Secrets taken out before storing, by kind")
+_truncated = _meter.create_counter("memory_truncations", description="Messages whose text was cut to fit")
 _janitor_actions = _meter.create_counter("memory_janitor_actions", description="What sweeps of the janitor did")
 _breaker_changes = _meter.create_counter("memory_breaker_changes", description="Changes of state of circuit breakers")
 _breaker_rejections = _meter.create_counter(
@@ -156,6 +157,12 @@ def count_redactions(resource: str, found: Mapping[str, int]) -> None:
     """Counts what a privacy policy took out: by the entity that was recognised, or `pattern`."""
     for kind, times in found.items():
         _redactions.add(times, {"resource": resource, "kind": kind})
+
+
+def count_truncated(resource: str, messages: int) -> None:
+    """Counts messages that were larger than their room, and whose text was cut."""
+    if messages:
+        _truncated.add(messages, {"resource": resource})
 
 
 def count_failed_wake(resource: str) -> None:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from durable_memory.memory import telemetry
 from durable_memory.memory.arguments import operation_name
 from durable_memory.memory.caller import Attempt, Caller, given_attempt
 from durable_memory.memory.door import Admitted
-from durable_memory.memory.errors import MemoryBackpressure
+from durable_memory.memory.errors import MemoryBackpressure, MemoryOversize
 from durable_memory.memory.eviction.keywords import Keywords
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.privacy.stage import Privacy
 from durable_memory.memory.services import Services
-from durable_memory.memory.stores.port import Operation
+from durable_memory.memory.stores.port import Entry, Operation
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.types import AppendResult, MessageInput
 
@@ -25,7 +25,7 @@ class Writing:
     """The writing side of one memory, as one caller sees it.
 
     agent: signs messages that name no author. keywords: raise the priority of messages. privacy: what is taken out of
-    messages before they are stored.
+    messages before they are stored. truncates: what is too large is cut, not refused.
     """
 
     services: Services
@@ -36,6 +36,7 @@ class Writing:
     agent: str | None
     keywords: Keywords | None
     privacy: Privacy | None
+    truncates: bool
 
     def attempt(self, operation_id: str | None) -> Attempt:
         """Names the next call.
@@ -69,19 +70,51 @@ class Writing:
             admitted = replace(admitted, entries=self.keywords.raise_bands(admitted.messages, admitted.entries))
         return admitted
 
-    async def append(self, admitted: Admitted, digest: str, attempt: Attempt) -> AppendResult:
-        """Appends what was admitted, and does all that follows."""
+    async def append(self, admitted: Admitted, digest: str, attempt: Attempt) -> tuple[Admitted, AppendResult]:
+        """Appends what was admitted, and does all that follows. Returns also what was stored, cut or not."""
         if not admitted.entries:
-            return await self._nothing_stored(admitted)
+            return admitted, await self._nothing_stored(admitted)
         operation = Operation(attempt.operation_id, attempt.deadline_ms, digest)
-        await self.register_once()
+
+        async def send(entries: Sequence[Entry]) -> AppendResult:
+            return await self.services.store.append(self.id, entries, operation, self.limits)
+
         try:
-            result = await self.services.store.append(self.id, admitted.entries, operation, self.limits)
+            return await self.stored(admitted, send)
         except MemoryBackpressure:
             # Whoever is held back wakes the flusher, or nobody might (R12 of docs/protocol.md).
             await self.services.waker.wake(self.id)
             raise
-        return await self.written(result, admitted)
+
+    async def stored(
+        self, admitted: Admitted, send: Callable[[Sequence[Entry]], Awaitable[AppendResult]]
+    ) -> tuple[Admitted, AppendResult]:
+        """Sends what was admitted to the store, and does all that follows.
+
+        What the store finds too large is cut to the room that it says is left, and all is sent again as the same
+        operation: until then the store has changed nothing, and afterwards it answers what it answered first.
+        """
+        await self.register_once()
+        while True:
+            try:
+                result = await send(admitted.entries)
+                break
+            except MemoryOversize as refusal:
+                if not self.truncates or refusal.position is None:
+                    raise
+                cut = await self.services.door.cut(
+                    admitted,
+                    refusal.position,
+                    refusal.excess_tokens,
+                    self.counter,
+                    provenance=self.caller.provenance,
+                )
+                if cut is None:
+                    raise
+                admitted = cut
+        if self.truncates and not result.already_applied:
+            telemetry.count_truncated(self.id.resource, sum(m.truncated_from is not None for m in admitted.messages))
+        return admitted, await self.written(result, admitted)
 
     async def register_once(self) -> None:
         """Tells the project's index of this memory and its owner, before the first write that this process makes."""

@@ -1,7 +1,4 @@
-"""Fields and values that are known but refused: what later versions will have, and what will never be.
-
-The paths are those of the document; values are keyed by the field that would hold them.
-"""
+"""Fields that are known but refused, by their paths: what later versions will have, and what will never be."""
 
 from __future__ import annotations
 
@@ -26,21 +23,7 @@ FIELDS: Final[Mapping[Kind, Mapping[str, str]]] = {
 }
 """Refused fields, each with the problem that is reported."""
 
-VALUES: Final[Mapping[Kind, Mapping[str, Mapping[object, str]]]] = {
-    "memory": {
-        "oversize": {"truncate": f"{NOT_YET}; write reject"},
-    },
-}
-"""Refused values, each with the problem that is reported."""
-
 
 def refused_field(kind: Kind, path: str) -> str | None:
     """Returns why this known field is refused, or None if it is not one of these."""
     return FIELDS.get(kind, {}).get(path)
-
-
-def refused_value(kind: Kind, path: str, value: object) -> str | None:
-    """Returns why this known value of a field is refused, or None if it is not one of these."""
-    if not isinstance(value, (str, bool)):
-        return None
-    return VALUES.get(kind, {}).get(path, {}).get(value)

@@ -171,8 +171,9 @@ class MemoryResource(Declaration):
     eviction_policy: EvictionPolicy = EvictionPolicy()
     flushing: Flushing = Flushing()
 
-    oversize: Literal["reject"] = "reject"
-    """What happens to a message or group that can never fit: the append is refused with both numbers."""
+    oversize: Literal["reject", "truncate"] = "reject"
+    """What happens to a message or group that can never fit: the append is refused with both numbers, or its text is
+    cut to what fits and marked; tool calls are never cut."""
 
     open_group_ttl: Duration = timedelta(hours=1)
     """How long tool calls may wait for their results, untouched, before the group counts as abandoned."""

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from durable_memory.memory.declarations.agent import AgentResource
 from durable_memory.memory.declarations.declaration import CROSS_FIELD
 from durable_memory.memory.declarations.faults import Location
-from durable_memory.memory.declarations.not_supported import Kind, refused_field, refused_value
+from durable_memory.memory.declarations.not_supported import Kind, refused_field
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.types import did_you_mean
 
@@ -66,7 +66,7 @@ def _problems(kind: Kind, model: type[BaseModel], item: Any) -> Iterator[tuple[L
     if item["type"] == "extra_forbidden":
         yield location, refused_field(kind, path) or _unknown(model, location)
         return
-    yield location, refused_value(kind, path, item["input"]) or problem_text(item)
+    yield location, problem_text(item)
 
 
 def _unknown(model: type[BaseModel], location: Location) -> str:

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from durable_memory.memory.cutting import cut
 from durable_memory.memory.errors import MemorySummaryRejected
-from durable_memory.memory.flushing.cutting import cut
 from durable_memory.memory.flushing.summarizer import Summarizer, SummaryRequest
 from durable_memory.memory.flushing.summary import covered, summary_message
 from durable_memory.memory.tokens.counter import TokenCounter

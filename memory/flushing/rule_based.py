@@ -7,9 +7,9 @@ import re
 from itertools import groupby
 from typing import Final
 
+from durable_memory.memory.cutting import cut
 from durable_memory.memory.errors import MemorySummaryRejected
 from durable_memory.memory.flushing.cover import Cover, Rules
-from durable_memory.memory.flushing.cutting import cut
 from durable_memory.memory.flushing.summarizer import SummaryRequest
 from durable_memory.memory.flushing.units import Unit, units_of
 

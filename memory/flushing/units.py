@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from durable_memory.memory.flushing.cutting import cut
+from durable_memory.memory.cutting import cut
 from durable_memory.memory.flushing.summary import summary_body
 from durable_memory.memory.types import Json, Message
 

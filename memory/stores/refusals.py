@@ -76,7 +76,9 @@ def message_too_large(
     """A message that could never stand in the view. section: whose share is the limit."""
     return MemoryOversize(
         f"{resource}: messages[{position}] has {tokens} tokens, but {_who(section)} may fill at most {limit}; "
-        "shorten it"
+        "shorten it",
+        position=position,
+        excess_tokens=tokens - limit,
     )
 
 
@@ -86,7 +88,9 @@ def group_too_large(
     """A message that would make its group of tool calls and results too large. unit: `tokens` or `messages`."""
     return MemoryOversize(
         f"{resource}: with messages[{position}] its group of tool calls and results has {actual} {unit}, "
-        f"but {_who(section)} may fill at most {limit}; send a shorter result"
+        f"but {_who(section)} may fill at most {limit}; send a shorter result",
+        position=position if unit == "tokens" else None,
+        excess_tokens=actual - limit if unit == "tokens" else 0,
     )
 
 

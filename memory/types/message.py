@@ -36,8 +36,9 @@ SECTIONS: Final[tuple[Section, ...]] = (SYSTEM, LONG_TERM, SHORT_TERM)
 """The built-in sections, in the order of a view: system messages, summaries, the conversation. User-defined ones stand
 before the last."""
 
-_STORE_GIVEN: Final = ("id", "section", "tokens", "tokens_estimated", "created_at", "provenance")
+_STORE_GIVEN: Final = ("id", "section", "tokens", "tokens_estimated", "created_at", "provenance", "truncated_from")
 _CALLER_GIVEN: Final = ("role", "content", "name", "tool_calls", "tool_call_id", "pinned", "agent", "metadata")
+_UNSET: Final[dict[str, Any]] = {**dict.fromkeys(_STORE_GIVEN), "tokens_estimated": False}
 _MESSAGE_KEYS: Final = frozenset((*_CALLER_GIVEN, "priority", *_STORE_GIVEN))
 _PROVENANCE_KEYS: Final = ("workflow_id", "run_id", "activity_id")
 _CALL_KEYS: Final = ("id", "type", "function", "index")
@@ -109,8 +110,8 @@ class Message:
 
     `content` is text, typed parts (objects with a `type`; unknown types are kept), or None beside tool calls.
     `priority` says how long a memory with the policy `priority` keeps it: lower ones go first; a tool result goes with
-    the message that made its call. The fields from `id` to `provenance` are given by the store: they are filled in
-    views and ignored when a message is appended.
+    the message that made its call. The fields from `id` to `provenance` and `truncated_from`, its tokens before a cut,
+    are given by the store: they are filled in views and ignored when a message is appended.
 
     Raises InvalidValue for values that JSON cannot carry (bytes, sets, NaN), unknown roles and priorities, and a
     message that says nothing.
@@ -131,6 +132,7 @@ class Message:
     created_at: datetime | None = None
     provenance: Provenance | None = None
     priority: Priority = "normal"
+    truncated_from: int | None = None
 
     def __post_init__(self) -> None:
         if self.role not in ROLES:
@@ -212,6 +214,8 @@ class Message:
             data["created_at"] = self.created_at.isoformat()
         if self.provenance is not None:
             data["provenance"] = self.provenance.to_dict()
+        if self.truncated_from is not None:
+            data["truncated_from"] = self.truncated_from
         return data
 
     def _given(self) -> dict[str, Json]:
@@ -335,4 +339,4 @@ def _as_message(item: object, path: str) -> Message:
         item = Message.from_dict(item, path)
     if not isinstance(item, Message):
         raise InvalidValue(path, f"must be text, a Message or a dict, not {type(item).__name__}")
-    return replace(item, id=None, section=None, tokens=None, tokens_estimated=False, created_at=None, provenance=None)
+    return replace(item, **_UNSET)

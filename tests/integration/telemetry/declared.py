@@ -19,5 +19,6 @@ DECLARATIONS = (
         "flushing": {"type": "drop", "keep_last": 0},
     },
     {"resource": "memory", "id": "private", "max_tokens": 400, "privacy_policy": {"redact_entities": ["email"]}},
+    {"resource": "memory", "id": "cut", "max_tokens": 400, "oversize": "truncate", "flushing": {"type": "drop"}},
 )
 REGISTRY = Registry.from_resources(DECLARATIONS)

@@ -80,6 +80,7 @@ async def play(client: MemoryClient, redis_url: str, temporal: Client) -> None:
         await memory.write("A new start.", if_version="absent")
     await client.memory("ring", KEY).append(["Hello"] * 9)
     await client.memory("private", KEY).append("Write to ada@example.com, or to grace@example.com.")
+    await client.memory("cut", KEY).append("Nobody knows why. " * 300)
     await _lose_a_lease(client, redis_url)
     await _estimate(client)
     await _wake_in_vain(client, temporal)

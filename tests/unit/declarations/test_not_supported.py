@@ -35,18 +35,6 @@ def test_a_field_of_a_later_version_is_refused_as_such(path: str, part: dict[str
     assert "is not supported in this version" in problem
 
 
-@pytest.mark.parametrize(
-    ("path", "part"),
-    [
-        ("oversize", {"oversize": "truncate"}),
-    ],
-)
-def test_a_value_of_a_later_version_is_refused_as_such(path: str, part: dict[str, Any]) -> None:
-    found, problem = only_problem({**MEMORY, **part})
-    assert found == path
-    assert "is not supported in this version; write" in problem
-
-
 @pytest.mark.parametrize("name", ["append_ttl", "clear_ttl"])
 def test_locks_that_append_and_clear_do_not_need_are_refused_with_that_explanation(name: str) -> None:
     found, problem = only_problem({**MEMORY, "locking": {name: "10s"}})

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from durable_memory.memory.flushing.cutting import cut
+from durable_memory.memory.cutting import cut
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,7 @@ from durable_memory.memory.flushing.cutting import cut
         ("a\r\nb", ["a", "\r\n", "b"]),
         ("किंतु", ["किं", "तु"]),
         ("日本", ["日", "本"]),
+        ("\u1112\u1161\u11ab\u1100\u1173\u11af", ["\u1112\u1161\u11ab", "\u1100\u1173\u11af"]),  # 한글, in letters
     ],
 )
 def test_a_cut_ends_between_characters(text: str, characters: list[str]) -> None:
@@ -34,3 +35,9 @@ def test_a_cut_is_a_start_of_the_text_within_its_length(text: str, length: int) 
 
 def test_endless_marks_do_not_make_a_cut_empty() -> None:
     assert len(cut("a" + "\u0301" * 1_000, 500)) == 500
+
+
+@pytest.mark.parametrize("length", [997, 998, 999, 1_000])
+def test_flags_are_counted_from_the_first_of_a_long_row(length: int) -> None:
+    assert cut("🇩🇪" * 1_000, length) == "🇩🇪" * (length // 2)
+    assert cut("x" + "🇩🇪" * 1_000, length) == "x" + "🇩🇪" * ((length - 1) // 2)
