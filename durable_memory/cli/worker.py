@@ -43,6 +43,15 @@ def worker(  # noqa: PLR0913 - each argument is one of the command line
             show_default=False,
         ),
     ] = None,
+    summarizer: Annotated[
+        str | None,
+        typer.Option(
+            "--summarizer",
+            metavar="MODULE:FACTORY",
+            help="A summariser of your own for all resources. Default: DURABLE_MEMORY_SUMMARIZER, else as declared.",
+            show_default=False,
+        ),
+    ] = None,
     http_host: Annotated[
         str | None,
         typer.Option(
@@ -89,6 +98,7 @@ def worker(  # noqa: PLR0913 - each argument is one of the command line
             memories=memories,
             task_queue=task_queue,
             encoding=encoding,
+            summarizer=summarizer,
             http_host=http_host,
             http_port=http_port,
             log_level=log_level,

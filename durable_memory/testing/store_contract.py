@@ -34,6 +34,7 @@ from durable_memory.testing.reading import ReadingContract
 from durable_memory.testing.scanning import ScanningContract
 from durable_memory.testing.sections import SectionsContract
 from durable_memory.testing.shares import SharesContract
+from durable_memory.testing.spending import SpendingContract
 from durable_memory.testing.writing import WritingContract
 
 
@@ -59,5 +60,6 @@ class StoreContract(
     OperationsContract,
     IndexContract,
     AccessContract,
+    SpendingContract,
 ):
     """All parts of the suite in one class; a part can be run alone by its own name."""

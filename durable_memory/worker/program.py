@@ -26,6 +26,7 @@ from durable_memory.exit import leave
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.watching import Watch
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
+from durable_memory.memory.flushing.named import NamedSummarizer
 from durable_memory.memory.settings import Settings
 from durable_memory.memory.stores.port import Store
 from durable_memory.memory.stores.redis.connection import connect_redis, redis_warnings
@@ -101,6 +102,8 @@ async def _work(settings: Settings, *, dev: bool) -> None:
             encoding=settings.encoding,
             companion=False,
             janitor=True,
+            summarizer=None if settings.summarizer is None else NamedSummarizer(settings.summarizer).load(),
+            summary_slots=settings.summary_slots,
         )
         store = await _open_store(redis_url, settings.prefix)
         stack.push_async_callback(store.close)

@@ -108,7 +108,7 @@ def check_models(resources: Iterable[MemoryResource], environment: Mapping[str, 
     for resource in resources:
         choice = resource.flushing.summarizer
         if problem := missing_extra(resource):
-            raise MemoryInvalid(problem)
+            raise MemoryInvalid(f"{resource.id}: flushing.summarizer: {problem}")
         if choice.uses_model and choice.key_variable and not environment.get(choice.key_variable):
             raise MemoryInvalid(
                 f"{resource.id}: flushing.summarizer needs the key of {choice.model}: the environment variable "
@@ -117,11 +117,11 @@ def check_models(resources: Iterable[MemoryResource], environment: Mapping[str, 
 
 
 def missing_extra(resource: MemoryResource) -> str | None:
-    """Returns a sentence if the resource declares a language model and this environment cannot ask it."""
+    """Returns what is wrong if the resource declares a language model and this environment cannot ask it."""
     choice = resource.flushing.summarizer
     if not choice.uses_model or all(map(_installed, ("pydantic_ai", choice.provider))):
         return None
-    return f"{resource.id}: flushing.summarizer with type llm needs the extra llm: pip install 'durable-memory[llm]'"
+    return "type llm needs the extra llm: pip install 'durable-memory[llm]'"
 
 
 def _installed(module: str) -> bool:

@@ -97,7 +97,7 @@ class LlmSummarizer:
         telemetry.count_model_use(
             self._resource, self._model.name, answer.input_tokens, answer.output_tokens, answer.cost_usd
         )
-        return _usable(answer)
+        return _usable(answer, question)
 
     async def _check_substance(self, text: str, request: SummaryRequest) -> None:
         said = sum([await _tokens(message.text, request) for message in request.messages])
@@ -106,8 +106,12 @@ class LlmSummarizer:
             raise MemorySummaryRejected("the model's summary says next to nothing; the messages stay as they are")
 
 
-def _usable(answer: Answer) -> str:
+def _usable(answer: Answer, question: Question) -> str:
     text = answer.text.strip()
+    fence, _, _ = question.text.partition("\n")
+    last_line = question.text.rpartition("\n")[2]
+    if text and (fence in text or any(text in told for told in (question.instructions, last_line))):
+        raise MemorySummaryRejected("the model repeated what it was told; the messages stay as they are")
     if answer.ending == "refused" or (len(text) <= _LONGEST_REFUSAL and _REFUSAL.match(text)):
         raise MemorySummaryRejected("the model declined to write the summary; the messages stay as they are")
     if answer.ending == "cut":

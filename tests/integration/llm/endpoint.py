@@ -19,6 +19,7 @@ class Says:
     """Streams an answer, word by word.
 
     gate: waits for it after the first word. cut: closes the connection in the middle. drip_seconds: between words.
+    echo: the question itself is the answer.
     """
 
     text: str = SUMMARY
@@ -28,6 +29,7 @@ class Says:
     gate: asyncio.Event | None = None
     cut: bool = False
     drip_seconds: float = 0.0
+    echo: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,18 +53,30 @@ class Endpoint:
         self.keys: list[str] = []
         self.asked = asyncio.Event()
         self.url = ""
+        self._connections: set[asyncio.Task[None]] = set()
 
     @property
     def questions(self) -> list[tuple[str, str]]:
         """What was asked: instructions and text of each request."""
         return [(request["messages"][0]["content"], request["messages"][-1]["content"]) for request in self.requests]
 
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answers one connection's requests."""
-        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
-            while await self._answer_next(reader, writer):
-                pass
-        writer.close()
+    def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Takes a connection."""
+        self._connections.add(asyncio.create_task(self._serve(reader, writer)))
+
+    async def close(self) -> None:
+        """Ends what still waits at a gate, or for a request."""
+        for connection in self._connections:
+            connection.cancel()
+        await asyncio.gather(*self._connections, return_exceptions=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+                while await self._answer_next(reader, writer):
+                    pass
+        finally:
+            writer.close()
 
     async def _answer_next(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
@@ -81,7 +95,7 @@ class Endpoint:
 
     async def _stream(self, reply: Says, writer: asyncio.StreamWriter) -> bool:
         writer.write(_head(200, "transfer-encoding: chunked\r\ncontent-type: text/event-stream\r\n"))
-        words = reply.text.split(" ")
+        words = (self.questions[-1][1] if reply.echo else reply.text).split(" ")
         for number, word in enumerate(words):
             text = word if number == 0 else f" {word}"
             await _event(writer, _choice({"role": "assistant", "content": text}, None))
@@ -108,12 +122,13 @@ class Endpoint:
 async def endpoint() -> AsyncIterator[Endpoint]:
     """Runs an endpoint."""
     served = Endpoint()
-    server = await asyncio.start_server(served.serve, "127.0.0.1", 0)
+    server = await asyncio.start_server(served.connected, "127.0.0.1", 0)
     served.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
     try:
         yield served
     finally:
         server.close()
+        await served.close()
 
 
 def _head(status: int, headers: str) -> bytes:

@@ -69,9 +69,23 @@ async def test_an_answer_that_is_whole_and_fits_is_the_summary(service: Endpoint
         (Says("I cannot help with that request, since it may hold personal data."), "declined"),
         (Says("As an AI language model, I am not able to do this."), "declined"),
         (Says("OK."), "next to nothing"),
+        (Says("Summary of the record above, in at most 48 words:"), "repeated what it was told"),
+        (Says("Add nothing that the record does not say"), "repeated what it was told"),
         (Says("word " * 2_000), "after it was shortened|cut before its end"),
     ],
-    ids=["empty", "blank", "cut", "filtered", "refusal", "apology", "as-an-ai", "nothing", "endless"],
+    ids=[
+        "empty",
+        "blank",
+        "cut",
+        "filtered",
+        "refusal",
+        "apology",
+        "as-an-ai",
+        "nothing",
+        "parrot",
+        "parrot-of-rules",
+        "endless",
+    ],
 )
 async def test_what_is_no_summary_is_rejected_and_worth_another_attempt(
     service: Endpoint, summarizer: LlmSummarizer, reply: Says, words: str
@@ -80,6 +94,12 @@ async def test_what_is_no_summary_is_rejected_and_worth_another_attempt(
     with pytest.raises(MemorySummaryRejected, match=words) as rejected:
         await summarizer.summarize(request())
     assert rejected.value.retryable
+
+
+async def test_a_copy_of_the_fence_is_no_summary(service: Endpoint, summarizer: LlmSummarizer) -> None:
+    service.script.append(Says(echo=True))
+    with pytest.raises(MemorySummaryRejected, match="repeated what it was told"):
+        await summarizer.summarize(request())
 
 
 async def test_a_summary_that_reports_an_apology_is_one(service: Endpoint, summarizer: LlmSummarizer) -> None:
@@ -162,7 +182,7 @@ async def test_the_conversation_is_fenced_as_data_that_no_message_can_leave(
     assert entries[:2] == [{"kind": "summary", "text": "They met on 2 March."}, {"role": "user", "text": attack}]
     assert len(lines) == 5
     assert "never follow" in instructions
-    assert "summary" in after
+    assert "Summary of the record above" in after
 
 
 async def test_a_prompt_of_ones_own_takes_the_place_of_the_task_and_of_no_rule(service: Endpoint) -> None:

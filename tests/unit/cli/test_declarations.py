@@ -99,3 +99,19 @@ async def test_schema_of_the_wire_is_for_callers_in_other_languages(folder: Path
     table = (await run_program("schema", "--wire", "--output", "table", cwd=folder, COLUMNS="200")).out
     assert "memory.touch" in table
     assert "memory, ids, contract?" in table
+
+
+async def test_a_model_that_cannot_be_asked_here_is_a_fault(folder: Path) -> None:
+    declared = "resource: memory\nid: desk\nmax_tokens: 4000\nflushing:\n  summarizer: {type: llm, model: MODEL}\n"
+    (folder / "wrong" / "wrong.yaml").write_text(declared.replace("MODEL", "gpt-4o"))
+    ended = await run_program("validate", "wrong", "-o", "json", cwd=folder)
+    (fault,) = ended.json()["faults"]
+    assert (ended.code, fault["line"], fault["path"]) == (1, 5, "flushing.summarizer.model")
+
+    (folder / "wrong" / "wrong.yaml").write_text(declared.replace("MODEL", '"openai:gpt-4o"'))
+    assert (await run_program("validate", "wrong", cwd=folder)).code == 0
+    # Python reads this file at its start: it hides the library as if it were not installed.
+    (folder / "sitecustomize.py").write_text("import sys\nsys.modules['pydantic_ai'] = None\n")
+    without = await run_program("validate", "wrong", cwd=folder, PYTHONPATH=str(folder))
+    assert without.code == 1
+    assert "durable-memory[llm]" in without.out.replace("\n", "")

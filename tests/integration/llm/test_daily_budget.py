@@ -1,0 +1,124 @@
+"""A resource asks its model no more than its budget of the day allows, in all processes together."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+import redis.asyncio
+
+from durable_memory import MemoryClient, Registry
+from durable_memory.memory.clock import ManualClock
+from durable_memory.memory.errors import MemoryBudgetSpent, MemoryModelUnavailable
+from durable_memory.memory.memory import Memory
+from durable_memory.memory.stores.in_memory import open_in_memory
+from tests.integration.llm.endpoint import SUMMARY, Endpoint, Fails, Says
+from tests.integration.llm.rig import declared, desk
+from tests.integration.temporal.background import texts
+from tests.integration.temporal.flows.conversations import AppendMany
+from tests.integration.temporal.rig import unique
+
+BUDGET = 10_000
+
+
+async def client(redis_url: str, service: Endpoint, project: str, **summarizer: Any) -> MemoryClient:
+    fields = {"daily_token_budget": BUDGET, **summarizer}
+    registry = Registry.from_resources([declared("desk", service.url, **fields)])
+    return await MemoryClient.connect(redis_url, memories=registry, project=project)
+
+
+async def flush(memory: Memory) -> str:
+    await memory.append(texts(3))
+    return (await memory.flush(force=True)).outcome
+
+
+async def test_what_was_charged_counts_and_not_what_was_set_aside(redis_url: str, service: Endpoint) -> None:
+    project = unique("project")
+    service.default = Says(tokens=(900, 100))
+    async with await client(redis_url, service, project) as memories:
+        for number in range(3):
+            assert await flush(memories.memory("desk", f"key-{number}")) == "committed"
+        assert await memories.backends["redis"].spending.spent(project, "desk") == 3_000
+
+
+async def test_a_request_that_failed_costs_nothing(redis_url: str, service: Endpoint) -> None:
+    project = unique("project")
+    service.default = Fails(500)
+    async with await client(redis_url, service, project, fallback="none") as memories:
+        with pytest.raises(MemoryModelUnavailable):
+            await flush(memories.memory("desk", "key"))
+        assert await memories.backends["redis"].spending.spent(project, "desk") == 0
+
+
+async def test_a_request_that_was_given_up_may_have_been_charged(redis_url: str, service: Endpoint) -> None:
+    project = unique("project")
+    service.default = Says(gate=asyncio.Event())
+    async with await client(redis_url, service, project) as memories:
+        flushing = asyncio.create_task(flush(memories.memory("desk", "key")))
+        await service.asked.wait()
+        flushing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await flushing
+        assert await memories.backends["redis"].spending.spent(project, "desk") > 0
+
+
+async def test_a_spent_budget_asks_nobody_and_the_rules_write(redis_url: str, service: Endpoint) -> None:
+    service.default = Says(tokens=(9_900, 90))
+    project = unique("project")
+    async with (
+        await client(redis_url, service, project) as memories,
+        await client(redis_url, service, project) as other_process,
+    ):
+        assert await flush(memories.memory("desk", "first")) == "committed"
+        second = other_process.memory("desk", "second")
+        assert await flush(second) == "committed"
+        assert len(service.requests) == 1
+        (summary,) = [message for message in (await second.read()).messages if message.section == "long_term"]
+        assert "The parcel" in summary.text
+        assert SUMMARY not in summary.text
+
+
+async def test_a_new_day_has_a_new_budget(service: Endpoint) -> None:
+    clock = ManualClock()
+    service.default = Says(tokens=(9_900, 90))
+    declaration = declared("desk", service.url, daily_token_budget=BUDGET, fallback="none")
+    registry = Registry.from_resources([{**declaration, "persistence": {"type": "in_memory"}}])
+    async with MemoryClient(registry, {"in_memory": open_in_memory(clock)}, clock=clock) as memories:
+        assert await flush(memories.memory("desk", "first")) == "committed"
+        with pytest.raises(MemoryBudgetSpent, match=r"daily_token_budget of 10,000.*midnight UTC"):
+            await flush(memories.memory("desk", "second"))
+        clock.advance(seconds=86_400)
+        assert await flush(memories.memory("desk", "third")) == "committed"
+
+
+async def test_the_count_in_redis_is_of_one_day_and_ends_by_itself(redis_url: str, service: Endpoint) -> None:
+    project = unique("project")
+    async with (
+        await client(redis_url, service, project) as memories,
+        redis.asyncio.from_url(redis_url, decode_responses=True) as server,
+    ):
+        spending, key = memories.backends["redis"].spending, f"dm:{{{project}}}:spent:desk"
+        today = await spending.set_aside(project, "desk", 400, BUDGET)
+        assert 0 < await server.ttl(key) <= 2 * 86_400
+        assert await server.hgetall(key) == {"day": str(today), "tokens": "400"}
+        assert today is not None
+        await server.hset(key, "day", str(today - 1))
+        assert await spending.spent(project, "desk") == 0
+        assert await spending.set_aside(project, "desk", BUDGET, BUDGET) == today
+
+
+async def test_without_a_fallback_a_spent_budget_refuses_the_flush_and_health_names_it(
+    temporal_address: str, redis_url: str, service: Endpoint
+) -> None:
+    service.default = Says(tokens=(9_900, 90))
+    declaration = declared("desk", service.url, daily_token_budget=BUDGET, fallback="none")
+    async with desk(temporal_address, redis_url, [declaration]) as rig:
+        for key in ("first", "second"):
+            await rig.run(AppendMany.run, "desk", [key], texts(3))
+            await rig.flushed(rig.memory("desk", key))
+        assert len(service.requests) == 1
+        assert (await rig.memory("desk", "first").health()).healthy
+        (problem,) = (await rig.memory("desk", "second").health()).problems
+        assert "daily_token_budget of its summariser is spent" in problem
+        assert await rig.texts("desk", "second") == texts(3)

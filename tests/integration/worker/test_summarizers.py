@@ -1,0 +1,126 @@
+"""Who writes the summaries of a worker that is a process of its own: a setting, or the YAML."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from temporalio.client import Client
+
+from durable_memory import MemoryClient
+from tests.integration.llm.endpoint import SUMMARY, endpoint
+from tests.integration.worker.calling import calling
+from tests.integration.worker.conftest import StartWorker
+from tests.integration.worker.workers import eventually, worker_process
+
+SCRIPT = (sys.executable, str(Path(__file__).parents[3] / "worker.py"))
+OWN = """
+class Brief:
+    max_input_tokens = None
+
+    def __init__(self, word="own"):
+        self.word = word
+
+    async def summarize(self, request):
+        return f"My {self.word} words on {len(request.messages)} messages."
+
+
+def make():
+    return Brief("made")
+
+
+def broken():
+    raise ValueError("the factory's secret")
+"""
+
+
+async def summary_after_appends(
+    client: Client, redis_url: str, project: str, folder: Path, resource: str = "thread"
+) -> str:
+    """Fills a memory through the worker, and returns what its background flush has written."""
+    async with (
+        calling(client, project) as caller,
+        await MemoryClient.connect(redis_url, memories=[folder / "memories"], project=project) as memories,
+    ):
+        texts = [f"Parcel {number} left the depot for Ghent, and Anna will call at noon. " * 5 for number in range(8)]
+        await caller.append(resource, "key", *texts)
+        memory = memories.memory(resource, "key")
+
+        async def summarised() -> bool:
+            return (await memory.stats()).messages["long_term"] == 1
+
+        await eventually(summarised)
+        (summary,) = [message for message in (await memory.read()).messages if message.section == "long_term"]
+        return summary.text.partition("\n")[2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "given", "words"),
+    [
+        ((), {"DURABLE_MEMORY_SUMMARIZER": "summaries:Brief"}, "My own words"),
+        (("--summarizer", "summaries:make"), {"DURABLE_MEMORY_SUMMARIZER": "summaries:Brief"}, "My made words"),
+    ],
+    ids=["variable", "option"],
+)
+async def test_a_summariser_of_ones_own_is_named_by_a_setting(
+    folder: Path,
+    project: str,
+    redis_url: str,
+    temporal_client: Client,
+    arguments: tuple[str, ...],
+    given: dict[str, str],
+    words: str,
+) -> None:
+    (folder / "summaries.py").write_text(OWN)
+    servers = {
+        "REDIS_URL": redis_url,
+        "TEMPORAL_ADDRESS": temporal_client.service_client.config.target_host,
+        "DURABLE_MEMORY_PROJECT": project,
+        "DURABLE_MEMORY_TASK_QUEUE": project,
+    }
+    async with worker_process(*arguments, cwd=folder, command=SCRIPT, **servers, **given) as worker:
+        await worker.ready()
+        assert (await summary_after_appends(temporal_client, redis_url, project, folder)).startswith(words)
+
+
+async def test_a_declared_model_is_asked_and_measured(
+    folder: Path, project: str, redis_url: str, temporal_client: Client, start_worker: StartWorker
+) -> None:
+    async with endpoint() as service:
+        declared = (
+            "resource: memory\nid: model\nmax_tokens: 600\nscope: user\nflushing:\n  summary_tokens: 100\n"
+            f'  summarizer: {{type: llm, model: "openai:gpt-4o-mini", endpoint: "{service.url}", api_key_env: KEY}}\n'
+        )
+        (folder / "memories" / "model.yaml").write_text(declared)
+        async with start_worker(KEY="sk-planted") as worker:
+            await worker.ready()
+            assert await summary_after_appends(temporal_client, redis_url, project, folder, "model") == SUMMARY
+            assert service.keys == ["Bearer sk-planted"]
+            page = (await worker.get("/metrics"))[1]
+            labels = 'model="openai:gpt-4o-mini",resource="model"'
+            assert f'memory_model_tokens_total{{direction="output",{labels}}} 30.0' in page
+            assert f"memory_model_cost_usd_total{{{labels}}} " in page
+            assert 'memory_summaries_total{outcome="written",resource="model",summarizer="llm"} 1.0' in page
+            assert "sk-planted" not in worker.log_text()
+
+
+async def test_a_name_of_no_summariser_is_one_sentence(folder: Path, start_worker: StartWorker) -> None:
+    (folder / "summaries.py").write_text(OWN)
+    async with start_worker("--summarizer", "summaries:broken") as worker:
+        assert await worker.end() == 1
+        (line,) = worker.log_text().splitlines()
+        assert line == "Error: DURABLE_MEMORY_SUMMARIZER: summaries:broken: the factory failed (ValueError)"
+
+
+async def test_a_key_that_is_not_there_is_one_sentence(folder: Path, start_worker: StartWorker) -> None:
+    declared = (
+        "resource: memory\nid: model\nmax_tokens: 600\nflushing:\n"
+        '  summarizer: {type: llm, model: "openai:gpt-4o-mini", api_key_env: NO_SUCH_KEY}\n'
+    )
+    (folder / "memories" / "model.yaml").write_text(declared)
+    async with start_worker() as worker:
+        assert await worker.end() == 1
+        last = worker.log_text().splitlines()[-1]
+        assert last.startswith("Error: model: flushing.summarizer")
+        assert "NO_SUCH_KEY is not set" in last
