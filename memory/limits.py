@@ -41,6 +41,7 @@ class Limits:
     due_tokens, due_messages: a flush is due when the live view outside long_term reaches one of them (or the
     overflow is not empty).
     target_tokens, target_messages: a flush takes groups until the live view outside long_term is at most this.
+    oldest_share: a flush takes at least this share of the conversation's messages, 0 to 1, even below its target.
     keep_first, keep_last: groups of the conversation that a flush leaves alone at either end.
     open_group_ms: a group that waits longer than this for a result counts as abandoned.
     ttl_ms: lifetime of the whole memory since the last write. lease_ms: lifetime of a flush's lease.
@@ -70,6 +71,7 @@ class Limits:
     refresh_on_read: bool = False
     mode: Mode = "read-write"
     shares: tuple[Share, ...] = ()
+    oldest_share: float = 0
 
     @classmethod
     def unlimited(cls) -> Limits:

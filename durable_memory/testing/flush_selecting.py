@@ -58,6 +58,33 @@ class FlushSelectionContract(StoreCase):
         await memory.append(*(user(text) for text in "abcdefghij"))
         assert await memory.content_texts(await memory.batch()) == ["a", "b"]
 
+    @pytest.mark.parametrize(("share", "taken"), [(0, 3), (0.3, 3), (0.43, 4), (0.55, 4), (1, 7)])
+    async def test_at_least_the_declared_share_of_the_messages_is_taken(
+        self, open_memory: OpenMemory, share: float, taken: int
+    ) -> None:
+        memory = open_memory(summarising(oldest_share=share))
+        await memory.append(*(user(text) for text in "abcdefg"))
+        assert await memory.content_texts(await memory.batch()) == list("abcdefg"[:taken])
+
+    async def test_the_share_goes_in_the_order_of_the_policy_and_leaves_what_is_kept(
+        self, open_memory: OpenMemory
+    ) -> None:
+        memory = open_memory(summarising(oldest_share=0.9, policy="lru", keep_last=1))
+        ids = (await memory.append(call("open", "1", tokens=1), *(user(text) for text in "abcdefg"))).ids
+        await memory.touch(ids[1])
+        assert await memory.content_texts(await memory.batch()) == list("abcdef")
+
+    async def test_a_share_of_messages_is_a_share_of_whole_groups(self, open_memory: OpenMemory) -> None:
+        memory = open_memory(summarising(oldest_share=0.5, target_tokens=70))
+        await memory.append(call("calls", "1", "2"), result("one", "1"), result("two", "2"))
+        await memory.append(*(user(text) for text in "abcd"))
+        assert await memory.content_texts(await memory.batch()) == ["calls", "one", "two", "a"]
+
+    async def test_a_share_makes_no_flush_due(self, open_memory: OpenMemory) -> None:
+        memory = open_memory(summarising(oldest_share=1))
+        await memory.append(*(user(text) for text in "abc"))
+        assert (await memory.refused_begin()).reason == "below_threshold"
+
     async def test_a_group_is_taken_whole(self, memory: Driven) -> None:
         await memory.append(user("a"), user("b"), call("C", "1", "2"), *(user(text) for text in "cd"))
         await memory.append(result("r1", "1"), result("r2", "2"))

@@ -207,6 +207,7 @@ def compute_limits(resource: MemoryResource) -> Limits:
         due_messages=due(watched_messages),
         target_tokens=target(watched_tokens),
         target_messages=target(watched_messages),
+        oldest_share=flushing.summarize_oldest_percent,
         keep_first=flushing.keep_first,
         keep_last=flushing.keep_last,
         policy=resource.policy,

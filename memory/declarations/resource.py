@@ -100,6 +100,9 @@ class Flushing(Declaration):
     summary_tokens: Count | None = None
     """Room kept free for summaries, in tokens. Default: a tenth of max_tokens, or 350 without a token budget."""
 
+    summarize_oldest_percent: Annotated[float, Field(ge=0, le=1)] = 0
+    """Share of the conversation's messages, 0 to 1, that a flush takes at least, also where fewer reach the target."""
+
     keep_first: Annotated[int, Field(ge=0, le=100_000)] = 0
     """Groups at the start of the conversation that a flush leaves alone."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -78,9 +79,10 @@ def _select(state: MemoryState, limits: Limits, *, force: bool, now_ms: int) -> 
     taken: list[Standing] = []
     reasons: list[Blocked] = []
 
-    def take_from(section: Section | None, excess: Excess) -> None:
+    def take_from(section: Section | None, excess: Excess, *, closed_only: bool = False) -> None:
         standing = [one for one in state.conversation(now_ms, limits, section) if one not in taken]
-        taken.extend(select_for_flush(standing, excess=excess, force=force, kept=kept))
+        may_go = [one for one in standing if not (closed_only and one.rank.open)]
+        taken.extend(select_for_flush(may_go, excess=excess, force=force, kept=kept))
         system = bool(state.groups[SYSTEM])
         reasons.append(blocked_by(standing, wanted=force or bool(excess), system=system, kept=kept))
 
@@ -90,6 +92,9 @@ def _select(state: MemoryState, limits: Limits, *, force: bool, now_ms: int) -> 
         if not force and share.due_tokens is not None and fill.tokens >= share.due_tokens:
             take_from(share.section, Excess.over(fill.tokens, 0, share.target_tokens, None))
     take_from(None, Excess(excess.tokens, excess.messages - sum(one.messages for one in taken)))
+    # A share such as 0.55 is no exact number: 55 of 100 are enough.
+    least = math.ceil(limits.oldest_share * sum(one.messages for one in state.conversation(now_ms, limits)) - 1e-9)
+    take_from(None, Excess(0, least - sum(one.messages for one in taken)), closed_only=True)
     return Selection(
         (*(state.where[one.rank.group] for one in taken), *state.groups[OVERFLOW].values()),
         min(reasons, key=("keep", "pinned", "below_threshold").index),

@@ -44,7 +44,7 @@ def packed(limits: Limits) -> bytes:
         for share in limits.shares
     )
     numbers = struct.pack(
-        ">19d",
+        ">20d",
         _number(limits.max_tokens),
         _number(limits.max_messages),
         limits.summarize,
@@ -64,6 +64,7 @@ def packed(limits: Limits) -> bytes:
         _number(limits.ttl_ms),
         limits.lease_ms,
         MODES.index(limits.mode),
+        limits.oldest_share,
     )
     return numbers + shares.encode()
 
@@ -77,7 +78,7 @@ def sections_arg(sections: tuple[Section, ...]) -> bytes:
 
 def no_limits(mode: Mode) -> bytes:
     """Limits for a script that looks at none of them but the mode."""
-    return struct.pack(">19d", *([math.inf] * 18), MODES.index(mode))
+    return struct.pack(">20d", *([math.inf] * 18), MODES.index(mode), 0)
 
 
 NO_LIMITS: Final = no_limits("read-write")

@@ -17,7 +17,7 @@ local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 -- caller may do: 0 everything, 1 append and read, 2 read.
 local max_tokens, max_messages, summarize, room_tokens, room_messages, summary_tokens, overflow_tokens,
   overflow_messages, due_tokens, due_messages, target_tokens, target_messages, keep_first, keep_last, rule,
-  open_group_ms, ttl, lease_ms, mode, shares_at = struct.unpack('>ddddddddddddddddddd', ARGV[1])
+  open_group_ms, ttl, lease_ms, mode, oldest_share, shares_at = struct.unpack('>dddddddddddddddddddd', ARGV[1])
 summarize = summarize == 1
 -- Whose scores the groups have: under token_aware_lru those of lru, weighed at a flush.
 local scoring = rule == 0 and 'fifo' or (rule == 1 or rule == 4) and 'lru' or rule == 2 and 'lfu' or 'priority'

@@ -1,4 +1,5 @@
--- What a flush takes: all of the overflow, and groups in the policy's order until the target holds.
+-- What a flush takes: all of the overflow, and groups in the policy's order until the target holds and the least share
+-- of the messages is taken.
 
 -- Returns the numbers of the newest and oldest group of short_term that keep_first and keep_last hold back, at their
 -- edge.
@@ -42,8 +43,9 @@ local function select(force)
   end
   local newest_first, oldest_last = kept_edges()
   local kept, gone = false, {}
-  -- Takes from these places, in the policy's order, so many tokens and messages.
-  local function take_from(some, over_tokens, over_messages)
+  -- Takes from these places, in the policy's order, so many tokens and messages; of open groups, only if `reaches` says
+  -- that nothing else reaches them.
+  local function take_from(some, over_tokens, over_messages, reaches)
     if over_tokens <= 0 and over_messages <= 0 then
       return
     end
@@ -71,7 +73,7 @@ local function select(force)
       end
       return done
     end)
-    for _, waiting in ipairs(force and {} or open) do
+    for _, waiting in ipairs(reaches and open or {}) do
       if done then
         break
       end
@@ -82,11 +84,13 @@ local function select(force)
     local tokens = sum_of(section.places, 'tokens')
     -- A section is flushed when it has reached its own threshold: another one's is no reason.
     if not force and tokens >= section.due then
-      take_from(section.places, tokens - section.target, 0)
+      take_from(section.places, tokens - section.target, 0, true)
     end
   end
   take_from(all_places, force and INF or not shares and outside_tokens() - target_tokens or 0,
-    force and INF or outside_messages() - taken.messages - target_messages)
+    force and INF or outside_messages() - taken.messages - target_messages, not force)
+  -- A share such as 0.55 is no exact number: 55 of 100 are enough.
+  take_from(all_places, 0, math.ceil(oldest_share * conversation('messages') - 1e-9) - taken.messages, false)
   if taken.messages == 0 and m.overflow_messages == 0 then
     if kept then
       taken.reason = 'keep'

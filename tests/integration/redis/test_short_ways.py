@@ -25,6 +25,7 @@ def any_limits(dice: random.Random) -> Limits:
         max_messages=dice.choice([None, 5, 9]),
         ttl_ms=dice.choice([None, 3_600_000]),
         due_tokens=dice.choice([None, 50]),
+        oldest_share=dice.choice([0, 0.6]),
     )
     return replace(
         made, overflow_tokens=made.max_tokens and made.overflow_tokens, overflow_messages=dice.choice([None, 30])

@@ -200,17 +200,11 @@ class ModelMemory:
         )
         if self.limits.policy == "token_aware_lru" and not force:
             queue = self._as_the_clock_says(queue, taken_first)
-        tokens, messages = self.outside()
         taken: list[Group] = []
         for group in queue:
-            reached = not _exceeds(tokens, self.limits.target_tokens) and not _exceeds(
-                messages, self.limits.target_messages
-            )
-            if group.waiting if force else reached:
+            if group.waiting if force else not self._wants_more(taken, group):
                 continue
             taken.append(group)
-            tokens -= sum(kept.tokens for kept in self.members(group))
-            messages -= len(self.members(group))
         return [kept for kept in self.live if kept.group in taken] + self.overflow
 
     def _as_the_clock_says(self, queue: list[Group], taken_first: Sequence[str]) -> list[Group]:
@@ -223,13 +217,17 @@ class ModelMemory:
                 "a flush took a group before one that is larger and longer unused"
             )
         # One of them was the last, without which the target would not have been reached; open ones come after all.
-        ending = [group for group in taken if self._above_target([other for other in taken if other is not group])]
+        ending = [g for g in taken if self._wants_more([other for other in taken if other is not g], g)]
         ending.sort(key=lambda group: bool(group.waiting))
         return sorted(taken, key=lambda group: group is ending[-1]) if ending else []
 
-    def _above_target(self, gone: list[Group]) -> bool:
+    def _wants_more(self, gone: list[Group], group: Group) -> bool:
+        """Whether a flush that took these takes the next one too: of open groups, only for its target."""
         tokens, messages = self.outside()
         members = [kept for group in gone for kept in self.members(group)]
+        least = self.limits.oldest_share * self.section("short_term")[1]
+        if not group.waiting and len(members) < least:
+            return True
         return _exceeds(tokens - sum(kept.tokens for kept in members), self.limits.target_tokens) or _exceeds(
             messages - len(members), self.limits.target_messages
         )

@@ -34,6 +34,7 @@ class StoreMachine(ClientSteps, FlushSteps):
         summarise=st.booleans(),
         policy=st.sampled_from(get_args(PolicyName)),
         max_messages=st.sampled_from([None, 8]),
+        oldest_share=st.sampled_from([0, 0, 0.5, 0.9]),
         keep_first=st.integers(0, 1),
         keep_last=st.integers(0, 2),
         drawn=st.lists(messages, min_size=2, max_size=4),

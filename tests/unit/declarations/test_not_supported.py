@@ -24,7 +24,6 @@ def only_problem(*documents: dict[str, Any]) -> tuple[str, str]:
     ("path", "part"),
     [
         ("token_allocation", {"token_allocation": {"short_term": 1.0}}),
-        ("flushing.summarize_oldest_percent", {"flushing": {"summarize_oldest_percent": 0.4}}),
         ("token_provider.api_key_env", {"token_provider": {**MODEL, "api_key_env": "ANTHROPIC_API_KEY"}}),
         ("token_provider.endpoint", {"token_provider": {**MODEL, "endpoint": "https://tokens.example"}}),
     ],
