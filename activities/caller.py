@@ -36,6 +36,10 @@ class ActivityCaller:
         self._calls[memory] += 1
         return Attempt(f"{self._prefix}/{self._calls[memory]}", self._deadline_ms)
 
+    def next_id(self, memory: MemoryId) -> str | None:
+        """See Caller."""
+        return f"{self._prefix}/{self._calls[memory] + 1}"
+
 
 def _deadline_ms(info: activity.Info) -> int:
     """When the last attempt must have arrived: schedule-to-close after it was scheduled, at most 24 hours."""

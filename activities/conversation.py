@@ -23,8 +23,10 @@ from durable_memory.memory.types import MemoryRef
 async def append(request: Any = None) -> Json:
     """Appends messages; see wire.AppendRequest."""
     asked = parse(wire.AppendRequest, request)
-    result = await _memory(asked.memory).append(asked.messages, operation_id=asked.operation_id)
-    return answer_of(result)
+    result = await _memory(asked.memory).append(
+        asked.messages, want_view=asked.want_view, operation_id=asked.operation_id
+    )
+    return carried(asked.memory.resource, answer_of(result)) if asked.want_view else answer_of(result)
 
 
 @activity.defn(name=wire.RECORD_TURN)
@@ -34,12 +36,25 @@ async def record_turn(request: Any = None) -> Json:
     return answer_of(await _memory(asked.memory).record_turn(asked.messages, operation_id=asked.operation_id))
 
 
+@activity.defn(name=wire.RECORDED_TURN)
+async def recorded_turn(request: Any = None) -> Json:
+    """Returns the turn that stands under an operation id, if any; see wire.RecordedTurnRequest."""
+    asked = parse(wire.RecordedTurnRequest, request)
+    turn = await _memory(asked.memory).recorded_turn(operation_id=asked.operation_id)
+    return answer_of(wire.RecordedTurnAnswer(turn))
+
+
 @activity.defn(name=wire.READ)
 async def read(request: Any = None) -> Json:
     """Returns the view; see wire.ReadRequest."""
     asked = parse(wire.ReadRequest, request)
     view = await _memory(asked.memory).read(
-        limit=asked.limit, max_tokens=asked.max_tokens, sections=asked.sections, ids=asked.ids
+        limit=asked.limit,
+        max_tokens=asked.max_tokens,
+        sections=asked.sections,
+        ids=asked.ids,
+        before_id=asked.before_id,
+        since_version=asked.since_version,
     )
     return carried(asked.memory.resource, dict(view.to_dict()))
 
@@ -123,5 +138,5 @@ def _memory(field: wire.MemoryField) -> Memory:
     )
 
 
-ACTIVITIES = (append, record_turn, read, write, touch, pin, unpin, delete, clear, flush, stats, health)
+ACTIVITIES = (append, record_turn, recorded_turn, read, write, touch, pin, unpin, delete, clear, flush, stats, health)
 """What every worker with the plugin runs on its own queue."""

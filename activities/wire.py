@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, TypeAlias
 
-from durable_memory.memory.types import Message
+from durable_memory.memory.types import Message, Turn
 
 CONTRACT: Final = 1
 """Version of the contract that this release speaks.
@@ -26,6 +26,7 @@ SUMMARIES: Final = "-summaries"
 
 APPEND: Final = "memory.append"
 RECORD_TURN: Final = "memory.record_turn"
+RECORDED_TURN: Final = "memory.recorded_turn"
 READ: Final = "memory.read"
 WRITE: Final = "memory.write"
 TOUCH: Final = "memory.touch"
@@ -47,7 +48,22 @@ SWEEP: Final = "memory.janitor.sweep"
 
 ACTIVITIES: Final = frozenset(
     {
-        *(APPEND, RECORD_TURN, READ, WRITE, TOUCH, PIN, UNPIN, DELETE, CLEAR, FLUSH, STATS, HEALTH, CLEANUP),
+        *(
+            APPEND,
+            RECORD_TURN,
+            RECORDED_TURN,
+            READ,
+            WRITE,
+            TOUCH,
+            PIN,
+            UNPIN,
+            DELETE,
+            CLEAR,
+            FLUSH,
+            STATS,
+            HEALTH,
+            CLEANUP,
+        ),
         *(CONTEXT, RECORD_AGENT_TURN),
         *(FLUSH_BEGIN, FLUSH_SUMMARIZE, FLUSH_COMMIT, FLUSH_FAIL, SWEEP),
     }
@@ -96,6 +112,7 @@ class AppendRequest:
     memory: MemoryField
     messages: list[MessageField]
     operation_id: str | None = None
+    want_view: bool = False
     contract: int = CONTRACT
 
 
@@ -107,6 +124,22 @@ class RecordTurnRequest:
     messages: list[MessageField]
     operation_id: str | None = None
     contract: int = CONTRACT
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedTurnRequest:
+    """Of memory.recorded_turn: the operation id under which the turn was, or will be, recorded."""
+
+    memory: MemoryField
+    operation_id: str
+    contract: int = CONTRACT
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedTurnAnswer:
+    """Of memory.recorded_turn: the turn, or null if none is recorded."""
+
+    turn: Turn | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +162,8 @@ class ReadRequest:
     max_tokens: int | None = None
     sections: list[str] | None = None
     ids: list[str] | None = None
+    before_id: str | None = None
+    since_version: str | None = None
     contract: int = CONTRACT
 
 
@@ -227,6 +262,7 @@ class RecordAgentTurnRequest:
 Request: TypeAlias = (
     AppendRequest
     | RecordTurnRequest
+    | RecordedTurnRequest
     | WriteRequest
     | ReadRequest
     | TouchRequest

@@ -33,6 +33,7 @@ Json = dict[str, Any]
 PUBLIC: Final[Mapping[str, tuple[type, type]]] = {
     wire.APPEND: (wire.AppendRequest, AppendResult),
     wire.RECORD_TURN: (wire.RecordTurnRequest, Turn),
+    wire.RECORDED_TURN: (wire.RecordedTurnRequest, wire.RecordedTurnAnswer),
     wire.READ: (wire.ReadRequest, View),
     wire.WRITE: (wire.WriteRequest, AppendResult),
     wire.TOUCH: (wire.TouchRequest, wire.TouchAnswer),

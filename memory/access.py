@@ -12,7 +12,7 @@ Mode: TypeAlias = Literal["read-write", "append-only", "read-only"]
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 """From the widest to the narrowest: each allows less than the one before it."""
 
-READING: Final = frozenset({"read", "touch", "stats", "health"})
+READING: Final = frozenset({"read", "recorded_turn", "touch", "stats", "health"})
 """What every mode allows. An access that lru notes (touch, read by ids) is part of reading."""
 
 APPENDING: Final = frozenset({"append", "record_turn"})

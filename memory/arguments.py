@@ -56,12 +56,12 @@ def operation_name(operation_id: object) -> str:
     return operation_id
 
 
-def wanted_version(if_version: object) -> str | None:
-    """Returns the version that a write expects; None if it replaces any."""
-    if if_version is None:
+def version_of_view(name: str, value: object) -> str | None:
+    """Returns a version that a caller has seen; None for any."""
+    if value is None:
         return None
-    if not isinstance(if_version, str):
-        raise MemoryInvalid(f"if_version: must be the version of a view, not {type(if_version).__name__}")
-    if not if_version:
-        raise MemoryInvalid("if_version: is empty; leave it out to replace any version, or write 'absent'")
-    return clean_text(if_version)
+    if not isinstance(value, str):
+        raise MemoryInvalid(f"{name}: must be the version of a view, not {type(value).__name__}")
+    if not value:
+        raise MemoryInvalid(f"{name}: is empty; leave it out for any version, or write 'absent'")
+    return clean_text(value)

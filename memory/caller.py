@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from durable_memory.memory.clock import Clock
+from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.types import Provenance
 
@@ -47,6 +48,21 @@ class Caller(Protocol):
         """
         ...
 
+    def next_id(self, memory: MemoryId) -> str | None:
+        """Returns the operation id of that call without making it; None if no attempt will ever have it again."""
+        ...
+
+
+def same_again(caller: Caller, memory: MemoryId) -> str:
+    """Returns the operation id that the next mutating call will get, where a repeated attempt gives it again.
+
+    Raises MemoryInvalid where calls are not repeated by themselves.
+    """
+    operation_id = caller.next_id(memory)
+    if operation_id is None:
+        raise MemoryInvalid("operation_id: is needed outside an activity, where no call repeats another")
+    return operation_id
+
 
 class ProcessCaller:
     """A script or service outside Temporal: each call is an operation of its own, unless the caller gives an id."""
@@ -62,7 +78,16 @@ class ProcessCaller:
         """See Caller."""
         return Attempt(secrets.token_hex(16), self._clock.now_ms() + GIVEN_ID_LIFETIME_MS)
 
+    def next_id(self, memory: MemoryId) -> str | None:  # noqa: ARG002 - none is repeated
+        """See Caller."""
+        return None
+
+
+def given_id(operation_id: str) -> str:
+    """Returns an id that the user chose with a prefix that keeps it apart from those made here."""
+    return f"given:{operation_id}"
+
 
 def given_attempt(operation_id: str, clock: Clock) -> Attempt:
-    """Names a call whose id the user chose; the prefix keeps chosen ids apart from those made here."""
-    return Attempt(f"given:{operation_id}", clock.now_ms() + GIVEN_ID_LIFETIME_MS)
+    """Names a call whose id the user chose."""
+    return Attempt(given_id(operation_id), clock.now_ms() + GIVEN_ID_LIFETIME_MS)

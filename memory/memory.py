@@ -9,7 +9,7 @@ from typing import Literal
 
 from durable_memory.memory import telemetry
 from durable_memory.memory.access import Access
-from durable_memory.memory.arguments import known_sections, message_ids, wanted_version, whole_number
+from durable_memory.memory.arguments import known_sections, message_ids, version_of_view, whole_number
 from durable_memory.memory.caller import Caller
 from durable_memory.memory.codec import decode, view_of
 from durable_memory.memory.declarations.resource import MemoryResource
@@ -78,9 +78,15 @@ class Memory:
         return MemoryRef(self._id.resource, key=self._id.key, agent=self._access.agent)
 
     async def append(
-        self, messages: MessageInput | Sequence[MessageInput], *, operation_id: str | None = None
+        self,
+        messages: MessageInput | Sequence[MessageInput],
+        *,
+        want_view: bool = False,
+        operation_id: str | None = None,
     ) -> AppendResult:
         """Appends 1 to 1,000 messages, all or none.
+
+        want_view: the result has the view as it stands then, with what others have appended meanwhile.
 
         Raises MemoryInvalid, MemoryOversize (it can never fit), MemoryOrphanResult, MemoryBackpressure (too much waits
         for its summary: try again), MemoryOperationConflict (same id, other content), MemoryOperationExpired,
@@ -92,7 +98,9 @@ class Memory:
             admitted = await self._writing.admit(messages)
             call.records(admitted.messages)
             _, result = await self._writing.append(admitted, admitted.digest, attempt)
-            return result
+            if not want_view:
+                return result
+            return replace(result, view=view_of(await self._services.store.read(self._id, ReadQuery(), self._limits)))
 
     async def record_turn(
         self, messages: MessageInput | Sequence[MessageInput], *, operation_id: str | None = None
@@ -116,6 +124,24 @@ class Memory:
             sent = zip(admitted.messages, result.ids, strict=False)
             return Turn(tuple(replace(message, id=message_id) for message, message_id in sent), result)
 
+    async def recorded_turn(self, *, operation_id: str | None = None) -> Turn | None:
+        """Returns the turn that an earlier attempt has recorded, or None: to be asked before a model is asked again.
+
+        Without an operation id it is the turn that `record_turn` would record if it were this attempt's next call on
+        this memory. Its messages are empty if the memory holds none of them any more. Raises MemoryInvalid outside an
+        activity, where no call repeats another, unless an operation id is given; MemoryOperationConflict.
+        """
+        with telemetry.measured("recorded_turn", self._id) as call:
+            self._check("recorded_turn")
+            recorded_id = self._writing.recorded_id(operation_id)
+            result = await self._services.store.recorded(self._id, recorded_id, self._limits)
+            if result is None:
+                return None
+            stored = await self._services.store.find(self._id, result.ids)
+            turn = Turn(tuple(map(decode, stored)), result)
+            call.records(turn.messages)
+            return turn
+
     async def write(
         self,
         messages: MessageInput | Sequence[MessageInput],
@@ -131,7 +157,7 @@ class Memory:
         with telemetry.measured("write", self._id) as call:
             self._check("write")
             attempt = self._writing.attempt(operation_id)
-            version = wanted_version(if_version)
+            version = version_of_view("if_version", if_version)
             admitted = await self._writing.admit(messages)
             call.records(admitted.messages)
             if not admitted.entries:
@@ -150,13 +176,17 @@ class Memory:
         max_tokens: int | None = None,
         sections: Sequence[Section] | None = None,
         ids: Sequence[str] | None = None,
+        before_id: str | None = None,
+        since_version: str | None = None,
     ) -> View:
         """Returns the view. A memory that does not exist is an empty view of version `absent`.
 
         limit: the newest messages, at most so many, in whole groups; 0 is none. max_tokens: what a model call may
         spend; system messages and pinned ones are kept, then summaries, then the conversation from the newest back.
         sections: only these. ids: these live messages with their whole groups; it counts as an access to them.
-        Raises MemoryInvalid, and MemoryOversize if system and pinned messages alone exceed max_tokens.
+        before_id: only what stands before this message: the first one of a page gives the next older page.
+        since_version: if the memory still has this version, the view is empty and has it too. Raises MemoryInvalid,
+        and MemoryOversize if system and pinned messages alone exceed max_tokens.
         """
         with telemetry.measured("read", self._id) as call:
             self._check("read")
@@ -165,6 +195,8 @@ class Memory:
                 max_tokens=whole_number("max_tokens", max_tokens),
                 sections=None if sections is None else known_sections(sections, self._limits.sections),
                 ids=None if ids is None else message_ids(ids),
+                before_id=None if before_id is None else message_ids([before_id])[0],
+                since_version=version_of_view("since_version", since_version),
             )
             view = view_of(await self._services.store.read(self._id, query, self._limits))
             call.records(view.messages)

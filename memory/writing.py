@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from durable_memory.memory import telemetry
 from durable_memory.memory.arguments import operation_name
-from durable_memory.memory.caller import Attempt, Caller, given_attempt
+from durable_memory.memory.caller import Attempt, Caller, given_attempt, given_id, same_again
 from durable_memory.memory.door import Admitted
 from durable_memory.memory.errors import MemoryBackpressure, MemoryOversize
 from durable_memory.memory.eviction.keywords import Keywords
@@ -47,6 +47,12 @@ class Writing:
         if operation_id is None:
             return self.caller.next_attempt(self.id)
         return given_attempt(operation_name(operation_id), self.services.clock)
+
+    def recorded_id(self, operation_id: str | None) -> str:
+        """Returns the id under which `attempt` would name the next call, without naming one. Raises MemoryInvalid."""
+        if operation_id is None:
+            return same_again(self.caller, self.id)
+        return given_id(operation_name(operation_id))
 
     def operation(self, operation_id: str | None, digest: str) -> Operation:
         """Names the next call for the store; `digest` tells it from another call with the same id."""

@@ -61,10 +61,14 @@ class AgentMemory:
         return self._ref
 
     async def append(
-        self, messages: MessageInput | Sequence[MessageInput], *, operation_id: str | None = None
+        self,
+        messages: MessageInput | Sequence[MessageInput],
+        *,
+        want_view: bool = False,
+        operation_id: str | None = None,
     ) -> AppendResult:
         """Appends messages (text is a user message), all or none; see Memory.append."""
-        request = wire.AppendRequest(self._memory(), wire_messages(messages), operation_id)
+        request = wire.AppendRequest(self._memory(), wire_messages(messages), operation_id, want_view)
         return from_json(AppendResult, await self._calls.call(wire.APPEND, request))
 
     async def record_turn(
@@ -78,6 +82,11 @@ class AgentMemory:
         request = wire.RecordTurnRequest(self._memory(), wire_messages(messages), operation_id)
         return turn_from_json(await self._calls.call(wire.RECORD_TURN, request))
 
+    async def recorded_turn(self, *, operation_id: str) -> Turn | None:
+        """Returns the turn that is recorded under this operation id, or None; see Memory.recorded_turn."""
+        answer = await self._calls.call(wire.RECORDED_TURN, wire.RecordedTurnRequest(self._memory(), operation_id))
+        return None if answer["turn"] is None else turn_from_json(answer["turn"])
+
     async def read(
         self,
         *,
@@ -85,6 +94,8 @@ class AgentMemory:
         max_tokens: int | None = None,
         sections: Sequence[Section] | None = None,
         ids: Sequence[str] | None = None,
+        before_id: str | None = None,
+        since_version: str | None = None,
         local: bool = False,
     ) -> View:
         """Returns the view.
@@ -99,6 +110,8 @@ class AgentMemory:
             max_tokens=max_tokens,
             sections=None if sections is None else list(sections),
             ids=None if ids is None else wire_ids(ids),
+            before_id=None if before_id is None else wire_ids([before_id])[0],
+            since_version=since_version,
         )
         if local:
             return View.from_dict(await call_here(wire.READ, request))

@@ -80,6 +80,14 @@ def read(  # noqa: PLR0913 - each argument is one of the command line
         int | None,
         typer.Option("--max-tokens", min=0, help="What a model call may spend on the view.", show_default=False),
     ] = None,
+    before: Annotated[
+        str | None,
+        typer.Option("--before", metavar="ID", help="Only what stands before this message.", show_default=False),
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option("--since", metavar="VERSION", help="Nothing if it still has this version.", show_default=False),
+    ] = None,
     agent: AgentId = None,
     redis_url: RedisUrl = None,
     project: Project = None,
@@ -90,7 +98,7 @@ def read(  # noqa: PLR0913 - each argument is one of the command line
     view = with_memory(
         resource,
         key,
-        lambda memory: memory.read(limit=limit, max_tokens=max_tokens),
+        lambda memory: memory.read(limit=limit, max_tokens=max_tokens, before_id=before, since_version=since),
         agent=agent,
         redis_url=redis_url,
         project=project,

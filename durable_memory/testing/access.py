@@ -32,7 +32,7 @@ _CHANGES: Final[dict[str, Call]] = {
 
 _OPEN_TO_ALL: Final = frozenset(
     {
-        *("append", "read", "find", "touch", "plan", "scan", "stats", "ping", "close"),
+        *("append", "read", "find", "touch", "plan", "recorded", "scan", "stats", "ping", "close"),
         *("content", "draft", "renew", "fail"),  # they need a batch, which only a begin gives
     }
 )

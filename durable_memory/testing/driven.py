@@ -80,9 +80,16 @@ class Driven:
         max_tokens: int | None = None,
         sections: tuple[Section, ...] | None = None,
         ids: tuple[str, ...] | None = None,
+        before: str | None = None,
+        since: str | None = None,
     ) -> StoredView:
         """Reads the view."""
-        return await self.store.read(self.memory, ReadQuery(limit, max_tokens, sections, ids), self.limits)
+        query = ReadQuery(limit, max_tokens, sections, ids, before, since)
+        return await self.store.read(self.memory, query, self.limits)
+
+    async def recorded(self, op: str) -> AppendResult | None:
+        """Asks for an append that was applied."""
+        return await self.store.recorded(self.memory, op, self.limits)
 
     async def texts(self) -> list[str]:
         """Returns the texts of the whole view."""

@@ -28,6 +28,7 @@ from durable_memory.testing.flush_selecting import FlushSelectionContract
 from durable_memory.testing.groups import GroupsContract
 from durable_memory.testing.index import IndexContract
 from durable_memory.testing.operations import OperationsContract
+from durable_memory.testing.paging import PagingContract
 from durable_memory.testing.pinning import PinningContract
 from durable_memory.testing.policies import EveryPolicyContract, PoliciesContract
 from durable_memory.testing.reading import ReadingContract
@@ -49,6 +50,7 @@ class StoreContract(
     EveryPolicyContract,
     PoliciesContract,
     WritingContract,
+    PagingContract,
     PinningContract,
     DeletingContract,
     ClearingContract,

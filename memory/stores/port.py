@@ -92,13 +92,17 @@ class ReadQuery:
 
     limit: messages at most (0 is none). max_tokens: tokens at most; system messages, then pinned ones, then
     summaries are kept before the conversation; if system and pinned messages alone exceed it, MemoryOversize.
-    sections: only these. ids: just these live messages with their whole groups, and an access to them.
+    sections: only these. ids: just these live messages with their whole groups, and an access to them. before_id: only
+    what stands in the view before this message; one that is no longer held counts as one of short_term; MemoryInvalid
+    if it is of no message of this incarnation. since_version: if the memory still has this version, the view is empty.
     """
 
     limit: int | None = None
     max_tokens: int | None = None
     sections: tuple[Section, ...] | None = None
     ids: tuple[str, ...] | None = None
+    before_id: str | None = None
+    since_version: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +193,13 @@ class Store(Protocol):
 
         Summaries first, then whole groups from the oldest on. What is there during all pages comes exactly once; what
         is summarised meanwhile may come as messages, as a summary, or both, and is never left out. No access.
+        """
+        ...
+
+    async def recorded(self, memory: MemoryId, operation_id: str, limits: Limits) -> AppendResult | None:
+        """Answers what a repetition of this append would get; None if none was applied. Writes nothing.
+
+        Raises MemoryOperationConflict if the id stands for another kind of operation.
         """
         ...
 

@@ -152,6 +152,13 @@ def budget_too_small(resource: str, tokens: int, max_tokens: int) -> MemoryOvers
     )
 
 
+def before_unknown(resource: str) -> MemoryInvalid:
+    """A read of older pages whose last message is of another life of the memory, or of none."""
+    return MemoryInvalid(
+        f"{resource}: before_id names no message of this memory as it is now; read the newest page first"
+    )
+
+
 def summary_missing(resource: str) -> MemorySummaryRejected:
     """A commit without a usable draft."""
     return MemorySummaryRejected(f"{resource}: the summary is missing or empty; the messages stay as they are")

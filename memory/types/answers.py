@@ -19,7 +19,7 @@ from durable_memory.memory.types.results import (
     MemoryStats,
     Turn,
 )
-from durable_memory.memory.types.view import Omitted
+from durable_memory.memory.types.view import Omitted, View
 
 _Result = TypeVar("_Result", AppendResult, ClearResult, DeleteResult, FlushResult)
 _TIMES = ("last_flush_at", "created_at", "updated_at", "expires_at")
@@ -41,7 +41,10 @@ def to_json(value: object) -> Any:
 def from_json(kind: type[_Result], data: Mapping[str, Any]) -> _Result:
     """Reads a flat result."""
     known = {item.name for item in fields(kind)}
-    return kind(**{name: _tuples(value) for name, value in data.items() if name in known})
+    values = {name: _tuples(value) for name, value in data.items() if name in known}
+    if values.get("view") is not None:
+        values["view"] = View.from_dict(values["view"])
+    return kind(**values)
 
 
 def turn_from_json(data: Mapping[str, Any]) -> Turn:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Literal, TypeAlias
 
 from durable_memory.memory.types.message import Message
-from durable_memory.memory.types.view import Omitted
+from durable_memory.memory.types.view import Omitted, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,7 @@ class AppendResult:
     a write replaced, live and waiting.
     created: the memory came into being with it. dropped: messages that were not stored, since the resource keeps none
     of their kind; they have no ids here.
+    view: the view afterwards, if the append asked for it.
     """
 
     ids: tuple[str, ...]
@@ -33,6 +34,7 @@ class AppendResult:
     already_applied: bool = False
     removed: int = 0
     created: bool = False
+    view: View | None = None
     dropped: int = 0
 
 

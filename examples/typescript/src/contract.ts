@@ -4,6 +4,7 @@
 export interface MemoryActivities {
   'memory.append': (request: AppendRequest) => Promise<AppendResult>;
   'memory.record_turn': (request: RecordTurnRequest) => Promise<Turn>;
+  'memory.recorded_turn': (request: RecordedTurnRequest) => Promise<RecordedTurnAnswer>;
   'memory.read': (request: ReadRequest) => Promise<View>;
   'memory.write': (request: WriteRequest) => Promise<AppendResult>;
   'memory.touch': (request: TouchRequest) => Promise<TouchAnswer>;
@@ -33,6 +34,7 @@ export interface AppendRequest {
   memory: MemoryField;
   messages: MessageInput[];
   operation_id?: string | null;
+  want_view?: boolean;
   contract?: number;
 }
 
@@ -47,6 +49,7 @@ export interface AppendResult {
   already_applied: boolean;
   removed: number;
   created: boolean;
+  view: View | null;
   dropped: number;
 }
 
@@ -234,6 +237,8 @@ export interface ReadRequest {
   max_tokens?: number | null;
   sections?: string[] | null;
   ids?: string[] | null;
+  before_id?: string | null;
+  since_version?: string | null;
   contract?: number;
 }
 
@@ -242,6 +247,16 @@ export interface RecordAgentTurnRequest {
   messages: MessageInput[];
   input?: Record<string, unknown> | null;
   operation_id?: string | null;
+  contract?: number;
+}
+
+export interface RecordedTurnAnswer {
+  turn: Turn | null;
+}
+
+export interface RecordedTurnRequest {
+  memory: MemoryField;
+  operation_id: string;
   contract?: number;
 }
 

@@ -24,7 +24,7 @@ from durable_memory.memory.stores.in_memory.shelves import Shelf, tag_of, until_
 from durable_memory.memory.stores.in_memory.spending import InMemorySpending
 from durable_memory.memory.stores.in_memory.state import MemoryState
 from durable_memory.memory.stores.in_memory.values import OVERFLOW
-from durable_memory.memory.stores.in_memory.viewing import read_view
+from durable_memory.memory.stores.in_memory.viewing import read_view, unchanged_view
 from durable_memory.memory.stores.port import (
     ABSENT,
     Backend,
@@ -96,8 +96,11 @@ class InMemoryStore(InMemoryFlushing, Store):
         state = self._shelves.state(memory, now)
         if state is None:
             return StoredView((), 0, ABSENT, 0, 0, flush_due=False)
-        view = read_view(state, query, limits, memory.resource)
-        _access(state, query.ids or (), limits, now)
+        if query.since_version == state.version:
+            view = unchanged_view(state, limits)
+        else:
+            view = read_view(state, query, limits, memory.resource)
+            _access(state, query.ids or (), limits, now)
         if limits.refresh_on_read:
             state.was_read(now, limits)
         return view
@@ -116,6 +119,13 @@ class InMemoryStore(InMemoryFlushing, Store):
         """See Store."""
         state = self._shelves.state(memory, self._clock.now_ms())
         return ScanPage((), "", None) if state is None else scan_page(state, cursor, count)
+
+    async def recorded(self, memory: MemoryId, operation_id: str, limits: Limits) -> AppendResult | None:
+        """See Store."""
+        now = self._clock.now_ms()
+        shelf = self._shelves.shelf(memory, now)
+        ids = shelf.operations.answered("append", Operation(operation_id, now, ""), now)
+        return repeated(ids, shelf.state, limits) if isinstance(ids, tuple) else None
 
     async def touch(self, memory: MemoryId, ids: Sequence[str], limits: Limits) -> tuple[str, ...]:
         """See Store."""

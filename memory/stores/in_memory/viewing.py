@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.in_memory.state import MemoryState
-from durable_memory.memory.stores.in_memory.values import OVERFLOW, Group, Tally, in_conversation
+from durable_memory.memory.stores.in_memory.values import OVERFLOW, Group, Place, Tally, in_conversation
 from durable_memory.memory.stores.port import ReadQuery, StoredEntry, StoredView
-from durable_memory.memory.types import LONG_TERM, SYSTEM, Section
+from durable_memory.memory.types import LONG_TERM, SHORT_TERM, SYSTEM, Section
 
 
 def read_view(state: MemoryState, query: ReadQuery, limits: Limits, resource: str) -> StoredView:
@@ -30,6 +30,9 @@ def read_view(state: MemoryState, query: ReadQuery, limits: Limits, resource: st
         groups = [group for group in groups if group.number in named]
     if query.sections is not None:
         groups = [group for group in groups if limits.section_of(group.place) in query.sections]
+    if query.before_id is not None:
+        edge = _edge(state, query.before_id, limits, resource)
+        groups = [group for group in groups if (_rank(group.place, limits), group.number) < edge]
     if query.limit is not None:
         groups = _tail(groups, query.limit)
     if query.max_tokens is not None:
@@ -46,6 +49,26 @@ def read_view(state: MemoryState, query: ReadQuery, limits: Limits, resource: st
         omitted_tokens=waiting.tokens + whole.tokens - within.tokens,
         flush_due=state.flush_due(limits),
     )
+
+
+def unchanged_view(state: MemoryState, limits: Limits) -> StoredView:
+    """Returns the answer to a reader who knows this version: no messages."""
+    waiting = state.tallies[OVERFLOW]
+    return StoredView((), 0, state.version, waiting.messages, waiting.tokens, flush_due=state.flush_due(limits))
+
+
+def _edge(state: MemoryState, before_id: str, limits: Limits, resource: str) -> tuple[int, int]:
+    """Returns where a message stands in the view; one that is no longer held counts as one of short_term."""
+    group, number = state.find(before_id), state.number_of(before_id)
+    if group is not None and number is not None:
+        return _rank(group.entries[number].section, limits), group.number
+    if number is None or number in state.where:
+        raise refusals.before_unknown(resource)
+    return _rank(SHORT_TERM, limits), number
+
+
+def _rank(place: Place, limits: Limits) -> int:
+    return limits.sections.index(limits.section_of(place))
 
 
 def entries_of(group: Group) -> Iterable[StoredEntry]:

@@ -46,8 +46,9 @@ end
 
 -- Returns a function that gives the blocks of a sorted set from the newest back; groups that wait for a result are
 -- left out.
-local function blocks_back(zset, size)
-  local page, texts, at, first, more = {}, {}, 0, 0, true
+-- first: how many messages to leave out at the new end.
+local function blocks_back(zset, size, first)
+  local page, texts, at, more = {}, {}, 0, true
   local function peek()
     if at == #page and more then
       page = redis.call('ZREVRANGE', zset, first, first + size - 1)
@@ -85,7 +86,7 @@ end
 local function stored(section, size, visit)
   local queues, heads = {}, {}
   for i, zset in ipairs(section.orders) do
-    queues[i] = blocks_back(zset, size)
+    queues[i] = blocks_back(zset, size, section.before and redis.call('ZCOUNT', zset, section.before, '+inf') or 0)
     heads[i] = queues[i]() or false
   end
   while true do
@@ -120,6 +121,31 @@ local function listed(blocks)
       end
     end
     return false
+  end
+end
+
+-- Leaves out what stands in the view from this message on. Returns whether it is one of this memory; one that is no
+-- longer held counts as one of short_term.
+local function show_before(id)
+  local seq, _, letter, group = find(id)
+  if not seq and not letter then
+    return false
+  end
+  local edge = seq and section_of(letter) or short_term
+  edge.before = seq and group or tonumber(letter)
+  for _, section in ipairs(view_order) do
+    asked[section] = asked[section] and section.rank <= edge.rank
+  end
+  return true
+end
+
+-- The same source without what show_before leaves out.
+local function older(source)
+  return function(section, size, visit)
+    return source(section, size, function(block)
+      local edge = block.section.before
+      return not (edge and block.group >= edge) and visit(block)
+    end)
   end
 end
 

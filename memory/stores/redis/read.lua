@@ -1,6 +1,7 @@
 -- Reads the view: whole groups, open ones left out, from the newest back where something limits it.
 -- ARGV: limits, messages at most, tokens at most, sections (letters, then the names of user-defined ones), what
--- else (`i` by ids, `r` prolong), the ids.
+-- else (`i` by ids, `r` prolong, `v` only if not of the version that follows, `b` only what stands before the message
+-- that follows), the version and the message, the ids.
 -- Returns the records behind a head `ok <incarnation and names of letters> <version> <omitted messages> <omitted tokens>
 -- <due> <order> <seq ...>`; the order is `back` for newest first.
 -- parts: head counts
@@ -9,11 +10,13 @@ if not incarnation then
 end
 local at_most, tokens_at_most, wanted = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
 local by_ids = string.find(ARGV[5], 'i', 1, true)
+local since = string.find(ARGV[5], 'v', 1, true) and ARGV[6]
+local before = string.find(ARGV[5], 'b', 1, true) and ARGV[since and 7 or 6]
 -- As for a write, a twentieth of the lifetime is not worth it; a read never shortens it.
 local prolongs = expires_at > 0 and ttl < INF and now + ttl - expires_at >= ttl / 20 and string.find(ARGV[5], 'r', 1, true)
 
 -- The usual read, all or the newest of a memory without tool calls and further sections: what is stored is what is shown.
-if not by_ids and not prolongs and tokens_at_most == INF and not shares and not stored_sections
+if not by_ids and not since and not before and not prolongs and tokens_at_most == INF and not shares and not stored_sections
   and redis.call('EXISTS', key.groups) == 0
   and system_tokens + long_tokens + short_tokens <= max_tokens
   and system_messages + long_messages + short_messages <= max_messages then
@@ -46,6 +49,9 @@ end
 if prolongs then
   prolong({})
   save()
+end
+if since == version_of() then
+  return one_text({'ok', m.incarnation, since, m.overflow_messages, m.overflow_tokens, flush_due(), 'forth'}, {})
 end
 
 -- The blocks of the messages that are asked for, and the groups of all of them that are live.
@@ -112,7 +118,7 @@ if is_over() then
 end
 local blocks, groups
 if by_ids then
-  blocks, groups = asked_for(6)
+  blocks, groups = asked_for(6 + (since and 1 or 0) + (before and 1 or 0))
   if whole then
     local kept, left = {}, {}
     for _, block in ipairs(whole) do
@@ -126,6 +132,12 @@ if by_ids then
     blocks = left
   end
   source = listed(blocks)
+end
+if before then
+  if not show_before(before) then
+    return 'before'
+  end
+  source = older(source)
 end
 if at_most < INF or tokens_at_most == INF then
   blocks = tail(source, at_most)

@@ -145,6 +145,8 @@ def view(resource: str, reply: bytes, max_tokens: int | None) -> StoredView:
     words = head.decode().split(" ")
     if words[0] == "absent":
         return StoredView((), 0, ABSENT, 0, 0, flush_due=False)
+    if words[0] == "before":
+        raise refusals.before_unknown(resource)
     if words[0] == "small":
         raise refusals.budget_too_small(resource, int(words[1]), max_tokens or 0)
     _, incarnation, version, omitted_messages, omitted_tokens, due, order, *seqs = words

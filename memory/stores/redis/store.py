@@ -93,6 +93,10 @@ class RedisStore(RedisFlushing):
             (b"" if query.ids is None else b"i") + (b"r" if limits.refresh_on_read else b""),
             *(one.encode() for one in query.ids or ()),
         ]
+        if query.since_version is not None or query.before_id is not None:
+            edges = [(b"v", query.since_version), (b"b", query.before_id)]
+            args[4] += b"".join(letter for letter, edge in edges if edge is not None)
+            args[5:5] = [edge.encode() for _, edge in edges if edge is not None]
         return replies.view(
             memory.resource, await self._run("read", memory, args, limits.user_sections), query.max_tokens
         )
@@ -107,6 +111,12 @@ class RedisStore(RedisFlushing):
         stage, _, after = (cursor or "s:0").partition(":")
         args = [NO_LIMITS, stage.encode(), after.encode(), digits(count), digits(_PAGE_BYTES)]
         return replies.scanned(await self._run("scan", memory, args), stage)
+
+    async def recorded(self, memory: MemoryId, operation_id: str, limits: Limits) -> AppendResult | None:
+        """See Store."""
+        mark, tag = mark_of(operation_id)
+        reply = await self._run("recorded", memory, [packed(limits), mark], limits.user_sections)
+        return None if reply == b"none" else replies.appended(memory.resource, reply, tag, 0)
 
     async def touch(self, memory: MemoryId, ids: Sequence[str], limits: Limits) -> tuple[str, ...]:
         """See Store."""

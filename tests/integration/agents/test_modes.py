@@ -24,6 +24,7 @@ _NOBODY = "0" * 16 + "-1-0000"
 CALLS: dict[str, Call] = {
     "append": lambda memory: memory.append("more"),
     "record_turn": lambda memory: memory.record_turn("more"),
+    "recorded_turn": lambda memory: memory.recorded_turn(operation_id="turn"),
     "read": lambda memory: memory.read(),
     "touch": lambda memory: memory.touch([_NOBODY]),
     "write": lambda memory: memory.write("new"),

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from durable_memory import Message
+from durable_memory.memory.errors import MemoryInvalid, MemoryOperationConflict
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.types import ToolCall, Turn
 from tests.integration.cases.conftest import OpenMemory
@@ -54,3 +59,51 @@ async def test_of_a_turn_that_is_gone_no_message_pretends_to_be_stored(open_memo
     assert again.result.already_applied
     assert [message.id for message in again.messages] == [None, None]
     assert (await memory.read()).messages == ()
+
+
+async def test_a_turn_can_be_asked_for_before_the_model_is_asked_again(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    assert await memory.recorded_turn(operation_id="turn") is None
+    first = await ask(memory, attempt=1)
+    recorded = await memory.recorded_turn(operation_id="turn")
+    assert recorded is not None
+    assert told(recorded) == told(first)
+    assert (recorded.result.ids, recorded.result.already_applied) == (first.result.ids, True)
+    assert await memory.recorded_turn(operation_id="another") is None
+
+
+async def test_a_recorded_turn_that_is_gone_is_still_recorded(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    await ask(memory, attempt=1)
+    await memory.clear(confirm=True)
+    recorded = await memory.recorded_turn(operation_id="turn")
+    assert recorded is not None
+    assert recorded.messages == ()
+
+
+async def test_outside_an_activity_a_recorded_turn_needs_its_operation_id(open_memory: OpenMemory) -> None:
+    with pytest.raises(MemoryInvalid, match="operation_id: is needed outside an activity"):
+        await open_memory().recorded_turn()
+
+
+async def test_an_id_of_another_kind_of_operation_is_no_turn(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    await memory.write("new", operation_id="write")
+    with pytest.raises(MemoryOperationConflict):
+        await memory.recorded_turn(operation_id="write")
+
+
+async def test_an_append_can_answer_with_the_view(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    assert (await memory.append("a")).view is None
+    appended = await memory.append("b", want_view=True)
+    assert appended.view == await memory.read()
+
+
+@pytest.mark.parametrize(("field", "value"), [("before_id", 5), ("since_version", 5), ("since_version", "")])
+async def test_a_page_or_a_version_that_is_none_is_refused_by_name(
+    open_memory: OpenMemory, field: str, value: object
+) -> None:
+    given: dict[str, Any] = {field: value}
+    with pytest.raises(MemoryInvalid, match=r"since_version: |ids"):
+        await open_memory().read(**given)

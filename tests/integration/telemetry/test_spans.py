@@ -26,6 +26,7 @@ CALLS: dict[str, Call] = {
     "append": lambda memory: memory.append("Where is it?"),
     "record_turn": lambda memory: memory.record_turn(["Where is it?", Message.assistant("In Lyon.")]),
     "write": lambda memory: memory.write("A new start."),
+    "recorded_turn": lambda memory: memory.recorded_turn(operation_id="turn"),
     "touch": lambda memory: memory.touch(["0123456789abcdef-1-0000"]),
     "pin": lambda memory: memory.pin(["0123456789abcdef-1-0000"]),
     "unpin": lambda memory: memory.unpin(["0123456789abcdef-1-0000"]),

@@ -8,6 +8,7 @@ from tests.integration.temporal.flows.conversations import (
     ReadHere,
     RecordTwice,
     Talk,
+    TalkCarefully,
     TalkOnBehalf,
     UseEveryMethod,
     Write,
@@ -31,6 +32,10 @@ async def test_each_method_of_the_handle_answers_what_the_memory_did(rig: Rig) -
             "Thank you.",
             "Bye.",
         ],
+        "appended_with_the_view": True,
+        "unchanged": [True, 0],
+        "older": ["I look it up.", "It is in Lyon."],
+        "nothing_recorded": None,
         "short": ["Be kind.", "Thank you.", "Bye."],
         "touched_the_live_one": True,
         "pinned_and_unpinned_its_group": True,
@@ -109,6 +114,20 @@ async def test_a_retried_activity_records_one_turn_and_gets_the_first_one(rig: R
     assert await handle.result() == "Attempt 1 knew 0 messages."
     assert await attempts_of(handle, "model_turn") == [2]
     assert await rig.texts("chat", key) == [FAILS_ONCE, "Attempt 1 knew 0 messages."]
+
+
+async def test_a_retried_activity_that_asks_first_finds_its_turn_recorded_and_asks_no_model(rig: Rig) -> None:
+    key = unique("user")
+    assert await rig.run(TalkCarefully.run, key, "Hello.") == "Attempt 1 knew 0 messages."
+    handle = await rig.start(TalkCarefully.run, key, FAILS_ONCE)
+    assert await handle.result() == "recorded: Attempt 1 knew 2 messages."
+    assert await attempts_of(handle, "careful_turn") == [2]
+    assert await rig.texts("chat", key) == [
+        "Hello.",
+        "Attempt 1 knew 0 messages.",
+        FAILS_ONCE,
+        "Attempt 1 knew 2 messages.",
+    ]
 
 
 async def test_two_workflow_types_share_one_memory(rig: Rig) -> None:

@@ -36,6 +36,7 @@ SCHEMA = wire_schema()
 READERS: dict[str, Callable[[dict[str, Any]], Any]] = {
     wire.APPEND: lambda data: to_json(from_json(AppendResult, data)),
     wire.RECORD_TURN: lambda data: to_json(turn_from_json(data)),
+    wire.RECORDED_TURN: lambda data: {"turn": to_json(turn_from_json(data["turn"]))},
     wire.READ: lambda data: View.from_dict(data).to_dict(),
     wire.WRITE: lambda data: to_json(from_json(AppendResult, data)),
     wire.TOUCH: lambda data: {"touched": list(data["touched"])},
@@ -79,6 +80,15 @@ def closed(node: Any) -> Any:
 def validate(definition: str, data: dict[str, Any]) -> None:
     schema = {"$ref": f"#/$defs/{definition}", "$defs": closed(SCHEMA["$defs"])}
     Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER).validate(data)
+
+
+def known_then(read: Any, answer: Any) -> Any:
+    """The part of what is read today that the answer of then had fields for."""
+    if isinstance(answer, dict):
+        return {name: known_then(read[name], value) for name, value in answer.items()}
+    if isinstance(answer, list) and len(read) == len(answer):
+        return [known_then(*pair) for pair in zip(read, answer, strict=True)]
+    return read
 
 
 def paths(data: Any, path: str = "") -> set[str]:
@@ -141,7 +151,7 @@ async def test_a_caller_that_sends_the_least_is_answered_too(rig: Rig, name: str
 def test_an_answer_of_an_older_worker_is_read_as_it_was_meant(pair: str) -> None:
     answer = answer_to(pair)
     read = READERS[activity_of(pair)](answer)
-    assert {name: read[name] for name in answer} == answer
+    assert known_then(read, answer) == answer
 
 
 @pytest.mark.parametrize("pair", PAIRS)

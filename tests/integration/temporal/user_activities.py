@@ -14,6 +14,17 @@ FAILS_ONCE = "This one fails once."
 @activity.defn
 async def model_turn(ref: MemoryRef, text: str) -> str:
     """Reads the view, asks a model that never says the same twice, and records the turn."""
+    return await _turn(ref, text)
+
+
+@activity.defn
+async def careful_turn(ref: MemoryRef, text: str) -> str:
+    """The same, but asks no model for a turn that is recorded."""
+    recorded = await current_memory_client().memory(ref).recorded_turn()
+    return f"recorded: {recorded.messages[-1].text}" if recorded else await _turn(ref, text)
+
+
+async def _turn(ref: MemoryRef, text: str) -> str:
     memory = current_memory_client().memory(ref)
     view = await memory.read(max_tokens=1000)
     attempt = activity.info().attempt
@@ -32,4 +43,4 @@ async def wait_for_cancellation() -> None:
         await asyncio.sleep(0.05)
 
 
-USER_ACTIVITIES = (model_turn, wait_for_cancellation)
+USER_ACTIVITIES = (model_turn, careful_turn, wait_for_cancellation)

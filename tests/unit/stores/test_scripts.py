@@ -11,7 +11,7 @@ SCRIPTS = {
     for path in files("durable_memory.memory.stores.redis").iterdir()
     if path.name.endswith(".lua") and not path.name.startswith(("part_", "index_", "spend"))
 }
-READ = {"read", "find", "touch", "stats", "plan", "scan"}
+READ = {"read", "find", "touch", "stats", "plan", "scan", "recorded"}
 NEED_A_BATCH = {"content", "draft", "renew", "fail"}
 """Only a begin gives one."""
 

@@ -26,8 +26,12 @@ class UseEveryMethod:
         text = await memory.append("Where is my parcel?")
         message = await memory.append(Message.assistant("I look it up.", tool_calls=[ToolCall("c1", "track")]))
         mapping = await memory.append({"role": "tool", "tool_call_id": "c1", "content": "It is in Lyon."})
-        several = await memory.append(["Thank you.", Message.system("Be kind."), {"role": "user", "content": "Bye."}])
+        several = await memory.append(
+            ["Thank you.", Message.system("Be kind."), {"role": "user", "content": "Bye."}], want_view=True
+        )
         whole = await memory.read()
+        unchanged = await memory.read(since_version=whole.version)
+        older = await memory.read(limit=2, before_id=several.ids[0])
         short = await memory.read(max_tokens=30)
         touched = await memory.touch([*text.ids, "unknown"])
         pinned = await memory.pin([*message.ids, "unknown"])
@@ -44,6 +48,10 @@ class UseEveryMethod:
         return {
             "appended": [len(result.ids) for result in (text, message, mapping, several)],
             "whole": [entry.text for entry in whole.messages],
+            "appended_with_the_view": several.view == whole,
+            "unchanged": [unchanged.version == whole.version, len(unchanged.messages)],
+            "older": [entry.text for entry in older.messages],
+            "nothing_recorded": await memory.recorded_turn(operation_id="none"),
             "short": [entry.text for entry in short.messages],
             "short_tokens": short.tokens,
             "touched_the_live_one": touched == text.ids,
@@ -58,6 +66,18 @@ class UseEveryMethod:
             "cleared": cleared.cleared,
             "after_clear": [empty.version, len(empty.messages)],
         }
+
+
+@workflow.defn
+class TalkCarefully:
+    """Passes text by reference to an activity that asks no model for a turn that is recorded."""
+
+    @workflow.run
+    async def run(self, key: str, text: str) -> str:
+        """See class."""
+        ref = AgentMemory("chat", key=key).ref
+        answer: str = await workflow.execute_activity("careful_turn", args=[ref, text], result_type=str, **_TURN)
+        return answer
 
 
 @workflow.defn
@@ -255,6 +275,7 @@ class AskWhatCannotBeCarried:
 CONVERSATIONS: tuple[type, ...] = (
     UseEveryMethod,
     LeaveFlush,
+    TalkCarefully,
     RecordTwice,
     ReadHere,
     Talk,
