@@ -35,6 +35,7 @@ from durable_memory.workflows.agent_memory import AgentMemory
 
 if TYPE_CHECKING:
     from durable_memory.activities.current import current_memory_client
+    from durable_memory.encryption_codec import EncryptionCodec
     from durable_memory.memory.agent import AgentMemories
     from durable_memory.memory.client import MemoryClient
     from durable_memory.memory.declarations.registry import Registry
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 _LAZY = {
     "AgentMemories": "durable_memory.memory.agent",
+    "EncryptionCodec": "durable_memory.encryption_codec",
     "Memory": "durable_memory.memory.memory",
     "MemoryClient": "durable_memory.memory.client",
     "MemoryPlugin": "durable_memory.plugin",
@@ -66,6 +68,7 @@ __all__ = [
     "ClearResult",
     "ContextMemory",
     "DeleteResult",
+    "EncryptionCodec",
     "FlushResult",
     "Memory",
     "MemoryClient",

@@ -45,13 +45,13 @@ class MemoryPlugin(SimplePlugin):
     What is not given comes from the environment (REDIS_URL, DURABLE_MEMORY_MEMORIES, ...).
 
     redis_url, project, prefix: where memories are kept. memories: folders of YAML files, or a registry. task_queue: the
-    project's queue, where flushers run. encoding: how tokens of memories without token_provider are counted. companion:
-    run a second worker for that queue beside yours; switch it off where `worker.py` serves it. janitor: ensure the
-    schedule of the project's janitor, which finishes what terminated workflows leave; `worker.py` does that as well.
-    summarizer: writes the summaries of all resources, in place of those that they declare; else the one that
-    DURABLE_MEMORY_SUMMARIZER names. summary_slots: how many summaries that wait for a model are written at the same
-    time. allow_in_memory: accept resources of persistence type in_memory, whose memories end with this process: for
-    tests.
+    project's queue, where flushers run. encoding: how tokens of memories without token_provider are counted.
+    encryption_keys: encrypts what Redis keeps, `id:base64` pairs of which the first one writes. companion: run a second
+    worker for that queue beside yours; switch it off where `worker.py` serves it. janitor: ensure the schedule of the
+    project's janitor, which finishes what terminated workflows leave; `worker.py` does that as well. summarizer: writes
+    the summaries of all resources, in place of those that they declare; else the one that DURABLE_MEMORY_SUMMARIZER
+    names. summary_slots: how many summaries that wait for a model are written at the same time. allow_in_memory: accept
+    resources of persistence type in_memory, whose memories end with this process: for tests.
     """
 
     def __init__(  # noqa: PLR0913 - each is a choice of its own
@@ -63,6 +63,7 @@ class MemoryPlugin(SimplePlugin):
         prefix: str | None = None,
         task_queue: str | None = None,
         encoding: str | None = None,
+        encryption_keys: str | None = None,
         companion: bool = True,
         janitor: bool = False,
         summarizer: Summarizer | None = None,
@@ -77,6 +78,7 @@ class MemoryPlugin(SimplePlugin):
             "task_queue": task_queue,
             "summary_slots": summary_slots,
             "encoding": encoding,
+            "encryption_keys": encryption_keys,
         }
         settings = Settings(**{name: value for name, value in given.items() if value is not None})
         self._redis_url = settings.redis_url
@@ -84,6 +86,7 @@ class MemoryPlugin(SimplePlugin):
         self._prefix = settings.prefix
         self._task_queue = settings.task_queue
         self._encoding = settings.encoding
+        self._encryption_keys = settings.encryption_keys
         self._companion = companion
         self._janitor_interval = settings.janitor_interval if janitor else None
         self._summarizer = summarizer or _named(settings)
@@ -226,6 +229,7 @@ class MemoryPlugin(SimplePlugin):
             waker=TemporalWaker(client, self._task_queue),
             summarizer=self._summarizer,
             encoding=self._encoding,
+            encryption_keys=self._encryption_keys,
         )
         if memories.registry is not self._registry:
             memories.use(self._registry)  # others came into force meanwhile

@@ -26,10 +26,12 @@ from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.keys.resolution import Resolved, resolve, resolve_agent
 from durable_memory.memory.limits import BreakerLimits
 from durable_memory.memory.memory import Memory
+from durable_memory.memory.privacy.keyring import Keyring
 from durable_memory.memory.privacy.stage import Privacy
 from durable_memory.memory.services import Services
 from durable_memory.memory.stores.breaker import Breaker
 from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.sealed import sealed_backend
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.tokens.counters import Counters, make_counter
 from durable_memory.memory.tokens.counting import DEFAULT_ENCODING, counting_named
@@ -107,6 +109,7 @@ class MemoryClient(AllMemories):
         waker: FlushWaker | None = None,
         summarizer: Summarizer | None = None,
         encoding: str = DEFAULT_ENCODING,
+        encryption_keys: str | None = None,
     ) -> MemoryClient:
         """Loads the declarations and connects to what they need.
 
@@ -115,7 +118,9 @@ class MemoryClient(AllMemories):
         programs that share memories. waker: wakes background flushes; without one, memories stay due until a worker
         sees them. summarizer: writes the summaries of all resources, in place of those that they declare. encoding: an
         encoding or a model, by which tokens of memories without token_provider are counted; the same in all programs,
-        too. Raises MemoryInvalid for wrong declarations and addresses, MemoryUnavailable if Redis cannot be reached.
+        too. encryption_keys: encrypts what Redis keeps, `id:base64` pairs of which the first one writes; the same in
+        all programs. Raises MemoryInvalid for wrong declarations and addresses, MemoryUnavailable if Redis cannot be
+        reached.
         """
         try:
             counter = make_counter(counting_named(encoding))
@@ -134,7 +139,9 @@ class MemoryClient(AllMemories):
                 raise MemoryInvalid("REDIS_URL: is not set, and there are memories with persistence.type redis")
             from durable_memory.memory.stores.redis.connection import connect_redis  # noqa: PLC0415
 
-            backends["redis"] = await connect_redis(redis_url, prefix=prefix)
+            keyring = None if encryption_keys is None else _keyring(encryption_keys)
+            backend = await connect_redis(redis_url, prefix=prefix)
+            backends["redis"] = backend if keyring is None else sealed_backend(backend, keyring)
         return cls(registry, backends, project=project, waker=waker, summarizer=summarizer, counter=counter)
 
     @property
@@ -271,3 +278,10 @@ class MemoryClient(AllMemories):
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         await self.close()
+
+
+def _keyring(keys: str) -> Keyring:
+    try:
+        return Keyring.parse(keys)
+    except ValueError as error:
+        raise MemoryInvalid(f"encryption_keys: {error}") from None

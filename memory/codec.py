@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged
+from durable_memory.memory.privacy.sealed_payload import is_sealed, missing_key
 from durable_memory.memory.stores.port import Entry, StoredEntry, StoredView
 from durable_memory.memory.tokens.counter import Count
 from durable_memory.memory.types import PRIORITIES, ROLES, Message, Omitted, Provenance, Section, ToolCall, View
@@ -85,7 +86,8 @@ def section_of(message: Message) -> Section:
 def decode(entry: StoredEntry) -> Message:
     """Reads a stored entry. Fields that this version does not know are ignored.
 
-    Raises MemoryContractTooNew for a payload of a later schema version, MemoryDamaged for one that is no message.
+    Raises MemoryContractTooNew for a payload of a later schema version, MemoryUndecryptable for an encrypted one where
+    the process has no keys, MemoryDamaged for one that is no message.
     """
     try:
         data = json.loads(entry.payload)
@@ -96,6 +98,8 @@ def decode(entry: StoredEntry) -> Message:
             )
         return _restore(entry, data)
     except (ValueError, TypeError, AttributeError, KeyError):
+        if is_sealed(entry.payload):
+            raise missing_key(entry.id, entry.payload) from None
         # Without the cause: its text may repeat the content.
         raise MemoryDamaged(
             f"the record of message {entry.id} is no message: something changed it; delete it or clear the memory"

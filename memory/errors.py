@@ -14,6 +14,7 @@
     ├── MemoryDamaged               stored counters and records disagree (maxmemory eviction, foreign hands)
     ├── MemoryModelRefused          the language model of a summariser refuses key, model or request
     ├── MemoryBudgetSpent           a resource has spent its language-model tokens of this day
+    ├── MemoryUndecryptable         a record is encrypted with a key that this process does not have
     ├── MemoryUnavailable           the store or the flusher cannot be reached
     ├── MemoryBusy                  another flush holds the lease
     ├── MemoryBackpressure          the overflow, or the record of operations, is full for now
@@ -120,6 +121,10 @@ class MemoryModelRefused(MemoryFault):
 
 class MemoryBudgetSpent(MemoryFault):
     """A resource has spent the language-model tokens of its day (`daily_token_budget`); the messages wait."""
+
+
+class MemoryUndecryptable(MemoryFault):
+    """A record does not open with the keys of this process: its key is missing or another one, or it was changed."""
 
 
 class MemoryUnavailable(MemoryFault):

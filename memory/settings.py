@@ -23,13 +23,17 @@ from durable_memory.memory.declarations.durations import Duration
 from durable_memory.memory.declarations.validation import problem_text
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.flushing.named import NAME
+from durable_memory.memory.privacy.keyring import Keyring
 from durable_memory.memory.tokens.counting import DEFAULT_ENCODING, counting_named
 
 LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
 LogFormat: TypeAlias = Literal["json", "console"]
 
 _PREFIX: Final = "DURABLE_MEMORY_"
-_SECRETS: Final[Mapping[str, str]] = {"redis_url": "REDIS_URL"}
+_SECRETS: Final[Mapping[str, str]] = {
+    "redis_url": "REDIS_URL",
+    "encryption_keys": "DURABLE_MEMORY_ENCRYPTION_KEYS",
+}
 """Fields whose value may stand in a file, with the names of their variables."""
 _MAX_SECRET_BYTES: Final = 64_000
 _NEAR: Final = 0.8
@@ -72,6 +76,12 @@ def _checked_summarizer(value: str) -> str:
     return value
 
 
+def _checked_keys(value: str | None) -> str | None:
+    if value is not None:
+        Keyring.parse(value)
+    return value
+
+
 def _split_folders(value: object) -> object:
     if not isinstance(value, str):
         return value
@@ -104,6 +114,13 @@ class Settings(BaseSettings):
 
     redis_url: str | None = Field(default=None, validation_alias="REDIS_URL", repr=False)
     """Where Redis or Valkey is; may hold a password. `REDIS_URL`, or a file named by `REDIS_URL_FILE`."""
+
+    encryption_keys: Annotated[str | None, AfterValidator(_checked_keys)] = Field(
+        default=None, validation_alias="DURABLE_MEMORY_ENCRYPTION_KEYS", repr=False
+    )
+    """Encrypts what Redis keeps: `id:base64` of 32 bytes, several by commas; the first one writes, all of them read.
+    `DURABLE_MEMORY_ENCRYPTION_KEYS`, or a file named by `DURABLE_MEMORY_ENCRYPTION_KEYS_FILE`.
+    """
 
     project: Annotated[str, AfterValidator(checked_id)] = "default"
     """Keeps memories of several programs in one Redis apart."""
@@ -217,8 +234,9 @@ def _refuse_near_misses(environment: Mapping[str, str]) -> None:
     Others of our prefix are let be: Kubernetes makes some of its own for a service called durable-memory.
     """
     known = {_variable(name).removeprefix(_PREFIX): _variable(name) for name in Settings.model_fields}
+    files = {f"{variable}_FILE" for variable in _SECRETS.values()}
     for name in map(str.upper, environment):
-        if not name.startswith(_PREFIX) or name in known.values():
+        if not name.startswith(_PREFIX) or name in known.values() or name in files:
             continue
         for near in difflib.get_close_matches(name.removeprefix(_PREFIX), known, n=1, cutoff=_NEAR):
             raise MemoryInvalid(f"{name} is not a setting; did you mean {known[near]!r}?")

@@ -72,6 +72,7 @@ async def _sweep(settings: Settings) -> Counter[str]:
         memories=Registry.load(settings.memories),
         project=settings.project,
         prefix=settings.prefix,
+        encryption_keys=settings.encryption_keys,
         waker=waker,
     )
     counts: Counter[str] = Counter()

@@ -59,6 +59,7 @@ def with_client(
             project=settings.project,
             prefix=settings.prefix,
             encoding=settings.encoding,
+            encryption_keys=settings.encryption_keys,
             waker=CommandWaker(settings.task_queue),
             summarizer=None if settings.summarizer is None else NamedSummarizer(settings.summarizer),
         )

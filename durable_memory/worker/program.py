@@ -100,6 +100,7 @@ async def _work(settings: Settings, *, dev: bool) -> None:
             prefix=settings.prefix,
             task_queue=settings.task_queue,
             encoding=settings.encoding,
+            encryption_keys=settings.encryption_keys,
             companion=False,
             janitor=True,
             summarizer=None if settings.summarizer is None else NamedSummarizer(settings.summarizer).load(),

@@ -110,6 +110,7 @@ export type FinalErrorType =
   | 'MemoryOperationExpired'
   | 'MemoryOrphanResult'
   | 'MemoryOversize'
+  | 'MemoryUndecryptable'
   | 'MemoryUnknownResource';
 
 export interface FlushRequest {

@@ -33,6 +33,7 @@ FINAL = {
     "MemoryOperationConflict",
     "MemoryOperationExpired",
     "MemoryDamaged",
+    "MemoryUndecryptable",
     "MemoryModelRefused",
     "MemoryBudgetSpent",
 }

@@ -19,8 +19,10 @@ def _empty_environment(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.delenv(name)
 
 
+KEY = "c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0LXNlY3I="
 DEFAULTS: dict[str, object] = {
     "redis_url": None,
+    "encryption_keys": None,
     "project": "default",
     "prefix": "dm:",
     "task_queue": "durable-memory",
@@ -37,6 +39,7 @@ DEFAULTS: dict[str, object] = {
 }
 FROM_ENVIRONMENT: dict[str, tuple[str, str, object]] = {
     "redis_url": ("REDIS_URL", "redis://:pw@db:6379/1", "redis://:pw@db:6379/1"),
+    "encryption_keys": ("DURABLE_MEMORY_ENCRYPTION_KEYS", f"k1:{KEY}", f"k1:{KEY}"),
     "project": ("DURABLE_MEMORY_PROJECT", "shop", "shop"),
     "prefix": ("DURABLE_MEMORY_PREFIX", "app/", "app/"),
     "task_queue": ("DURABLE_MEMORY_TASK_QUEUE", "memory-eu", "memory-eu"),
@@ -52,6 +55,10 @@ FROM_ENVIRONMENT: dict[str, tuple[str, str, object]] = {
     "log_format": ("DURABLE_MEMORY_LOG_FORMAT", "console", "console"),
 }
 REFUSED = [
+    ("DURABLE_MEMORY_ENCRYPTION_KEYS", KEY, "key 1 must be <id>:<base64 of 32 bytes>"),
+    ("DURABLE_MEMORY_ENCRYPTION_KEYS", "k1:c2VjcmV0", "key 1 has 6 bytes; 32 are needed"),
+    ("DURABLE_MEMORY_ENCRYPTION_KEYS", f"k1:{KEY},k2:secret!", "key 2 is not base64"),
+    ("DURABLE_MEMORY_ENCRYPTION_KEYS", f"k1:{KEY} k1:{KEY}", "key 2 has the id of another one"),
     ("DURABLE_MEMORY_PROJECT", "My Shop", "lower-case letters"),
     ("DURABLE_MEMORY_PREFIX", "dm{1}:", "without spaces and braces"),
     ("DURABLE_MEMORY_PREFIX", "dm :", "without spaces and braces"),
@@ -148,6 +155,14 @@ def test_a_secret_may_stand_in_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert "s3cret" not in repr(settings)
     assert "s3cret" not in str(settings)
     assert Settings(redis_url="redis://given").redis_url == "redis://given"
+
+
+def test_keys_may_stand_in_a_file_one_a_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "keys").write_text(f"k2:{KEY}\nk1:{KEY}\n")
+    monkeypatch.setenv("DURABLE_MEMORY_ENCRYPTION_KEYS_FILE", str(tmp_path / "keys"))
+    settings = Settings()
+    assert settings.encryption_keys == f"k2:{KEY}\nk1:{KEY}"
+    assert KEY not in repr(settings)
 
 
 def test_a_secret_and_its_file_are_one_too_many(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

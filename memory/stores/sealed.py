@@ -1,0 +1,165 @@
+"""A store that keeps payloads encrypted, around any other one: messages, summaries and drafts alike."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+from durable_memory.memory.access import Mode
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.limits import Limits
+from durable_memory.memory.privacy.keyring import Keyring, NotOpened, UnknownKey
+from durable_memory.memory.privacy.sealed_payload import is_sealed, missing_key, not_opened, read_sealed, write_sealed
+from durable_memory.memory.stores.port import (
+    Backend,
+    Batch,
+    BatchPage,
+    Begun,
+    Entry,
+    Operation,
+    ReadQuery,
+    ScanPage,
+    Stopped,
+    Store,
+    StoredEntry,
+    StoredView,
+)
+from durable_memory.memory.types import AppendResult, ClearResult, DeleteResult, FlushResult, MemoryStats
+
+
+def sealed_backend(backend: Backend, keyring: Keyring) -> Backend:
+    """Returns the backend with its payloads encrypted; what was stored in plain text before is still read."""
+    sealed = replace(backend, store=SealedStore(backend.store, keyring))
+    guard = backend.guarded
+    return sealed if guard is None else replace(sealed, guarded=lambda breaker: sealed_backend(guard(breaker), keyring))
+
+
+class SealedStore:
+    """A Store whose payloads are encrypted, each bound to its memory."""
+
+    def __init__(self, store: Store, keyring: Keyring) -> None:
+        self._store = store
+        self._keyring = keyring
+
+    async def append(
+        self, memory: MemoryId, entries: Sequence[Entry], operation: Operation, limits: Limits
+    ) -> AppendResult:
+        """See Store."""
+        return await self._store.append(memory, self._seal_all(memory, entries), self._keyed(operation), limits)
+
+    async def write(
+        self, memory: MemoryId, entries: Sequence[Entry], operation: Operation, limits: Limits, if_version: str | None
+    ) -> AppendResult:
+        """See Store."""
+        sealed = self._seal_all(memory, entries)
+        return await self._store.write(memory, sealed, self._keyed(operation), limits, if_version)
+
+    async def read(self, memory: MemoryId, query: ReadQuery, limits: Limits) -> StoredView:
+        """See Store. Raises also MemoryUndecryptable, as all that return messages."""
+        view = await self._store.read(memory, query, limits)
+        return replace(view, entries=self._open_all(memory, view.entries))
+
+    async def find(self, memory: MemoryId, ids: Sequence[str]) -> tuple[StoredEntry, ...]:
+        """See Store."""
+        return self._open_all(memory, await self._store.find(memory, ids))
+
+    async def scan(self, memory: MemoryId, cursor: str | None, count: int) -> ScanPage:
+        """See Store."""
+        page = await self._store.scan(memory, cursor, count)
+        aad = _bound_to(memory)
+        return replace(page, entries=tuple((self._open(aad, entry), waits) for entry, waits in page.entries))
+
+    async def content(self, memory: MemoryId, batch: Batch, cursor: int) -> BatchPage | Stopped:
+        """See Store."""
+        page = await self._store.content(memory, batch, cursor)
+        return page if isinstance(page, str) else replace(page, entries=self._open_all(memory, page.entries))
+
+    async def draft(self, memory: MemoryId, batch: Batch, summary: Entry) -> Stopped | None:
+        """See Store."""
+        return await self._store.draft(memory, batch, self._seal_all(memory, [summary])[0])
+
+    async def touch(self, memory: MemoryId, ids: Sequence[str], limits: Limits) -> tuple[str, ...]:
+        """See Store."""
+        return await self._store.touch(memory, ids, limits)
+
+    async def pin(
+        self, memory: MemoryId, ids: Sequence[str], operation: Operation, limits: Limits, *, pinned: bool
+    ) -> tuple[str, ...]:
+        """See Store."""
+        return await self._store.pin(memory, ids, operation, limits, pinned=pinned)
+
+    async def delete(self, memory: MemoryId, ids: Sequence[str], operation: Operation, limits: Limits) -> DeleteResult:
+        """See Store."""
+        return await self._store.delete(memory, ids, operation, limits)
+
+    async def clear(
+        self, memory: MemoryId, operation: Operation, if_version: str | None = None, *, mode: Mode = "read-write"
+    ) -> ClearResult:
+        """See Store."""
+        return await self._store.clear(memory, operation, if_version, mode=mode)
+
+    async def begin(
+        self, memory: MemoryId, owner: str, *, batch_id: str, force: bool, attempt_ends_ms: int, limits: Limits
+    ) -> Begun:
+        """See Store."""
+        return await self._store.begin(
+            memory, owner, batch_id=batch_id, force=force, attempt_ends_ms=attempt_ends_ms, limits=limits
+        )
+
+    async def renew(self, memory: MemoryId, batch: Batch, limits: Limits) -> bool:
+        """See Store."""
+        return await self._store.renew(memory, batch, limits)
+
+    async def commit(self, memory: MemoryId, batch: Batch, limits: Limits, deadline_ms: int) -> FlushResult:
+        """See Store."""
+        return await self._store.commit(memory, batch, limits, deadline_ms)
+
+    async def fail(self, memory: MemoryId, batch: Batch, error_type: str, retry_after_ms: int) -> Stopped | None:
+        """See Store."""
+        return await self._store.fail(memory, batch, error_type, retry_after_ms)
+
+    async def drop(self, memory: MemoryId, operation: Operation, limits: Limits, *, force: bool) -> FlushResult:
+        """See Store."""
+        return await self._store.drop(memory, operation, limits, force=force)
+
+    async def stats(self, memory: MemoryId, limits: Limits) -> MemoryStats:
+        """See Store."""
+        return await self._store.stats(memory, limits)
+
+    async def ping(self) -> None:
+        """See Store."""
+        await self._store.ping()
+
+    async def close(self) -> None:
+        """See Store."""
+        await self._store.close()
+
+    def _keyed(self, operation: Operation) -> Operation:
+        """A plain digest of a short text can be guessed at."""
+        return replace(operation, digest=self._keyring.digest(operation.digest)) if operation.digest else operation
+
+    def _seal_all(self, memory: MemoryId, entries: Sequence[Entry]) -> list[Entry]:
+        aad = _bound_to(memory)
+        return [replace(entry, payload=self._seal(aad, entry.payload)) for entry in entries]
+
+    def _seal(self, aad: bytes, payload: str) -> str:
+        return write_sealed(*self._keyring.seal(payload.encode(), aad))
+
+    def _open_all(self, memory: MemoryId, entries: Sequence[StoredEntry]) -> tuple[StoredEntry, ...]:
+        aad = _bound_to(memory)
+        return tuple(self._open(aad, entry) for entry in entries)
+
+    def _open(self, aad: bytes, entry: StoredEntry) -> StoredEntry:
+        if not is_sealed(entry.payload):
+            return entry
+        try:
+            return entry._replace(payload=self._keyring.open(*read_sealed(entry.payload), aad).decode())
+        except UnknownKey:
+            raise missing_key(entry.id, entry.payload) from None
+        except NotOpened:
+            raise not_opened(entry.id, entry.payload) from None
+
+
+def _bound_to(memory: MemoryId) -> bytes:
+    return b"durable-memory message\0" + json.dumps([memory.project, memory.resource, memory.key]).encode()

@@ -1,0 +1,128 @@
+"""With keys, Redis holds nothing of what was said; without the right ones nobody reads it."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+
+import pytest
+
+from durable_memory import MemoryClient, Message
+from durable_memory.memory.codec import decode
+from durable_memory.memory.errors import MemoryOperationConflict, MemoryUndecryptable
+from durable_memory.memory.types import ToolCall
+from tests.integration.privacy.conftest import REGISTRY, Repeats
+from tests.integration.privacy.redis_files import Kept
+
+MARKER = "marley4711"
+OLD = "k1:" + base64.b64encode(b"1" * 32).decode()
+NEW = "k2:" + base64.b64encode(b"2" * 32).decode()
+WRONG = "k1:" + base64.b64encode(b"3" * 32).decode()
+
+Connect = Callable[..., Awaitable[MemoryClient]]
+
+
+@pytest.fixture
+async def connect(kept: Kept, summarizer: Repeats) -> AsyncIterator[Connect]:
+    """Connects as a process with these keys."""
+    async with AsyncExitStack() as stack:
+
+        async def connected(keys: str | None) -> MemoryClient:
+            client = await MemoryClient.connect(
+                kept.url, memories=REGISTRY, summarizer=summarizer, encryption_keys=keys
+            )
+            return await stack.enter_async_context(client)
+
+        yield connected
+
+
+async def texts(client: MemoryClient, resource: str, key: str) -> list[str]:
+    return [message.text for message in (await client.memory(resource, key).read()).messages]
+
+
+async def test_nothing_of_what_was_said_is_in_redis(
+    connect: Connect, kept: Kept, summarizer: Repeats, key: str
+) -> None:
+    client = await connect(OLD)
+    summarizer.says = f"A summary of {MARKER}."
+    memory = client.memory("summed-up", key)
+    call = ToolCall("call-1", "look_up", json.dumps({"who": MARKER}))
+    await memory.append([f"I am {MARKER}", Message.assistant(tool_calls=[call]), Message.tool(MARKER, "call-1")])
+    for number in range(30):
+        await memory.append(Message.user(f"{MARKER} has parcel {number}", name=MARKER, metadata={MARKER: MARKER}))
+    assert (await memory.flush()).outcome == "committed"
+    await client.memory("open", key).write(f"written by {MARKER}")
+    turn = await client.memory("open", key).record_turn(f"said by {MARKER}", operation_id="turn")
+    again = await client.memory("open", key).record_turn("other words", operation_id="turn")
+    assert again.messages[0].text == turn.messages[0].text == f"said by {MARKER}"
+    shown = await texts(client, "summed-up", key)
+    assert f"A summary of {MARKER}." in shown[0]
+    assert f"{MARKER} has parcel 29" in shown[-1]
+    everything = await kept.all()
+    assert "enc:1:k1:" in everything
+    assert MARKER not in everything
+    assert base64.b64encode(MARKER.encode()).decode()[:10] not in everything
+
+
+async def test_a_new_key_writes_while_the_old_one_still_reads(connect: Connect, kept: Kept, key: str) -> None:
+    await (await connect(None)).memory("open", key).append("first in plain text")
+    await (await connect(OLD)).memory("open", key).append("then with the old key", operation_id="retried")
+    rotated = await connect(f"{NEW},{OLD}")
+    assert (await rotated.memory("open", key).append("then with the old key", operation_id="retried")).already_applied
+    await rotated.memory("open", key).append("then with the new key")
+    said = ["first in plain text", "then with the old key", "then with the new key"]
+    assert await texts(rotated, "open", key) == said
+    assert "enc:1:k2:" in await kept.values()
+    await rotated.memory("open", key).write(said)  # written anew, all of it under the new key
+    assert await texts(await connect(NEW), "open", key) == said
+
+
+async def test_without_the_right_key_an_error_says_which_one_is_needed(connect: Connect, key: str) -> None:
+    await (await connect(OLD)).memory("open", key).append(f"I am {MARKER}")
+    for keys, words in (
+        (None, "is encrypted with key 'k1', which this process does not have"),
+        (NEW, "is encrypted with key 'k1', which this process does not have"),
+        (WRONG, "does not open with key 'k1': the key is not the one that wrote it"),
+    ):
+        memory = (await connect(keys)).memory("open", key)
+        with pytest.raises(MemoryUndecryptable, match=words) as refused:
+            await memory.read()
+        assert (refused.value.retryable, MARKER in str(refused.value)) == (False, False)
+        assert (await memory.stats()).exists
+
+
+async def test_a_record_that_is_moved_to_another_memory_does_not_open_there(
+    connect: Connect, kept: Kept, key: str
+) -> None:
+    client = await connect(OLD)
+    await client.memory("open", f"{key}-a").append(f"I am {MARKER}")
+    await client.memory("open", f"{key}-b").append("Hello")
+    (source,) = await kept.redis.keys(f"*{key}-a*:msg")
+    (target,) = await kept.redis.keys(f"*{key}-b*:msg")
+    stolen = next(iter((await kept.redis.hgetall(source)).values()))
+    await kept.redis.hset(target, next(iter(await kept.redis.hkeys(target))), stolen)
+    with pytest.raises(MemoryUndecryptable, match="moved here from another memory"):
+        await client.memory("open", f"{key}-b").read()
+
+
+async def test_the_same_operation_with_other_words_is_still_a_conflict(connect: Connect, key: str) -> None:
+    memory = (await connect(OLD)).memory("open", key)
+    await memory.append("Hello", operation_id="one")
+    assert (await memory.append("Hello", operation_id="one")).already_applied
+    with pytest.raises(MemoryOperationConflict):
+        await memory.append("Good-bye", operation_id="one")
+
+
+async def test_a_scan_shows_messages_too(connect: Connect, key: str) -> None:
+    client = await connect(OLD)
+    memory = client.memory("open", key)
+    await memory.append(["one", "two"])
+    store = client.services(REGISTRY.memory("open")).store
+    found, cursor, ended = [], None, False
+    while not ended:
+        page = await store.scan(memory.id, cursor, 100)
+        found += [decode(entry).text for entry, _ in page.entries]
+        cursor, ended = page.cursor, page.cursor is None
+    assert found == ["one", "two"]

@@ -1,0 +1,55 @@
+"""What is sealed opens with its key, for what it is bound to, and for nothing else."""
+
+from __future__ import annotations
+
+import base64
+import sys
+
+import pytest
+
+from durable_memory.memory.privacy.keyring import Keyring, NotOpened, UnknownKey
+
+OLD = "k1:" + base64.b64encode(b"1" * 32).decode()
+NEW = "k2:" + base64.b64encode(b"2" * 32).decode()
+OTHER = "k1:" + base64.b64encode(b"3" * 32).decode()
+
+
+def test_the_first_key_writes_and_all_of_them_read() -> None:
+    before, rotated = Keyring.parse(OLD), Keyring.parse(f"{NEW}, {OLD}")
+    assert before.open(*before.seal(b"words", b"here"), b"here") == b"words"
+    assert rotated.seal(b"words", b"here")[0] == "k2"
+    assert rotated.open(*before.seal(b"words", b"here"), b"here") == b"words"
+    with pytest.raises(UnknownKey):
+        before.open(*rotated.seal(b"words", b"here"), b"here")
+
+
+def test_what_was_changed_or_is_bound_to_something_else_does_not_open() -> None:
+    keyring = Keyring.parse(OLD)
+    key_id, sealed = keyring.seal(b"words", b"here")
+    for changed, bound_to in ((sealed, b"there"), (sealed[:-1], b"here"), (b"", b"here"), (b"x" + sealed, b"here")):
+        with pytest.raises(NotOpened):
+            keyring.open(key_id, changed, bound_to)
+    with pytest.raises(NotOpened):
+        Keyring.parse(OTHER).open(key_id, sealed, b"here")
+
+
+def test_the_same_words_never_look_the_same() -> None:
+    keyring = Keyring.parse(OLD)
+    assert len({keyring.seal(b"yes", b"here")[1] for _ in range(100)}) == 100
+
+
+def test_a_digest_stays_while_a_key_is_put_before_the_old_one() -> None:
+    digest = Keyring.parse(OLD).digest("0123")
+    assert Keyring.parse(f"{NEW} {OLD}").digest("0123") == digest != "0123"
+    assert Keyring.parse(OTHER).digest("0123") != digest
+
+
+def test_keys_are_in_no_text_of_it() -> None:
+    keyring = Keyring.parse(f"{NEW} {OLD}")
+    assert repr(keyring) == "Keyring(k2, k1)"
+
+
+def test_without_its_package_keys_are_refused_by_the_name_of_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cryptography.exceptions", None)
+    with pytest.raises(ValueError, match=r"needs the package cryptography, .* 'durable-memory\[privacy\]'"):
+        Keyring.parse(OLD)
