@@ -26,12 +26,11 @@ from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.keys.resolution import Resolved, resolve, resolve_agent
 from durable_memory.memory.limits import BreakerLimits
 from durable_memory.memory.memory import Memory
-from durable_memory.memory.privacy.keyring import Keyring
 from durable_memory.memory.privacy.stage import Privacy
 from durable_memory.memory.services import Services
 from durable_memory.memory.stores.breaker import Breaker
+from durable_memory.memory.stores.opening import open_backends
 from durable_memory.memory.stores.port import Backend
-from durable_memory.memory.stores.sealed import sealed_backend
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.tokens.counters import Counters, make_counter
 from durable_memory.memory.tokens.counting import DEFAULT_ENCODING, counting_named
@@ -127,21 +126,7 @@ class MemoryClient(AllMemories):
         except MemoryInvalid as error:
             raise MemoryInvalid(f"encoding: {error.message}") from None
         registry = memories if isinstance(memories, Registry) else Registry.load(memories)
-        needed = {resource.persistence.type for resource in registry.memories()}
-        backends: dict[str, Backend] = {}
-        if "in_memory" in needed:
-            # A driver is imported only where it is needed.
-            from durable_memory.memory.stores.in_memory import open_in_memory  # noqa: PLC0415
-
-            backends["in_memory"] = open_in_memory()
-        if "redis" in needed:
-            if not redis_url:
-                raise MemoryInvalid("REDIS_URL: is not set, and there are memories with persistence.type redis")
-            from durable_memory.memory.stores.redis.connection import connect_redis  # noqa: PLC0415
-
-            keyring = None if encryption_keys is None else _keyring(encryption_keys)
-            backend = await connect_redis(redis_url, prefix=prefix)
-            backends["redis"] = backend if keyring is None else sealed_backend(backend, keyring)
+        backends = await open_backends(registry, redis_url, prefix=prefix, encryption_keys=encryption_keys)
         return cls(registry, backends, project=project, waker=waker, summarizer=summarizer, counter=counter)
 
     @property
@@ -278,10 +263,3 @@ class MemoryClient(AllMemories):
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         await self.close()
-
-
-def _keyring(keys: str) -> Keyring:
-    try:
-        return Keyring.parse(keys)
-    except ValueError as error:
-        raise MemoryInvalid(f"encryption_keys: {error}") from None

@@ -100,12 +100,32 @@ class SealedStore:
         return await self._store.clear(memory, operation, if_version, mode=mode)
 
     async def begin(
-        self, memory: MemoryId, owner: str, *, batch_id: str, force: bool, attempt_ends_ms: int, limits: Limits
+        self,
+        memory: MemoryId,
+        owner: str,
+        *,
+        batch_id: str,
+        force: bool,
+        attempt_ends_ms: int,
+        limits: Limits,
+        max_messages: int | None = None,
     ) -> Begun:
         """See Store."""
         return await self._store.begin(
-            memory, owner, batch_id=batch_id, force=force, attempt_ends_ms=attempt_ends_ms, limits=limits
+            memory,
+            owner,
+            batch_id=batch_id,
+            force=force,
+            attempt_ends_ms=attempt_ends_ms,
+            limits=limits,
+            max_messages=max_messages,
         )
+
+    async def plan(
+        self, memory: MemoryId, limits: Limits, *, force: bool, max_messages: int | None = None
+    ) -> FlushResult:
+        """See Store."""
+        return await self._store.plan(memory, limits, force=force, max_messages=max_messages)
 
     async def renew(self, memory: MemoryId, batch: Batch, limits: Limits) -> bool:
         """See Store."""
@@ -119,9 +139,11 @@ class SealedStore:
         """See Store."""
         return await self._store.fail(memory, batch, error_type, retry_after_ms)
 
-    async def drop(self, memory: MemoryId, operation: Operation, limits: Limits, *, force: bool) -> FlushResult:
+    async def drop(
+        self, memory: MemoryId, operation: Operation, limits: Limits, *, force: bool, max_messages: int | None = None
+    ) -> FlushResult:
         """See Store."""
-        return await self._store.drop(memory, operation, limits, force=force)
+        return await self._store.drop(memory, operation, limits, force=force, max_messages=max_messages)
 
     async def stats(self, memory: MemoryId, limits: Limits) -> MemoryStats:
         """See Store."""

@@ -123,14 +123,14 @@ async def test_if_redaction_fails_nothing_is_stored_and_the_next_call_passes(
     resource = REGISTRY.memory("private")
     works = resource.privacy
     try:
-        resource.__dict__["privacy"] = Privacy("private", Fails(), ())
+        vars(resource)["privacy"] = Privacy("private", Fails(), ())
         memory = client.memory("private", key)
         for write in (memory.append, memory.record_turn, memory.write):
             with pytest.raises(MemoryRedactionFailed) as failed:
                 await write("marley4711 was here")
             assert (failed.value.retryable, "marley" in str(failed.value)) == (True, False)
     finally:
-        resource.__dict__["privacy"] = works
+        vars(resource)["privacy"] = works
     assert (await memory.stats()).exists is False
     assert "marley4711" not in await kept.all()
     assert (await client.memory("private", key).append("marley4711 is here")).messages == 1

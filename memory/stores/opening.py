@@ -1,0 +1,37 @@
+"""Opens the stores that declarations need; a driver is imported only where it is needed."""
+
+from __future__ import annotations
+
+from durable_memory.memory.declarations.registry import Registry
+from durable_memory.memory.errors import MemoryInvalid
+from durable_memory.memory.privacy.keyring import Keyring
+from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.sealed import sealed_backend
+
+
+async def open_backends(
+    registry: Registry, redis_url: str | None, *, prefix: str, encryption_keys: str | None
+) -> dict[str, Backend]:
+    """Returns what the memories of a registry need, by persistence type. See MemoryClient.connect."""
+    needed = {resource.persistence.type for resource in registry.memories()}
+    keyring = None if encryption_keys is None else _keyring(encryption_keys)
+    backends: dict[str, Backend] = {}
+    if "in_memory" in needed:
+        from durable_memory.memory.stores.in_memory import open_in_memory  # noqa: PLC0415
+
+        backends["in_memory"] = open_in_memory()
+    if "redis" in needed:
+        if not redis_url:
+            raise MemoryInvalid("REDIS_URL: is not set, and there are memories with persistence.type redis")
+        from durable_memory.memory.stores.redis.connection import connect_redis  # noqa: PLC0415
+
+        backend = await connect_redis(redis_url, prefix=prefix)
+        backends["redis"] = backend if keyring is None else sealed_backend(backend, keyring)
+    return backends
+
+
+def _keyring(keys: str) -> Keyring:
+    try:
+        return Keyring.parse(keys)
+    except ValueError as error:
+        raise MemoryInvalid(f"encryption_keys: {error}") from None
