@@ -79,6 +79,10 @@ class SealedStore:
         """See Store."""
         return await self._store.draft(memory, batch, self._seal_all(memory, [summary])[0])
 
+    async def recorded(self, memory: MemoryId, operation_id: str, limits: Limits) -> AppendResult | None:
+        """See Store."""
+        return await self._store.recorded(memory, operation_id, limits)
+
     async def touch(self, memory: MemoryId, ids: Sequence[str], limits: Limits) -> tuple[str, ...]:
         """See Store."""
         return await self._store.touch(memory, ids, limits)
