@@ -122,14 +122,16 @@ async def flush(request: Any = None) -> Json:
 
 @activity.defn(name=wire.STATS)
 async def stats(request: Any = None) -> Json:
-    """Returns the counters; see wire.MemoryRequest."""
-    return answer_of(await _memory(parse(wire.MemoryRequest, request).memory).stats())
+    """Returns the counters; see wire.StatsRequest."""
+    asked = parse(wire.StatsRequest, request)
+    return answer_of(await _memory(asked.memory).stats(group_by=asked.group_by))
 
 
 @activity.defn(name=wire.HEALTH)
 async def health(request: Any = None) -> Json:
-    """Tells whether a memory can do its work; see wire.MemoryRequest."""
-    return answer_of(await _memory(parse(wire.MemoryRequest, request).memory).health())
+    """Tells whether a memory can do its work; see wire.HealthRequest."""
+    asked = parse(wire.HealthRequest, request)
+    return answer_of(await _memory(asked.memory).health(check_connectivity=asked.check_connectivity))
 
 
 def _memory(field: wire.MemoryField) -> Memory:

@@ -8,7 +8,7 @@ Names and fields are stable: a new field is optional, a change of meaning raises
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from durable_memory.memory.types import Message, Turn
 
@@ -228,10 +228,20 @@ class FlushRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryRequest:
-    """Of memory.stats and memory.health."""
+class StatsRequest:
+    """Of memory.stats. group_by: also count what is held by this."""
 
     memory: MemoryField
+    group_by: Literal["role", "author", "section", "day"] | None = None
+    contract: int = CONTRACT
+
+
+@dataclass(frozen=True, slots=True)
+class HealthRequest:
+    """Of memory.health. check_connectivity: also tell how long the store took to answer."""
+
+    memory: MemoryField
+    check_connectivity: bool = False
     contract: int = CONTRACT
 
 
@@ -270,7 +280,8 @@ Request: TypeAlias = (
     | DeleteRequest
     | ClearRequest
     | FlushRequest
-    | MemoryRequest
+    | StatsRequest
+    | HealthRequest
     | ContextRequest
     | RecordAgentTurnRequest
 )

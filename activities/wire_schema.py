@@ -42,8 +42,8 @@ PUBLIC: Final[Mapping[str, tuple[type, type]]] = {
     wire.DELETE: (wire.DeleteRequest, DeleteResult),
     wire.CLEAR: (wire.ClearRequest, ClearResult),
     wire.FLUSH: (wire.FlushRequest, FlushResult),
-    wire.STATS: (wire.MemoryRequest, MemoryStats),
-    wire.HEALTH: (wire.MemoryRequest, MemoryHealth),
+    wire.STATS: (wire.StatsRequest, MemoryStats),
+    wire.HEALTH: (wire.HealthRequest, MemoryHealth),
     wire.CONTEXT: (wire.ContextRequest, AgentContext),
     wire.RECORD_AGENT_TURN: (wire.RecordAgentTurnRequest, AgentTurn),
 }

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from durable_memory.memory.errors import MemoryUnavailable
+from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
+from durable_memory.memory.services import Services
 from durable_memory.memory.types import MemoryHealth, MemoryStats
 
 _BLOCKED = {
@@ -21,13 +28,42 @@ _FAILED = {
 _FULL = 0.9
 """Share of the overflow from which appends are about to be refused."""
 
+OVERDUE = timedelta(minutes=5)
+"""How long a flush may be due before that is a problem: the janitor has looked at least once by then."""
 
-def judge(stats: MemoryStats, limits: Limits) -> MemoryHealth:
+
+async def examine(services: Services, memory: MemoryId, limits: Limits, *, check_connectivity: bool) -> MemoryHealth:
+    """Asks the store, and judges what it says. A store that does not answer is unhealthy, and no error."""
+    answer_us: int | None = None
+    try:
+        if check_connectivity:
+            started = time.perf_counter()
+            await services.store.ping()
+            answer_us = round((time.perf_counter() - started) * 1_000_000)
+        stats = await services.store.stats(memory, limits)
+    except MemoryUnavailable as error:
+        return MemoryHealth(healthy=False, problems=(error.message,), stats=None, answer_us=answer_us)
+    now = datetime.fromtimestamp(services.clock.now_ms() / 1000, UTC)
+    return replace(judge(stats, limits, now), answer_us=answer_us)
+
+
+def overdue(stats: MemoryStats, now: datetime) -> bool:
+    """Tells whether a flush is due for too long, though it could take something."""
+    return stats.due_since is not None and stats.flush_blocked is None and now - stats.due_since > OVERDUE
+
+
+def judge(stats: MemoryStats, limits: Limits, now: datetime) -> MemoryHealth:
     """Returns healthy, or every problem.
 
-    A flush that is due is normal work, and named only if something keeps it from running.
+    A flush that is due is normal work, and named only if something keeps it from running, or has for minutes.
     """
     problems = []
+    if overdue(stats, now):
+        holder = f"{stats.flushing_owner} holds the lease" if stats.flushing_owner else "nobody holds the lease"
+        minutes = (now - (stats.due_since or now)) // timedelta(minutes=1)
+        problems.append(
+            f"a flush is overdue: due for {minutes} minutes, and {holder}; does a worker of this project run?"
+        )
     if stats.flush_blocked in _BLOCKED:
         problems.append(_BLOCKED[stats.flush_blocked])
     if stats.last_flush_outcome not in (None, "committed", "dropped"):

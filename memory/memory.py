@@ -13,9 +13,10 @@ from durable_memory.memory.arguments import known_sections, message_ids, version
 from durable_memory.memory.caller import Caller
 from durable_memory.memory.codec import decode, view_of
 from durable_memory.memory.declarations.resource import MemoryResource
-from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
+from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.flushing.call import FlushCall, run_call
-from durable_memory.memory.health import judge
+from durable_memory.memory.grouping import checked_group_by, grouped
+from durable_memory.memory.health import examine
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.services import Services
 from durable_memory.memory.stores.port import Operation, ReadQuery
@@ -24,6 +25,7 @@ from durable_memory.memory.types import (
     ClearResult,
     DeleteResult,
     FlushResult,
+    GroupBy,
     MemoryHealth,
     MemoryRef,
     MemoryStats,
@@ -280,21 +282,26 @@ class Memory:
             call.check(self._resource)
             return await run_call(call, self._services, self._resource, self._id, attempt, self._limits)
 
-    async def stats(self) -> MemoryStats:
-        """Returns the counters; loads no message and writes nothing."""
+    async def stats(self, *, group_by: GroupBy | None = None) -> MemoryStats:
+        """Returns the counters; writes nothing, and loads no message unless they are to be grouped.
+
+        group_by: also count all that is held by `role`, `author`, `section` or `day`, which looks at 10,000 messages at
+        most. Raises MemoryInvalid.
+        """
         with telemetry.measured("stats", self._id):
             self._check("stats")
-            return await self._services.store.stats(self._id, self._limits)
+            wanted = None if group_by is None else checked_group_by(group_by)
+            stats = await self._services.store.stats(self._id, self._limits)
+            return stats if wanted is None else await grouped(self._services.store, self._id, stats, wanted)
 
-    async def health(self) -> MemoryHealth:
-        """Tells whether this memory can do its work, and what keeps it from it; writes nothing."""
+    async def health(self, *, check_connectivity: bool = False) -> MemoryHealth:
+        """Tells whether this memory can do its work, and what keeps it from it; writes nothing.
+
+        check_connectivity: also ask the store for an answer that needs no memory, and tell how long it took.
+        """
         with telemetry.measured("health", self._id):
             self._check("health")
-            try:
-                stats = await self._services.store.stats(self._id, self._limits)
-            except MemoryUnavailable as error:
-                return MemoryHealth(healthy=False, problems=(error.message,), stats=None)
-            return judge(stats, self._limits)
+            return await examine(self._services, self._id, self._limits, check_connectivity=check_connectivity)
 
     def _check(self, operation: str) -> None:
         self._access.check(operation, self._id.resource)

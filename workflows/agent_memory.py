@@ -13,6 +13,7 @@ from durable_memory.memory.types import (
     ClearResult,
     DeleteResult,
     FlushResult,
+    GroupBy,
     MemoryHealth,
     MemoryRef,
     MemoryStats,
@@ -178,13 +179,14 @@ class AgentMemory:
         )
         return from_json(FlushResult, await self._calls.call(wire.FLUSH, request, FLUSH))
 
-    async def stats(self) -> MemoryStats:
-        """Returns the counters."""
-        return stats_from_json(await self._calls.call(wire.STATS, wire.MemoryRequest(self._memory())))
+    async def stats(self, *, group_by: GroupBy | None = None) -> MemoryStats:
+        """Returns the counters, and what is held by role, author, section or day if that is asked for."""
+        return stats_from_json(await self._calls.call(wire.STATS, wire.StatsRequest(self._memory(), group_by)))
 
-    async def health(self) -> MemoryHealth:
-        """Tells whether the memory can do its work."""
-        return health_from_json(await self._calls.call(wire.HEALTH, wire.MemoryRequest(self._memory())))
+    async def health(self, *, check_connectivity: bool = False) -> MemoryHealth:
+        """Tells whether the memory can do its work; see Memory.health."""
+        request = wire.HealthRequest(self._memory(), check_connectivity)
+        return health_from_json(await self._calls.call(wire.HEALTH, request))
 
     def _memory(self) -> wire.MemoryField:
         return wire.MemoryField(self._ref.resource, self._ref.key, self._ref.input, self._ref.agent)

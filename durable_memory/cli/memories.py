@@ -15,8 +15,7 @@ from durable_memory.cli.options import AgentId, Form, Key, Memories, OperationId
 from durable_memory.cli.output import Output, show
 from durable_memory.cli.session import failing_in_words, with_memory
 from durable_memory.memory.errors import MemoryInvalid
-from durable_memory.memory.memory import Memory
-from durable_memory.memory.types import field_path
+from durable_memory.memory.types import GroupBy, field_path
 from durable_memory.memory.types.answers import to_json
 
 
@@ -111,6 +110,10 @@ def stats(
     resource: Resource,
     key: Key,
     *,
+    group_by: Annotated[
+        GroupBy | None,
+        typer.Option("--group-by", help="Also count what is held by this.", show_default=False),
+    ] = None,
     agent: AgentId = None,
     redis_url: RedisUrl = None,
     project: Project = None,
@@ -119,7 +122,13 @@ def stats(
 ) -> None:
     """Show the counters: budget, flushes, lifetime."""
     counters = with_memory(
-        resource, key, Memory.stats, agent=agent, redis_url=redis_url, project=project, memories=memories
+        resource,
+        key,
+        lambda memory: memory.stats(group_by=group_by),
+        agent=agent,
+        redis_url=redis_url,
+        project=project,
+        memories=memories,
     )
     show(output, to_json(counters), tables.stats_table(resource, key, counters))
 
@@ -128,6 +137,9 @@ def health(
     resource: Resource,
     key: Key,
     *,
+    check_connectivity: Annotated[
+        bool, typer.Option("--check-connectivity", help="Also tell how long Redis takes to answer.")
+    ] = False,
     agent: AgentId = None,
     redis_url: RedisUrl = None,
     project: Project = None,
@@ -139,7 +151,13 @@ def health(
     Exit code 1 if it cannot.
     """
     verdict = with_memory(
-        resource, key, Memory.health, agent=agent, redis_url=redis_url, project=project, memories=memories
+        resource,
+        key,
+        lambda memory: memory.health(check_connectivity=check_connectivity),
+        agent=agent,
+        redis_url=redis_url,
+        project=project,
+        memories=memories,
     )
     show(output, to_json(verdict), tables.health_table(resource, key, verdict))
     if not verdict.healthy:

@@ -82,6 +82,8 @@ def stats_table(resource: str, key: str, stats: MemoryStats) -> Table:
 def health_table(resource: str, key: str, health: MemoryHealth) -> Table:
     """Whether a memory can do its work."""
     rows = [("healthy", "yes" if health.healthy else "no"), *(("problem", problem) for problem in health.problems)]
+    if health.answer_us is not None:
+        rows.append(("store answers in", f"{health.answer_us / 1000:.1f} ms"))
     if health.stats is not None:
         rows += _stats_rows(health.stats)
     return facts(f"{resource}  {key}", _filled(rows))
@@ -211,7 +213,7 @@ def _stats_rows(stats: MemoryStats) -> list[tuple[str, str]]:
         ("budget", f"{', '.join(limits)}{f'; {share} of the tokens used' if (share := _share(stats)) else ''}"),
         *((section, _size(stats.messages[section], stats.tokens[section])) for section in stats.messages),
         ("waiting", f"{_size(stats.omitted.messages, stats.omitted.tokens)}" if stats.omitted.messages else ""),
-        ("flush due", "yes" if stats.flush_due else "no"),
+        ("flush due", _due(stats)),
         ("flush blocked", _REASONS.get(stats.flush_blocked or "", stats.flush_blocked or "")),
         ("flushing now", stats.flushing_owner or ""),
         ("last flush", f"{_time(stats.last_flush_at)} {stats.last_flush_outcome or ''}".strip()),
@@ -219,6 +221,8 @@ def _stats_rows(stats: MemoryStats) -> list[tuple[str, str]]:
         ("written", _time(stats.updated_at)),
         ("expires", _time(stats.expires_at) or "never"),
         ("version", stats.version),
+        *((f"of {group.name or 'nobody'}", _size(group.messages, group.tokens)) for group in stats.groups),
+        ("of more", "" if stats.groups_complete else "not all was looked at; these are the oldest"),
     ]
 
 
@@ -284,6 +288,12 @@ def _model(resource: MemoryResource) -> Iterator[str]:
         ratio = resource.max_context_ratio
         share = "" if ratio is None else f", at most {ratio:.3g} of its window"
         yield f"{provider.model}{share}"
+
+
+def _due(stats: MemoryStats) -> str:
+    if not stats.flush_due:
+        return "no"
+    return f"yes, since {_time(stats.due_since)}" if stats.due_since else "yes"
 
 
 def _share(stats: MemoryStats) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -14,6 +15,27 @@ from durable_memory.testing.driven import Driven
 
 class FlushCommitContract(StoreCase):
     """What a commit does."""
+
+    async def test_since_when_a_flush_is_due_is_told_until_it_has_ended(self, memory: Driven) -> None:
+        await memory.append(*(user(f"m{number}") for number in range(6)))
+        assert (await memory.stats()).due_since is None
+        await memory.append(user("makes it due"))
+        since = (await memory.stats()).due_since
+        assert since is not None
+        await asyncio.sleep(0.01)
+        await memory.append(user("more"), user("and more"))
+        assert (await memory.stats()).due_since == since
+        await memory.store.fail(memory.memory, await memory.batch("failing"), "Boom", 1)
+        assert (await memory.stats()).due_since == since
+        await asyncio.sleep(0.01)
+        await memory.flush()
+        assert (await memory.stats()).due_since is None
+        await memory.append(*(user(f"n{number}") for number in range(3)))
+        again = (await memory.stats()).due_since
+        assert again is not None
+        assert again > since
+        await memory.delete(*(entry.id for entry in (await memory.read()).entries))
+        assert (await memory.stats()).due_since is None
 
     async def test_a_commit_replaces_the_batch_by_its_summary_in_one_step(self, memory: Driven) -> None:
         ids = (await memory.append(*(user(text) for text in "abcdefg"))).ids

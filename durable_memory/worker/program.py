@@ -28,7 +28,7 @@ from durable_memory.memory.declarations.watching import Watch
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 from durable_memory.memory.flushing.named import NamedSummarizer
 from durable_memory.memory.settings import Settings
-from durable_memory.memory.stores.port import Store
+from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis.connection import connect_redis, redis_warnings
 from durable_memory.memory.stores.redis.url import redact_url
 from durable_memory.memory.tokens.counters import load_encodings
@@ -39,6 +39,7 @@ from durable_memory.worker.deployment import deployment_of
 from durable_memory.worker.http import serving
 from durable_memory.worker.logs import log_lost_errors
 from durable_memory.worker.metrics import WorkerMetrics, install_metrics
+from durable_memory.worker.overdue import OverdueFlushes
 from durable_memory.worker.readiness import Readiness
 from durable_memory.worker.reloading import reloading
 from durable_memory.worker.spans import exporting_spans
@@ -106,13 +107,17 @@ async def _work(settings: Settings, *, dev: bool) -> None:
             summarizer=None if settings.summarizer is None else NamedSummarizer(settings.summarizer).load(),
             summary_slots=settings.summary_slots,
         )
-        store = await _open_store(redis_url, settings.prefix)
-        stack.push_async_callback(store.close)
+        backend, warnings = await _open_redis(redis_url, settings.prefix)
+        stack.push_async_callback(backend.store.close)
+        late = OverdueFlushes(backend, settings.project, lambda: watch.registry)
         client = await connect_temporal(profile, plugins=[plugin], runtime=_runtime(metrics), identity=_identity())
         await _check_namespace(client)
         await stack.enter_async_context(metrics.collecting())
-        readiness = Readiness(store, client, settings.task_queue, metrics)
+        readiness = Readiness(
+            backend.store, client, settings.task_queue, metrics, notes=lambda: [*warnings, *late.notes]
+        )
         await _serve_probes(stack, settings, readiness)
+        await stack.enter_async_context(late.watched())
         await stack.enter_async_context(reloading(watch, plugin.use, settings.reload_interval))
         warming = asyncio.create_task(load_encodings(_ways_to_count(watch.registry, settings)))
         stack.callback(warming.cancel)
@@ -154,18 +159,19 @@ async def _servers(settings: Settings, *, dev: bool) -> AsyncIterator[tuple[str,
         yield servers.redis_url, load_profile(servers.temporal_address)
 
 
-async def _open_store(redis_url: str, prefix: str) -> Store:
-    """Connects to Redis for the probes; that it can be reached is known from here on."""
+async def _open_redis(redis_url: str, prefix: str) -> tuple[Backend, tuple[str, ...]]:
+    """Connects to Redis for the probes; that it can be reached is known from here on. Returns its warnings as well."""
     try:
         async with asyncio.timeout(_CONNECT_SECONDS):
             backend = await connect_redis(redis_url, prefix=prefix)
-            for warning in await redis_warnings(redis_url):
+            warnings = await redis_warnings(redis_url)
+            for warning in warnings:
                 _log.warning(warning)
     except TimeoutError:
         raise MemoryUnavailable(
             f"Redis at {redact_url(redis_url)} cannot be reached: no answer within {_CONNECT_SECONDS} s"
         ) from None
-    return backend.store
+    return backend, warnings
 
 
 async def _check_namespace(client: Client) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from http import HTTPStatus
 
@@ -27,11 +28,21 @@ class Readiness:
     client: its identity is this worker's alone, so that the server can say whether it polls.
     """
 
-    def __init__(self, store: Store, client: Client, task_queue: str, metrics: WorkerMetrics) -> None:
+    def __init__(
+        self,
+        store: Store,
+        client: Client,
+        task_queue: str,
+        metrics: WorkerMetrics,
+        *,
+        notes: Callable[[], Sequence[str]],
+    ) -> None:
+        """notes: returns what else is to be said, and makes a worker no less ready."""
         self._store = store
         self._client = client
         self._task_queue = task_queue
         self._metrics = metrics
+        self._notes = notes
         self.draining = False
 
     async def livez(self) -> Answer:
@@ -45,7 +56,7 @@ class Readiness:
             problems.append("the worker is stopping")
         if problems:
             return Answer(HTTPStatus.SERVICE_UNAVAILABLE, f"{'; '.join(problems)}\n".encode())
-        return Answer(HTTPStatus.OK, b"ready\n")
+        return Answer(HTTPStatus.OK, "\n".join(["ready", *self._notes(), ""]).encode())
 
     async def metricsz(self) -> Answer:
         """What this process measured."""

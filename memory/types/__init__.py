@@ -42,8 +42,10 @@ from durable_memory.memory.types.results import (
     DeleteResult,
     FlushOutcome,
     FlushResult,
+    GroupBy,
     MemoryHealth,
     MemoryStats,
+    StatsGroup,
     Turn,
 )
 from durable_memory.memory.types.view import MemoryRef, Omitted, View
@@ -65,6 +67,7 @@ __all__ = [
     "DeleteResult",
     "FlushOutcome",
     "FlushResult",
+    "GroupBy",
     "ImportProblem",
     "ImportResult",
     "InvalidValue",
@@ -83,6 +86,7 @@ __all__ = [
     "PurgeResult",
     "Role",
     "Section",
+    "StatsGroup",
     "ToolCall",
     "Turn",
     "View",

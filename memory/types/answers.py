@@ -17,12 +17,13 @@ from durable_memory.memory.types.results import (
     FlushResult,
     MemoryHealth,
     MemoryStats,
+    StatsGroup,
     Turn,
 )
 from durable_memory.memory.types.view import Omitted, View
 
 _Result = TypeVar("_Result", AppendResult, ClearResult, DeleteResult, FlushResult)
-_TIMES = ("last_flush_at", "created_at", "updated_at", "expires_at")
+_TIMES = ("last_flush_at", "created_at", "updated_at", "expires_at", "due_since")
 
 
 def to_json(value: object) -> Any:
@@ -71,6 +72,9 @@ def stats_from_json(data: Mapping[str, Any]) -> MemoryStats:
         if values.get(name) is not None:
             values[name] = datetime.fromisoformat(values[name])
     values["omitted"] = Omitted.from_dict(values["omitted"])
+    values["groups"] = tuple(
+        StatsGroup(group["name"], group["messages"], group["tokens"]) for group in values.get("groups", ())
+    )
     return MemoryStats(**values)
 
 
@@ -81,6 +85,7 @@ def health_from_json(data: Mapping[str, Any]) -> MemoryHealth:
         healthy=data["healthy"],
         problems=tuple(data["problems"]),
         stats=None if stats is None else stats_from_json(stats),
+        answer_us=data.get("answer_us"),
     )
 
 

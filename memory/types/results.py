@@ -93,11 +93,29 @@ class FlushResult:
     retry_after_ms: int = 0
 
 
+GroupBy: TypeAlias = Literal["role", "author", "section", "day"]
+"""How stats may be grouped.
+
+`author` is the agent that signed, or empty. `section` has a group `waiting` beside the sections. `day` is that of UTC.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StatsGroup:
+    """A group of messages, and how many messages and tokens it has."""
+
+    name: str
+    messages: int
+    tokens: int
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryStats:
     """The counters of one memory; nothing is loaded or counted for it.
 
-    Tokens and messages are given per section of the live view; `omitted` is the overflow. Times are UTC.
+    Tokens and messages are given per section of the live view; `omitted` is the overflow. Times are UTC. due_since:
+    since when a flush is due that has not ended. groups: of all that is held, if that was asked for; groups_complete:
+    whether all of it was looked at.
     """
 
     exists: bool
@@ -115,6 +133,9 @@ class MemoryStats:
     created_at: datetime | None = None
     updated_at: datetime | None = None
     expires_at: datetime | None = None
+    due_since: datetime | None = None
+    groups: tuple[StatsGroup, ...] = ()
+    groups_complete: bool = True
 
     @property
     def budget_ratio(self) -> float | None:
@@ -124,8 +145,12 @@ class MemoryStats:
 
 @dataclass(frozen=True, slots=True)
 class MemoryHealth:
-    """Whether a memory can do its work: `healthy`, or `problems` in words; stats is None if the store is silent."""
+    """Whether a memory can do its work: `healthy`, or `problems` in words; stats is None if the store is silent.
+
+    answer_us: how long the store took to answer, in microseconds, if that was asked for.
+    """
 
     healthy: bool
     problems: tuple[str, ...]
     stats: MemoryStats | None
+    answer_us: int | None = None

@@ -13,8 +13,8 @@ export interface MemoryActivities {
   'memory.delete': (request: DeleteRequest) => Promise<DeleteResult>;
   'memory.clear': (request: ClearRequest) => Promise<ClearResult>;
   'memory.flush': (request: FlushRequest) => Promise<FlushResult>;
-  'memory.stats': (request: MemoryRequest) => Promise<MemoryStats>;
-  'memory.health': (request: MemoryRequest) => Promise<MemoryHealth>;
+  'memory.stats': (request: StatsRequest) => Promise<MemoryStats>;
+  'memory.health': (request: HealthRequest) => Promise<MemoryHealth>;
   'memory.context': (request: ContextRequest) => Promise<AgentContext>;
   'memory.record_agent_turn': (request: RecordAgentTurnRequest) => Promise<AgentTurn>;
 }
@@ -137,6 +137,12 @@ export interface FlushResult {
   retry_after_ms: number;
 }
 
+export interface HealthRequest {
+  memory: MemoryField;
+  check_connectivity?: boolean;
+  contract?: number;
+}
+
 export interface MemoryField {
   resource: string;
   key?: string | null;
@@ -148,11 +154,7 @@ export interface MemoryHealth {
   healthy: boolean;
   problems: string[];
   stats: MemoryStats | null;
-}
-
-export interface MemoryRequest {
-  memory: MemoryField;
-  contract?: number;
+  answer_us: number | null;
 }
 
 export interface MemoryStats {
@@ -171,6 +173,9 @@ export interface MemoryStats {
   created_at: string | null;
   updated_at: string | null;
   expires_at: string | null;
+  due_since: string | null;
+  groups: StatsGroup[];
+  groups_complete: boolean;
 }
 
 export interface MemoryTurn {
@@ -276,6 +281,18 @@ export type RetriedErrorType =
   | 'MemoryRedactionFailed'
   | 'MemorySummaryRejected'
   | 'MemoryUnavailable';
+
+export interface StatsGroup {
+  name: string;
+  messages: number;
+  tokens: number;
+}
+
+export interface StatsRequest {
+  memory: MemoryField;
+  group_by?: 'role' | 'author' | 'section' | 'day' | null;
+  contract?: number;
+}
 
 export interface ToolCall {
   id: string;

@@ -102,6 +102,7 @@ def stats_of(state: MemoryState, limits: Limits, now_ms: int) -> MemoryStats:
         created_at=_instant(state.created_ms),
         updated_at=_instant(state.updated_ms),
         expires_at=None if state.expires_ms is None else _instant(state.expires_ms),
+        due_since=_instant(state.due_ms) if state.due_ms is not None and state.flush_due(limits) else None,
     )
 
 

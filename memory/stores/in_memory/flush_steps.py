@@ -140,6 +140,7 @@ class InMemoryFlushing:
         )
         state.changed(tag_of(stored.batch.id), now)
         state.last_flush, state.flush_retry_ms = (now, "committed"), 0
+        state.note_due(now, limits)
         result = flushed("committed", before, state, limits, removed_ids=removed, summary_id=summary_id)
         shelf.operations.record("flush", operation, result)
         return result
@@ -179,6 +180,7 @@ class InMemoryFlushing:
             if removed:
                 state.changed(tag_of(operation.id), now)
                 state.last_flush, state.flush_retry_ms = (now, "dropped"), 0
+                state.note_due(now, limits)
                 result = flushed("dropped", before, state, limits, removed_ids=removed)
             else:
                 result = flushed("nothing", before, state, limits, reason=selection.blocked)

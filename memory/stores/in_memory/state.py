@@ -32,6 +32,7 @@ class MemoryState:
         self.created_ms = now_ms
         self.updated_ms = now_ms
         self.expires_ms: int | None = None
+        self.due_ms: int | None = None
         self.changes = 0
         self.tag = ""
         self.last_number = 0
@@ -55,6 +56,7 @@ class MemoryState:
         state = MemoryState(self.incarnation, self.created_ms)
         state.changes, state.last_number, state.moment = self.changes, self.last_number, self.moment
         state.fence, state.last_flush, state.flush_retry_ms = self.fence, self.last_flush, self.flush_retry_ms
+        state.due_ms = self.due_ms
         return state
 
     # What it is
@@ -306,6 +308,14 @@ class MemoryState:
     def written(self, now_ms: int, limits: Limits) -> None:
         """Renews the lifetime: only what clients write does."""
         self.expires_ms = None if limits.ttl_ms is None else now_ms + limits.ttl_ms
+        self.note_due(now_ms, limits)
+
+    def note_due(self, now_ms: int, limits: Limits) -> None:
+        """Notes since when a flush is due; one that has ended now lets the wait begin anew."""
+        if not self.flush_due(limits):
+            self.due_ms = None
+        elif self.due_ms is None or (self.last_flush is not None and self.last_flush[0] == now_ms):
+            self.due_ms = now_ms
 
     def was_read(self, now_ms: int, limits: Limits) -> None:
         """Prolongs the lifetime, and never shortens it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -11,7 +12,7 @@ from redis.asyncio.sentinel import SentinelConnectionPool
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
-from durable_memory.memory.errors import MemoryInvalid
+from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis.guarded import GuardedLink
 from durable_memory.memory.stores.redis.index import RedisProjectIndex
@@ -69,9 +70,29 @@ async def redis_warnings(url: str) -> tuple[str, ...]:
     check_url(url)
     link = _open(url)
     try:
-        return tuple(dict.fromkeys(warning for server in await link.info() for warning in server_warnings(server)))
+        servers = await link.info()
+        found = [warning for server in servers for warning in server_warnings(server)]
+        if all(server.get("aof_enabled") == "1" for server in servers) and await _fsync(link, servers) == "everysec":
+            found.append(
+                "Redis has appendfsync everysec: a crash of its machine loses what was acknowledged in the last two "
+                "seconds; set appendfsync always where nothing may be lost."
+            )
+        return tuple(dict.fromkeys(found))
     finally:
         await link.close()
+
+
+async def _fsync(link: Link, servers: Sequence[dict[str, str]]) -> str | None:
+    """Returns when writes reach the disk, where one server is asked and says so: many services refuse to."""
+    if any(server.get("cluster_enabled") == "1" for server in servers):
+        return None
+    try:
+        match await link.command("CONFIG", "GET", "appendfsync"):
+            case [_, bytes(when)]:
+                return when.decode()
+    except (MemoryUnavailable, RedisError):
+        pass
+    return None
 
 
 def server_warnings(info: dict[str, str]) -> tuple[str, ...]:

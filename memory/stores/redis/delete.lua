@@ -111,6 +111,7 @@ if #removed > 0 then
   prolong({key.groups, key.departed})
 end
 if m then
+  note_due()
   save()
 end
 return 'ok ' .. answer

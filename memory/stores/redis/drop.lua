@@ -49,5 +49,6 @@ local result = table.concat({
   live_messages(), m.incarnation, table.concat(names, ','),
 }, ' ')
 remember('p', op, digest, deadline, result)
+note_due()
 save()
 return table.concat({'ok', flush_due(), result}, ' ')

@@ -63,6 +63,16 @@ local function flush_due()
   return 0
 end
 
+-- Notes since when a flush is due: scripts that change what is held call it before they save. A flush that has ended now
+-- lets the wait begin anew.
+local function note_due()
+  if flush_due() == 0 then
+    redis.call('HDEL', key.meta, 'due_at')
+  else
+    redis.call(m.flush_at == now and 'HSET' or 'HSETNX', key.meta, 'due_at', now)
+  end
+end
+
 local function version_of()
   return m and m.incarnation .. ':' .. m.version .. ':' .. m.tag or 'absent'
 end

@@ -89,6 +89,9 @@ if incarnation and not shares and not stored_sections and now <= deadline and #A
       pinned_messages, waiting_tokens, waiting_messages, flush_retry_at, flush_at, prune_at, ops_until)
     redis.call('HSET', key.meta, 'life', incarnation .. tag .. policy, 'counters', counters)
     local due = waiting_messages > 0 or system_tokens + live >= due_tokens or system_messages + messages >= due_messages
+    if due then
+      redis.call('HSETNX', key.meta, 'due_at', now)
+    end
     return 'ok ' .. incarnation .. ' ' .. first .. ' ' .. version .. ' ' .. system_tokens + long_tokens + live .. ' '
       .. system_messages + long_messages + messages .. (due and ' 1 ' or ' 0 ') .. left
   end

@@ -234,7 +234,9 @@ def stats(reply: list[Any], limits: Limits) -> MemoryStats:
             flush_due=False,
         )
     version, *built_in = reply[:5]
-    over_tokens, over_messages, due, blocked, owner, flush_at, outcome, created, updated, expires, *talk = reply[5:]
+    over_tokens, over_messages, due, blocked, owner, flush_at, outcome, created, updated, expires, since, *talk = reply[
+        5:
+    ]
     sums = (*built_in, *talk)
     return MemoryStats(
         exists=True,
@@ -252,6 +254,7 @@ def stats(reply: list[Any], limits: Limits) -> MemoryStats:
         created_at=_instant(created),
         updated_at=_instant(updated),
         expires_at=_instant(expires),
+        due_since=_instant(since) if due == 1 else None,
     )
 
 

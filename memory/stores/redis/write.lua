@@ -41,6 +41,7 @@ local first = m.seq + 1
 local touched = apply_plan(plan)
 remember('w', op, digest, deadline, m.incarnation .. ' ' .. first .. ' ' .. #plan.news)
 prolong(touched)
+note_due()
 save()
 if m.born then
   inherit_expiry({key.meta})

@@ -1,0 +1,84 @@
+"""Watches whether flushes of the project are overdue: what should summarise does not, and appends will be held back."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from durable_memory.memory.declarations.registry import Registry
+from durable_memory.memory.errors import MemoryFault, MemoryUnknownResource
+from durable_memory.memory.health import overdue
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.stores.port import Backend
+
+_log = logging.getLogger(__name__)
+_EVERY: Final = timedelta(minutes=1)
+_PAGE: Final = 100
+_PAGES: Final = 10
+"""Pages of memories that are looked at each time; the next look goes on behind them."""
+
+
+class OverdueFlushes:
+    """What the worker knows of overdue flushes; asks no more than a thousand memories a minute."""
+
+    def __init__(self, backend: Backend, project: str, registry: Callable[[], Registry]) -> None:
+        """registry: returns the declarations in force."""
+        self._backend = backend
+        self._project = project
+        self._registry = registry
+        self._cursor: str | None = None
+        self._found = 0
+        self._seen = 0
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be said of them, if there are any."""
+        if not self._seen:
+            return ()
+        what = "1 flush is" if self._seen == 1 else f"{self._seen:,} flushes are"
+        return (f"{what} overdue: see the health of these memories, and whether all workers of the project run",)
+
+    @asynccontextmanager
+    async def watched(self, every: timedelta = _EVERY) -> AsyncIterator[None]:
+        """Looks again and again as long as the context is open."""
+        looking = asyncio.create_task(self._watch(every))
+        try:
+            yield
+        finally:
+            looking.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await looking
+
+    async def look(self) -> None:
+        """Looks at the next memories; at the end of a round, tells what it found, once."""
+        for _ in range(_PAGES):
+            page = await self._backend.index.due_candidates(self._project, self._cursor, _PAGE)
+            self._found += sum([await self._is_overdue(memory) for memory in page.memories])
+            self._cursor = page.cursor
+            if self._cursor is None:
+                before, self._seen, self._found = self._seen, self._found, 0
+                if self._seen and not before:
+                    _log.warning("%s", *self.notes)
+                elif before and not self._seen:
+                    _log.info("no flush is overdue any more")
+                return
+
+    async def _watch(self, every: timedelta) -> None:
+        while True:
+            try:
+                await self.look()
+            except MemoryFault as fault:
+                _log.debug("overdue flushes could not be looked for: %s", fault.message)
+            await asyncio.sleep(every.total_seconds())
+
+    async def _is_overdue(self, memory: MemoryId) -> bool:
+        try:
+            limits = self._registry().memory(memory.resource).limits()
+        except MemoryUnknownResource:
+            return False  # nobody flushes what is not declared
+        return overdue(await self._backend.store.stats(memory, limits), datetime.now(UTC))

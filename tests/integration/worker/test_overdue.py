@@ -1,0 +1,52 @@
+"""A worker tells of flushes that nobody does, and at its start of what Redis may lose: in its log and at /readyz."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+
+import pytest
+
+from durable_memory import MemoryClient, Registry
+from durable_memory.dev import Valkey
+from durable_memory.memory.clock import ManualClock
+from durable_memory.memory.stores.in_memory import open_in_memory
+from durable_memory.memory.stores.redis.connection import redis_warnings
+from durable_memory.worker.overdue import OverdueFlushes
+from tests.integration.worker.conftest import StartWorker
+
+RESOURCE = {"resource": "memory", "id": "desk", "max_tokens": 400, "persistence": {"type": "in_memory"}}
+REGISTRY = Registry.from_resources([{**RESOURCE, "flushing": {"summary_tokens": 50, "keep_last": 0}}])
+
+
+async def test_flushes_that_are_overdue_are_told_once_until_they_are_done(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "durable_memory.worker.overdue")
+    clock = ManualClock(1_700_000_000_000)  # long ago, as the watch goes by the time of the machine
+    backend = open_in_memory(clock)
+    client = MemoryClient(REGISTRY, {"in_memory": backend}, clock=clock)
+    watch = OverdueFlushes(backend, client.project, lambda: REGISTRY)
+    memories = [client.memory("desk", uuid.uuid4().hex) for _ in range(2)]
+    for memory in memories:
+        await memory.append(["A sentence of about ten tokens, more or less."] * 22)
+    for _ in range(3):
+        await watch.look()
+    [note] = watch.notes
+    assert note.startswith("2 flushes are overdue")
+    assert [record.getMessage() for record in caplog.records] == [note]
+    for memory in memories:
+        await memory.flush()
+    await watch.look()
+    assert watch.notes == ()
+    assert caplog.records[-1].getMessage() == "no flush is overdue any more"
+
+
+async def test_a_redis_that_may_lose_two_seconds_is_named_at_the_start_and_stays_ready(
+    start_worker: StartWorker, own_valkey: Valkey, redis_url: str
+) -> None:
+    [warning] = await redis_warnings(own_valkey.url)
+    assert warning.startswith("Redis has appendfsync everysec")
+    assert await redis_warnings(redis_url) == ()
+    async with start_worker(REDIS_URL=own_valkey.url) as worker:
+        await worker.ready()
+        await worker.entry(level="warning", message=warning)
+        assert await worker.get("/readyz") == (200, f"ready\n{warning}\n")
