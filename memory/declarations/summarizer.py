@@ -12,6 +12,7 @@ from pydantic import AfterValidator, Field, WithJsonSchema
 
 from durable_memory.memory.declarations.declaration import Count, Declaration
 from durable_memory.memory.declarations.durations import Duration
+from durable_memory.memory.tokens.models import find_model
 
 if TYPE_CHECKING:
     from durable_memory.memory.declarations.resource import MemoryResource
@@ -113,9 +114,9 @@ class SummarizerChoice(Declaration):
         return self.type == "llm"
 
     @property
-    def provider(self) -> str:
+    def provider(self) -> Literal["openai", "anthropic"]:
         """The part of `model` before the colon; only where type is llm."""
-        return (self.model or "").partition(":")[0]
+        return "anthropic" if (self.model or "").startswith("anthropic:") else "openai"
 
     @property
     def model_name(self) -> str:
@@ -140,6 +141,11 @@ def summarizer_problems(resource: MemoryResource) -> list[tuple[str, str]]:
         return [(f"{path}.{name}", "has no effect where type is rule_based; write type: llm") for name in sorted(given)]
     if choice.model is None:
         return [(f"{path}.model", "is missing; write one, such as openai:gpt-4o-mini")]
+    known = None if choice.endpoint else find_model(choice.provider, choice.model_name)
+    if known is not None and choice.max_input_tokens > (most := known.context_window * 3 // 4):
+        window = f"{known.context_window} tokens of {choice.model}"
+        text = f"leaves no room for prompt and answer in the {window}: write at most {most}"
+        return [(f"{path}.max_input_tokens", text)]
     budget = choice.daily_token_budget
     if budget is not None and budget < choice.max_input_tokens:
         request = choice.max_input_tokens

@@ -53,7 +53,10 @@ class PydanticAiModel:
                         characters += len(getattr(delta, "content_delta", None) or "")
                         if characters > question.max_tokens * _CHARACTERS_A_TOKEN:
                             return _answer(stream.get(), "cut")
-                    return _answer(stream.get(), None)
+                    answered = stream.get()
+                    if answered.finish_reason is None:
+                        raise exceptions.UnexpectedModelBehavior("a stream without its end")
+                    return _answer(answered, None)
             except TimeoutError:
                 if not deadline.expired():
                     raise

@@ -1,4 +1,4 @@
-"""OpenAI's API on loopback, for what no real model does on demand: it waits, trickles, cuts, refuses, fails."""
+"""OpenAI's and Anthropic's APIs on loopback, for what no real model does on demand: it waits, cuts, refuses, fails."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Endpoint:
         head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
         headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:])}
         self.requests.append(json.loads(await reader.readexactly(int(headers["content-length"]))))
-        self.keys.append(headers.get("authorization", ""))
+        self.keys.append(headers.get("x-api-key", headers.get("authorization", "")))
         self.asked.set()
         reply = self.script.popleft() if self.script else self.default
         if isinstance(reply, Fails):
@@ -91,6 +91,8 @@ class Endpoint:
             writer.write(_head(reply.status, f"content-length: {len(body)}\r\n{extra}") + body)
             await writer.drain()
             return True
+        if " /v1/messages " in head[0]:
+            return await _stream_as_anthropic(reply, writer)
         return await self._stream(reply, writer)
 
     async def _stream(self, reply: Says, writer: asyncio.StreamWriter) -> bool:
@@ -129,6 +131,34 @@ async def endpoint() -> AsyncIterator[Endpoint]:
     finally:
         server.close()
         await served.close()
+
+
+async def _stream_as_anthropic(reply: Says, writer: asyncio.StreamWriter) -> bool:
+    """Streams text, end and tokens only. finish: as Anthropic spells it."""
+    prompt, completion = reply.tokens or (0, 0)
+    message = {"id": "1", "type": "message", "role": "assistant", "model": "claude-haiku-4-5", "content": []}
+    begun = {
+        **message,
+        "stop_reason": None,
+        "stop_sequence": None,
+        "usage": {"input_tokens": prompt, "output_tokens": 1},
+    }
+    events: list[dict[str, Any]] = [
+        {"type": "message_start", "message": begun},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": reply.text}},
+        {"type": "content_block_stop", "index": 0},
+    ]
+    if not reply.cut:
+        delta = {"stop_reason": reply.finish, "stop_sequence": None}
+        events.append({"type": "message_delta", "delta": delta, "usage": {"output_tokens": completion}})
+        events.append({"type": "message_stop"})
+    writer.write(_head(200, "transfer-encoding: chunked\r\ncontent-type: text/event-stream\r\n"))
+    for event in events:
+        await _chunk(writer, f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
+    writer.write(b"0\r\n\r\n")
+    await writer.drain()
+    return True
 
 
 def _head(status: int, headers: str) -> bytes:

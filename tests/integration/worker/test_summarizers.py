@@ -9,7 +9,7 @@ import pytest
 from temporalio.client import Client
 
 from durable_memory import MemoryClient
-from tests.integration.llm.endpoint import SUMMARY, endpoint
+from tests.integration.llm.endpoint import SUMMARY, Fails, endpoint
 from tests.integration.worker.calling import calling
 from tests.integration.worker.conftest import StartWorker
 from tests.integration.worker.workers import eventually, worker_process
@@ -84,7 +84,7 @@ async def test_a_summariser_of_ones_own_is_named_by_a_setting(
         assert (await summary_after_appends(temporal_client, redis_url, project, folder)).startswith(words)
 
 
-async def test_a_declared_model_is_asked_and_measured(
+async def test_a_declared_model_is_asked_until_it_answers_and_measured(
     folder: Path, project: str, redis_url: str, temporal_client: Client, start_worker: StartWorker
 ) -> None:
     async with endpoint() as service:
@@ -93,13 +93,16 @@ async def test_a_declared_model_is_asked_and_measured(
             f'  summarizer: {{type: llm, model: "openai:gpt-4o-mini", endpoint: "{service.url}", api_key_env: KEY}}\n'
         )
         (folder / "memories" / "model.yaml").write_text(declared)
+        service.script.extend([Fails(503, {"retry-after-ms": "10"})] * 5)
         async with start_worker(KEY="sk-planted") as worker:
             await worker.ready()
             assert await summary_after_appends(temporal_client, redis_url, project, folder, "model") == SUMMARY
-            assert service.keys == ["Bearer sk-planted"]
+            assert service.keys == ["Bearer sk-planted"] * 6
             page = (await worker.get("/metrics"))[1]
             labels = 'model="openai:gpt-4o-mini",resource="model"'
             assert f'memory_model_tokens_total{{direction="output",{labels}}} 30.0' in page
+            failures = 'memory_summaries_total{outcome="MemoryModelUnavailable",resource="model",summarizer="llm"} 5.0'
+            assert failures in page
             assert f"memory_model_cost_usd_total{{{labels}}} " in page
             assert 'memory_summaries_total{outcome="written",resource="model",summarizer="llm"} 1.0' in page
             assert "sk-planted" not in worker.log_text()
