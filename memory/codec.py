@@ -12,7 +12,19 @@ from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged
 from durable_memory.memory.privacy.sealed_payload import is_sealed, missing_key
 from durable_memory.memory.stores.port import Entry, StoredEntry, StoredView
 from durable_memory.memory.tokens.counter import Count
-from durable_memory.memory.types import PRIORITIES, ROLES, Message, Omitted, Provenance, Section, ToolCall, View
+from durable_memory.memory.types import (
+    PRIORITIES,
+    ROLES,
+    SECTIONS,
+    SHORT_TERM,
+    SYSTEM,
+    Message,
+    Omitted,
+    Provenance,
+    Section,
+    ToolCall,
+    View,
+)
 
 SCHEMA_VERSION: Final = 1
 """Grows only with a change that older readers would misread; a new field is no such change."""
@@ -25,7 +37,8 @@ def body_of(message: Message) -> str:
     """Returns the JSON text of what the caller gave: the message without what the store gives."""
     data = message.to_dict()
     for name in _STORE_GIVEN:
-        data.pop(name, None)
+        if name != "section" or message.section in SECTIONS:
+            data.pop(name, None)
     return _write(data)
 
 
@@ -80,7 +93,9 @@ def encode_summary(message: Message, count: Count, *, created_at: datetime) -> E
 
 def section_of(message: Message) -> Section:
     """Returns where an appended message stands in the view."""
-    return "system" if message.role == "system" else "short_term"
+    if message.role == "system":
+        return SYSTEM
+    return SHORT_TERM if message.section is None or message.section in SECTIONS else message.section
 
 
 def decode(entry: StoredEntry) -> Message:

@@ -115,6 +115,11 @@ class Limits:
         """The user-defined ones among them."""
         return tuple([share.section for share in self.shares[2:-1]]) if self.shares else ()
 
+    @property
+    def share_tokens(self) -> dict[Section, int]:
+        """What each section may fill of its own, in tokens; empty where the budget is common."""
+        return {share.section: share.tokens for share in self.shares}
+
     def section_of(self, stored: Section) -> Section:
         """Returns where a stored message stands: one whose section is not declared stands in short_term."""
         return stored if stored in self.sections else SHORT_TERM

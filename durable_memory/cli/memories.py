@@ -33,6 +33,9 @@ def append(  # noqa: PLR0913 - each argument is one of the command line
     text: Annotated[str | None, typer.Argument(help="What is said.", show_default=False)] = None,
     *,
     role: Annotated[Speaker, typer.Option("--role", help="Who says TEXT.")] = Speaker.USER,
+    section: Annotated[
+        str | None, typer.Option("--section", help="Where TEXT stands, if not in short_term.", show_default=False)
+    ] = None,
     json_file: Annotated[
         str | None,
         typer.Option(
@@ -54,8 +57,11 @@ def append(  # noqa: PLR0913 - each argument is one of the command line
         raise typer.BadParameter("give either TEXT or --json FILE")
     if json_file is not None and role is not Speaker.USER:
         raise typer.BadParameter("--role says who says TEXT; in JSON each message has its role")
+    if json_file is not None and section is not None:
+        raise typer.BadParameter("--section says where TEXT stands; in JSON each message may have its section")
     with failing_in_words():
-        messages = _messages(json_file) if json_file is not None else [{"role": role.value, "content": text}]
+        said = {"role": role.value, "content": text} | ({"section": section} if section is not None else {})
+        messages = _messages(json_file) if json_file is not None else [said]
     result = with_memory(
         resource,
         key,
@@ -87,6 +93,9 @@ def read(  # noqa: PLR0913 - each argument is one of the command line
         str | None,
         typer.Option("--since", metavar="VERSION", help="Nothing if it still has this version.", show_default=False),
     ] = None,
+    section: Annotated[
+        list[str] | None, typer.Option("--section", help="Only this section; repeatable.", show_default=False)
+    ] = None,
     agent: AgentId = None,
     redis_url: RedisUrl = None,
     project: Project = None,
@@ -97,7 +106,9 @@ def read(  # noqa: PLR0913 - each argument is one of the command line
     view = with_memory(
         resource,
         key,
-        lambda memory: memory.read(limit=limit, max_tokens=max_tokens, before_id=before, since_version=since),
+        lambda memory: memory.read(
+            limit=limit, max_tokens=max_tokens, before_id=before, since_version=since, sections=section or None
+        ),
         agent=agent,
         redis_url=redis_url,
         project=project,

@@ -211,7 +211,7 @@ def _stats_rows(stats: MemoryStats) -> list[tuple[str, str]]:
     return [
         ("view", _size(messages, tokens)),
         ("budget", f"{', '.join(limits)}{f'; {share} of the tokens used' if (share := _share(stats)) else ''}"),
-        *((section, _size(stats.messages[section], stats.tokens[section])) for section in stats.messages),
+        *((section, _section_size(stats, section)) for section in stats.messages),
         ("waiting", f"{_size(stats.omitted.messages, stats.omitted.tokens)}" if stats.omitted.messages else ""),
         ("flush due", _due(stats)),
         ("flush blocked", _REASONS.get(stats.flush_blocked or "", stats.flush_blocked or "")),
@@ -224,6 +224,11 @@ def _stats_rows(stats: MemoryStats) -> list[tuple[str, str]]:
         *((f"of {group.name or 'nobody'}", _size(group.messages, group.tokens)) for group in stats.groups),
         ("of more", "" if stats.groups_complete else "not all was looked at; these are the oldest"),
     ]
+
+
+def _section_size(stats: MemoryStats, section: str) -> str:
+    size = _size(stats.messages[section], stats.tokens[section])
+    return f"{size} of {stats.shares[section]:,}" if section in stats.shares else size
 
 
 def _listed(stats: MemoryStats | None, now: datetime) -> tuple[str, ...]:

@@ -6,9 +6,11 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
+from durable_memory.memory.declarations.allocation import allocated_tokens, allocation_problems
 from durable_memory.memory.declarations.durations import to_ms
 from durable_memory.memory.declarations.eviction import policy_problems
-from durable_memory.memory.limits import Limits
+from durable_memory.memory.limits import Limits, Share
+from durable_memory.memory.types import LONG_TERM, SHORT_TERM, SYSTEM, Section
 
 if TYPE_CHECKING:
     from durable_memory.memory.declarations.resource import MemoryResource
@@ -30,6 +32,8 @@ def problems_between_fields(resource: MemoryResource) -> list[Problem]:
         return problems
     if not _has_its_budget(resource):
         return [_missing_budget(resource)]
+    if problems := allocation_problems(resource):
+        return problems
     problems = _summary_problems(resource) + _overflow_problems(resource) + policy_problems(resource)
     flushing = resource.flushing
     target, threshold = flushing.target_ratio, flushing.summarize_threshold
@@ -93,10 +97,14 @@ def _summary_problems(resource: MemoryResource) -> list[Problem]:
     if resource.token_budget is not None and room >= resource.token_budget:
         text = f"leaves no room for messages: {room} of {resource.token_budget} tokens are for summaries"
         problems.append((_path_of_room(resource), text))
+    elif (share := allocated_tokens(resource).get(LONG_TERM)) is not None and room >= share:
+        text = f"must be less than the share of summaries: {room} is not below the {share} tokens of long_term"
+        problems.append((_path_of_room(resource), text))
     elif room < MIN_SUMMARY_TOKENS:
         text = f"leaves {room} tokens for summaries; they need {MIN_SUMMARY_TOKENS} at least"
         if resource.flushing.summary_tokens is None:
-            text = f"{text}: raise it (a tenth of it is for summaries), or write flushing.summary_tokens"
+            part = "a tenth of it is" if share is None else "half of it at most is"
+            text = f"{text}: raise it ({part} for summaries), or write flushing.summary_tokens"
         problems.append((_path_of_room(resource), text))
     if resource.max_messages == 1:
         text = "must be at least 2 where flushing.type is hybrid_summary: one is the summary"
@@ -106,7 +114,9 @@ def _summary_problems(resource: MemoryResource) -> list[Problem]:
 
 def _path_of_room(resource: MemoryResource) -> str:
     """Returns the field that decides how many tokens summaries have."""
-    return _path_of_budget(resource) if resource.flushing.summary_tokens is None else "flushing.summary_tokens"
+    if resource.flushing.summary_tokens is not None:
+        return "flushing.summary_tokens"
+    return _path_of_budget(resource) if resource.token_allocation is None else "token_allocation.long_term"
 
 
 def _path_of_budget(resource: MemoryResource) -> str:
@@ -141,11 +151,13 @@ def _keep_problems(resource: MemoryResource) -> list[Problem]:
     kept = flushing.keep_first + flushing.keep_last
     limits = compute_limits(resource)
     path = "flushing.keep_last" if flushing.keep_last >= flushing.keep_first else "flushing.keep_first"
-    for room, unit in ((limits.room_messages, "messages"), (limits.room_tokens, "tokens")):
+    tokens = limits.room_tokens if not limits.shares else limits.share_of(SHORT_TERM)
+    for room, unit in ((limits.room_messages, "messages"), (tokens, "tokens")):
         # A group has at least one message and one token, so what is kept must be fewer than fit.
         if room is not None and kept >= room:
+            holder = "section short_term" if limits.shares and unit == "tokens" else "the memory"
             text = (
-                f"does not fit: keep_first and keep_last keep {kept} groups from being flushed, and the memory holds "
+                f"does not fit: keep_first and keep_last keep {kept} groups from being flushed, and {holder} holds "
                 f"{room} {unit} beside its summary"
             )
             return [(path, text)]
@@ -161,7 +173,9 @@ def _summary_tokens(resource: MemoryResource) -> int:
         return resource.flushing.summary_tokens
     if resource.token_budget is None:
         return DEFAULT_SUMMARY_TOKENS
-    return max(1, resource.token_budget // 10)
+    tenth = max(1, resource.token_budget // 10)
+    share = allocated_tokens(resource).get(LONG_TERM)
+    return tenth if share is None else min(tenth, share // 2)
 
 
 def _overflow(given: int | None, limit: int | None) -> int | None:
@@ -178,15 +192,15 @@ def _share(ratio: float, room: int) -> Fraction:
 def compute_limits(resource: MemoryResource) -> Limits:
     """Returns the absolute numbers of a resource whose fields fit each other.
 
-    Thresholds and targets are shares of what messages may fill, which is the budget less the summary's room. They
-    exist for the fill that the memory's type watches.
+    Thresholds and targets are shares of what messages may fill, which is the budget less the summary's room, or what
+    each section of a divided budget may fill. They exist for the fill that the memory's type watches.
     """
     summarize = _summarizes(resource)
     summary_tokens = _summary_tokens(resource) if summarize else 0
     flushing = resource.flushing
     room_tokens = None if resource.token_budget is None else resource.token_budget - summary_tokens
     room_messages = None if resource.max_messages is None else resource.max_messages - summarize
-    watched_tokens = None if resource.type == "message_count_based" else room_tokens
+    watched_tokens = None if resource.type == "message_count_based" or resource.token_allocation else room_tokens
     watched_messages = None if resource.type == "token_based" else room_messages
 
     def due(room: int | None) -> int | None:
@@ -195,6 +209,14 @@ def compute_limits(resource: MemoryResource) -> Limits:
     def target(room: int | None) -> int | None:
         return None if room is None else math.floor(_share(flushing.target_ratio, room))
 
+    watches_tokens = resource.type != "message_count_based"
+
+    def share(section: Section, tokens: int) -> Share:
+        if not watches_tokens or section in {SYSTEM, LONG_TERM}:
+            return Share(section, tokens)
+        return Share(section, tokens, due_tokens=due(tokens), target_tokens=target(tokens))
+
+    shares = tuple(share(section, tokens) for section, tokens in allocated_tokens(resource).items())
     by_messages = summarize and resource.token_budget is None
     return Limits(
         max_tokens=resource.token_budget,
@@ -215,4 +237,5 @@ def compute_limits(resource: MemoryResource) -> Limits:
         ttl_ms=None if resource.ttl is None else to_ms(resource.ttl),
         lease_ms=to_ms(resource.locking.flush_ttl),
         refresh_on_read=resource.persistence.refresh_on_read,
+        shares=shares,
     )

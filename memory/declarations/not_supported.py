@@ -13,7 +13,6 @@ _NO_LOCK: Final = "does not exist: append and clear need no lock, each is one at
 
 FIELDS: Final[Mapping[Kind, Mapping[str, str]]] = {
     "memory": {
-        "token_allocation": f"{NOT_YET}; all sections share one budget",
         "locking.append_ttl": _NO_LOCK,
         "locking.clear_ttl": _NO_LOCK,
         "token_provider.api_key_env": f"{NOT_YET}; tokens are estimated without asking the provider",

@@ -13,6 +13,7 @@ from typing import Annotated, Final, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, Field, PrivateAttr, WithJsonSchema, model_validator
 
+from durable_memory.memory.declarations.allocation import TokenAllocation
 from durable_memory.memory.declarations.budget import compute_limits, problems_between_fields, token_budget
 from durable_memory.memory.declarations.declaration import Count, Declaration, Id, cross_field_error
 from durable_memory.memory.declarations.durations import Duration
@@ -98,16 +99,19 @@ class Flushing(Declaration):
     """Fill that a flush goes down to; less than summarize_threshold."""
 
     summary_tokens: Count | None = None
-    """Room kept free for summaries, in tokens. Default: a tenth of max_tokens, or 350 without a token budget."""
+    """Room kept free for summaries, in tokens; the size of one where long_term has a share.
+
+    Default: a tenth of max_tokens and at most half of long_term's share, or 350 without a token budget.
+    """
 
     summarize_oldest_percent: Annotated[float, Field(ge=0, le=1)] = 0
     """Share of the conversation's messages, 0 to 1, that a flush takes at least, also where fewer reach the target."""
 
     keep_first: Annotated[int, Field(ge=0, le=100_000)] = 0
-    """Groups at the start of the conversation that a flush leaves alone."""
+    """Groups at the start of the conversation (of short_term) that a flush leaves alone."""
 
     keep_last: Annotated[int, Field(ge=0, le=100_000)] = 2
-    """Groups at the end of the conversation that a flush leaves alone."""
+    """Groups at the end of the conversation (of short_term) that a flush leaves alone."""
 
     summarizer: SummarizerChoice = SummarizerChoice()
     """Who writes the summaries."""
@@ -170,6 +174,9 @@ class MemoryResource(Declaration):
 
     token_provider: TokenProvider | None = None
     """The model that reads this memory, whose tokens are counted. Default: as the process counts, see the settings."""
+
+    token_allocation: TokenAllocation | None = None
+    """Divides the token budget between the sections. Left out: all of them share one budget."""
 
     eviction_policy: EvictionPolicy = EvictionPolicy()
     flushing: Flushing = Flushing()

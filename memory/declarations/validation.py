@@ -129,6 +129,7 @@ _PHRASES: Final = {
     "string_too_short": "must have at least {min_length} characters",
     "string_too_long": "must have at most {max_length} characters",
     "model_type": "must be a mapping of fields",
+    "dict_type": "must be a mapping of names",
     "greater_than": "must be more than {gt}",
     "greater_than_equal": "must be at least {ge}",
     "less_than": "must be less than {lt}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -111,7 +112,8 @@ class Message:
     `content` is text, typed parts (objects with a `type`; unknown types are kept), or None beside tool calls.
     `priority` says how long a memory with the policy `priority` keeps it: lower ones go first; a tool result goes with
     the message that made its call. The fields from `id` to `provenance` and `truncated_from`, its tokens before a cut,
-    are given by the store: they are filled in views and ignored when a message is appended.
+    are given by the store: they are filled in views and ignored when a message is appended, but for `section`: name one
+    there that the resource declares. System messages stand in `system` and results with their call, in any case.
 
     Raises InvalidValue for values that JSON cannot carry (bytes, sets, NaN), unknown roles and priorities, and a
     message that says nothing.
@@ -155,6 +157,8 @@ class Message:
             object.__setattr__(self, "metadata", metadata)
         if not isinstance(self.pinned, bool):
             raise InvalidValue("pinned", "must be true or false")
+        if self.section is not None and self.section not in SECTIONS and not _is_section(self.section):
+            raise InvalidValue("section", "must name a section: 1 to 64 of a-z, 0-9, - and _")
         if self.priority not in PRIORITIES:
             raise InvalidValue("priority", f"must be one of {', '.join(PRIORITIES)}")
         self._check_shape()
@@ -276,6 +280,9 @@ class Message:
         return cls.from_dict(known)
 
 
+_is_section: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII).fullmatch
+
+
 def _clean_content(content: object) -> str | tuple[ContentPart, ...] | None:
     if content is None or isinstance(content, str):
         return None if content is None else clean_text(content)
@@ -339,4 +346,22 @@ def _as_message(item: object, path: str) -> Message:
         item = Message.from_dict(item, path)
     if not isinstance(item, Message):
         raise InvalidValue(path, f"must be text, a Message or a dict, not {type(item).__name__}")
-    return replace(item, **_UNSET)
+    if item.section is None:
+        return replace(item, **_UNSET)
+    return replace(item, **{**_UNSET, "section": _given_section(item, f"{path}.section")})
+
+
+def _given_section(message: Message, path: str) -> Section | None:
+    """Returns the user-defined section that a caller names; None for a built-in one, which follows from the role.
+
+    A message that a view showed has an id, and may be sent back as it is, a summary too.
+    """
+    section = message.section
+    if message.id is None and section in SECTIONS:
+        if section == LONG_TERM:
+            raise InvalidValue(path, "is long_term, which only a flush writes; leave it out")
+        if (section == SYSTEM) != (message.role == "system"):
+            raise InvalidValue(path, f"is {section}, where a {message.role} message does not stand; leave it out")
+    elif message.role == "system" and section not in SECTIONS:
+        raise InvalidValue(path, "cannot be chosen for a system message, which stands in system; leave it out")
+    return None if section in SECTIONS else section

@@ -115,7 +115,8 @@ class MemoryStats:
 
     Tokens and messages are given per section of the live view; `omitted` is the overflow. Times are UTC. due_since:
     since when a flush is due that has not ended. groups: of all that is held, if that was asked for; groups_complete:
-    whether all of it was looked at.
+    whether all of it was looked at. shares: what each section may fill, in tokens, where the resource divides its
+    budget.
     """
 
     exists: bool
@@ -136,6 +137,12 @@ class MemoryStats:
     due_since: datetime | None = None
     groups: tuple[StatsGroup, ...] = ()
     groups_complete: bool = True
+    shares: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def section_ratios(self) -> Mapping[str, float]:
+        """How much of its share each section fills; empty where the budget is common."""
+        return {name: self.tokens.get(name, 0) / share for name, share in self.shares.items() if share}
 
     @property
     def budget_ratio(self) -> float | None:

@@ -176,6 +176,7 @@ export interface MemoryStats {
   due_since: string | null;
   groups: StatsGroup[];
   groups_complete: boolean;
+  shares: Record<string, number>;
 }
 
 export interface MemoryTurn {

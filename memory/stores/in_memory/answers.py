@@ -80,6 +80,7 @@ def absent_stats(limits: Limits) -> MemoryStats:
         max_tokens=limits.max_tokens,
         max_messages=limits.max_messages,
         flush_due=False,
+        shares=limits.share_tokens,
     )
 
 
@@ -103,6 +104,7 @@ def stats_of(state: MemoryState, limits: Limits, now_ms: int) -> MemoryStats:
         updated_at=_instant(state.updated_ms),
         expires_at=None if state.expires_ms is None else _instant(state.expires_ms),
         due_since=_instant(state.due_ms) if state.due_ms is not None and state.flush_due(limits) else None,
+        shares=limits.share_tokens,
     )
 
 

@@ -99,11 +99,22 @@ class _Planner:
                 if actual > share.tokens:
                     raise refusals.pinned_too_large(self.resource, "tokens", actual, share.tokens, share.section)
         fixed = (self.state.tallies[SYSTEM], self.state.pinned_anywhere(), *self.fixed.values())
-        for unit, actual, limit in (
-            ("tokens", sum(tally.tokens for tally in fixed), None if self.limits.shares else self.limits.room_tokens),
-            ("messages", sum(tally.messages for tally in fixed), self.limits.room_messages),
+        limits, summaries = self.limits, self.state.tallies[LONG_TERM]
+        for unit, actual, room, most, kept in (
+            ("tokens", sum(tally.tokens for tally in fixed), limits.room_tokens, limits.max_tokens, summaries.tokens),
+            (
+                "messages",
+                sum(tally.messages for tally in fixed),
+                limits.room_messages,
+                limits.max_messages,
+                summaries.messages,
+            ),
         ):
-            if limit is not None and actual > limit:
+            if room is None or most is None or (unit == "tokens" and limits.shares):
+                continue
+            # Summaries that a memory has kept from before it dropped take room as well.
+            limit = min(room, most - kept)
+            if actual > limit:
                 raise refusals.pinned_too_large(self.resource, unit, actual, limit)
 
     def choose_evictions(self) -> None:

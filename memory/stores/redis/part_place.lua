@@ -106,7 +106,10 @@ local function read_head(first, i)
 end
 
 -- What is never evicted must fit its room, also where the room was made smaller since: else nothing could come in.
+-- Summaries that a memory has kept from before it dropped take room as well.
 local function fixed_refuses(plan)
+  local most_tokens = math.min(room_tokens, max_tokens - m.long_tokens)
+  local most_messages = math.min(room_messages, max_messages - m.long_messages)
   local function check(fixed, room, name)
     if fixed > room then
       return refusal('pinned', 'tokens', fixed, room, name)
@@ -114,7 +117,7 @@ local function fixed_refuses(plan)
   end
   local refused
   if not shares and plan.arrives then
-    refused = check(plan.fixed_tokens, room_tokens)
+    refused = check(plan.fixed_tokens, most_tokens)
   elseif plan.arrives then
     refused = plan.arrives[SYSTEM] and check(m.system_tokens + (plan.fixed[SYSTEM] or 0), system_room, 'system')
     for _, section in ipairs(sections) do
@@ -122,8 +125,8 @@ local function fixed_refuses(plan)
         and check(sum_of(section.places, 'pinned_tokens') + (plan.fixed[section] or 0), section.room, section.name)
     end
   end
-  if not refused and plan.arrives and plan.fixed_messages > room_messages then
-    refused = refusal('pinned', 'messages', plan.fixed_messages, room_messages)
+  if not refused and plan.arrives and plan.fixed_messages > most_messages then
+    refused = refusal('pinned', 'messages', plan.fixed_messages, most_messages)
   end
   return refused or nil
 end

@@ -232,6 +232,7 @@ def stats(reply: list[Any], limits: Limits) -> MemoryStats:
             max_tokens=limits.max_tokens,
             max_messages=limits.max_messages,
             flush_due=False,
+            shares=limits.share_tokens,
         )
     version, *built_in = reply[:5]
     over_tokens, over_messages, due, blocked, owner, flush_at, outcome, created, updated, expires, since, *talk = reply[
@@ -255,6 +256,7 @@ def stats(reply: list[Any], limits: Limits) -> MemoryStats:
         updated_at=_instant(updated),
         expires_at=_instant(expires),
         due_since=_instant(since) if due == 1 else None,
+        shares=limits.share_tokens,
     )
 
 

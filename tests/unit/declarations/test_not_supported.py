@@ -23,7 +23,6 @@ def only_problem(*documents: dict[str, Any]) -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("path", "part"),
     [
-        ("token_allocation", {"token_allocation": {"short_term": 1.0}}),
         ("token_provider.api_key_env", {"token_provider": {**MODEL, "api_key_env": "ANTHROPIC_API_KEY"}}),
         ("token_provider.endpoint", {"token_provider": {**MODEL, "endpoint": "https://tokens.example"}}),
     ],

@@ -13,10 +13,15 @@ from pydantic import BaseModel
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.errors import InvalidDeclarations
+from durable_memory.memory.limits import Share
 
 BY_TOKENS: dict[str, Any] = {"resource": "memory", "id": "desk", "max_tokens": 1000}
 GUARDED: dict[str, Any] = {**BY_TOKENS, "persistence": {"circuit_breaker": {"enabled": True}}}
 BY_PRIORITY: dict[str, Any] = {**BY_TOKENS, "eviction_policy": {"type": "priority"}}
+DIVIDED: dict[str, Any] = {
+    **BY_TOKENS,
+    "token_allocation": {"short_term": 0.5, "long_term": 0.25, "system": 0.2, "user_defined": {"bookings": 0.05}},
+}
 BY_MODEL: dict[str, Any] = {
     **BY_TOKENS,
     "flushing": {"summarizer": {"type": "llm", "model": "openai:gpt-4o-mini"}},
@@ -77,6 +82,10 @@ ACCEPTED: dict[str, list[object]] = {
     "token_provider.settings.context_window": [1000, 1_000_000_000],
     "token_provider.settings.encoding": ["o200k_base", "cl100k_base"],
     "token_provider.settings.estimate_factor": [0.5, 1, 4.0],
+    "token_allocation.short_term": [0.5, 0.5009, 0.4991],
+    "token_allocation.long_term": [0.25, 0.2509],
+    "token_allocation.system": [0.2, 0.1995],
+    "token_allocation.user_defined": [{"bookings": 0.05}, {"a": 0.03, "0-b_c": 0.02}],
     "eviction_policy.type": ["fifo", "lru", "lfu", "priority", "token_aware_lru"],
     "eviction_policy.priority_keywords": [["visa"], ["credit card", "返金", "C++"], ["x" * 100] * 100],
     "flushing.type": ["hybrid_summary", "drop", "simple_fifo", "lru", "lfu", "priority", "token_aware_lru"],
@@ -158,6 +167,15 @@ REFUSED: dict[str, list[tuple[object, str]]] = {
     "token_provider.settings.context_window": [(0, "at least 1"), ("128k", "whole number")],
     "token_provider.settings.encoding": [("o200k", "did you mean 'o200k_base'"), ("p50k_base", "must be")],
     "token_provider.settings.estimate_factor": [(0.4, "at least 0.5"), (4.1, "at most 4"), ("x", "number")],
+    "token_allocation.short_term": [(0, "more than 0"), (1.5, "at most 1"), ("half", "must be a number")],
+    "token_allocation.long_term": [(-0.1, "at least 0"), (1, "less than 1"), ("x", "must be a number")],
+    "token_allocation.system": [(-0.1, "at least 0"), (1, "less than 1")],
+    "token_allocation.user_defined": [
+        ({"Book ings": 0.05}, "1 to 64 of a-z"),
+        ({"": 0.05}, "1 to 64 of a-z"),
+        ({f"s{number}": 0.05 / 17 for number in range(17)}, "at most 16"),
+        (0.05, "must be a mapping"),
+    ],
     "eviction_policy.type": [
         ("lruu", "did you mean 'lru'"),
         ("random", "must be fifo, lru, lfu, priority or token_aware_lru"),
@@ -276,18 +294,21 @@ UNKNOWN_MODEL: dict[str, Any] = {
 }
 
 
+BASES: dict[str, dict[str, Any]] = {
+    "persistence.circuit_breaker.": GUARDED,
+    "token_allocation.": DIVIDED,
+    "eviction_policy.priority_keywords": BY_PRIORITY,
+    "flushing.summarizer.": BY_MODEL,
+    "overflow.max_messages": BY_MESSAGES,
+    "token_provider.settings.": UNKNOWN_MODEL,
+    "token_provider.": WITH_MODEL,
+    "max_context_ratio": WITH_MODEL,
+}
+"""What stands beside a field, by the beginning of its path."""
+
+
 def base_of(path: str) -> dict[str, Any]:
-    if path.startswith("persistence.circuit_breaker."):
-        return GUARDED
-    if path == "eviction_policy.priority_keywords":
-        return BY_PRIORITY
-    if path.startswith("flushing.summarizer."):
-        return BY_MODEL
-    if path == "overflow.max_messages":
-        return BY_MESSAGES
-    if path.startswith("token_provider.settings."):
-        return UNKNOWN_MODEL
-    return WITH_MODEL if path.startswith(("token_provider.", "max_context_ratio")) else BY_TOKENS
+    return next((base for beginning, base in BASES.items() if path.startswith(beginning)), BY_TOKENS)
 
 
 def paths_of(model: type[BaseModel], above: str = "") -> Iterator[str]:
@@ -358,6 +379,19 @@ NO_LIMIT = {
 }
 """Fields that change something else than Limits; tested one by one below."""
 
+
+def parts(system: int, long_term: int, bookings: int, short_term: int) -> tuple[Share, ...]:
+    """The shares of DIVIDED in tokens, each with the threshold and the target of its section."""
+    return (
+        Share("system", system),
+        Share("long_term", long_term),
+        *(
+            Share(section, tokens, due_tokens=-(-tokens * 4 // 5), target_tokens=tokens // 2)
+            for section, tokens in (("bookings", bookings), ("short_term", short_term))
+        ),
+    )
+
+
 CHANGES: dict[str, tuple[dict[str, Any], object, dict[str, object]]] = {
     "type": (
         {**BY_TOKENS, "max_messages": 100},
@@ -391,6 +425,11 @@ CHANGES: dict[str, tuple[dict[str, Any], object, dict[str, object]]] = {
         201,
         {"max_messages": 201, "due_messages": 160, "target_messages": 100, "overflow_messages": 804},
     ),
+    # A sum that is not quite 1 is the whole: no share takes more than its part of it.
+    "token_allocation.short_term": (DIVIDED, 0.501, {"shares": parts(199, 249, 49, 500)}),
+    "token_allocation.long_term": (DIVIDED, 0.249, {"shares": parts(200, 249, 50, 500)}),
+    "token_allocation.system": (DIVIDED, 0.201, {"shares": parts(200, 249, 49, 499)}),
+    "token_allocation.user_defined": (DIVIDED, {"bookings": 0.0505}, {"shares": parts(199, 249, 50, 499)}),
     "eviction_policy.type": (BY_TOKENS, "lfu", {"policy": "lfu"}),
     "flushing.type": (
         BY_TOKENS,
@@ -537,6 +576,71 @@ def test_keywords_go_with_the_short_form_of_their_policy() -> None:
     assert resource.keywords is not None
     with pytest.raises(InvalidDeclarations, match=r"no effect where flushing\.type is lru"):
         declared(keywords, flushing__type="lru")
+
+
+def test_shares_divide_the_budget_in_the_order_of_the_view() -> None:
+    limits = declared(DIVIDED, token_allocation__user_defined={"z": 0.03, "a": 0.02}).limits()
+    assert [(share.section, share.tokens) for share in limits.shares] == [
+        ("system", 200),
+        ("long_term", 250),
+        ("z", 30),
+        ("a", 20),
+        ("short_term", 500),
+    ]
+    assert (limits.due_tokens, limits.target_tokens, limits.summary_tokens) == (None, None, 100)
+    assert [(share.due_tokens, share.target_tokens) for share in limits.shares[1:3]] == [(None, None), (24, 15)]
+    by_messages = declared(DIVIDED, type="message_count_based", max_messages=50).limits()
+    assert {(share.due_tokens, share.target_tokens) for share in by_messages.shares} == {(None, None)}
+    assert by_messages.due_messages is not None
+
+
+def test_thirds_are_a_whole() -> None:
+    thirds = {"short_term": 0.3333, "long_term": 0.3333, "system": 0.3333}
+    shares = declared(BY_TOKENS, token_allocation=thirds, max_tokens=999).limits().shares
+    assert [share.tokens for share in shares] == [333, 333, 333]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "where", "problem"),
+    [
+        ("token_allocation.short_term", 0.502, "token_allocation", "must add up to 1.0"),
+        ("token_allocation.user_defined", {}, "token_allocation", "these shares are 0.95"),
+        ("token_allocation.user_defined", {"system": 0.05}, "token_allocation.user_defined.system", "built-in section"),
+        (
+            "token_allocation.user_defined",
+            {"tiny": 0.0001, "b": 0.05},
+            "token_allocation.user_defined.tiny",
+            "no token",
+        ),
+        ("token_allocation.user_defined", {"b": 0.05, "c": 0}, "token_allocation.user_defined.c", "more than 0"),
+        ("flushing.summary_tokens", 250, "flushing.summary_tokens", "250 is not below the 250 tokens of long_term"),
+        ("flushing.keep_last", 500, "flushing.keep_last", "section short_term holds 500 tokens"),
+        ("flushing.type", "drop", "token_allocation.long_term", "no effect where flushing.type is drop"),
+    ],
+)
+def test_what_shares_cannot_be_is_refused(path: str, value: object, where: str, problem: str) -> None:
+    with pytest.raises(InvalidDeclarations) as caught:
+        Registry.from_resources([with_field(DIVIDED, path, value)])
+    (fault,) = caught.value.faults
+    assert (fault.path, problem in fault.problem) == (where, True), fault
+
+
+def test_shares_need_a_budget_and_summaries_need_a_share() -> None:
+    assert "and there is none; write max_tokens" in str(
+        _refusal({**BY_MESSAGES, "token_allocation": {"short_term": 1.0}})
+    )
+    assert "gives summaries no room" in str(_refusal({**BY_TOKENS, "token_allocation": {"short_term": 1.0}}))
+    assert (
+        declared({**BY_TOKENS, "flushing": {"type": "drop"}, "token_allocation": {"short_term": 1.0}}).limits().shares
+    )
+    few = {**BY_TOKENS, "token_allocation": {"short_term": 0.98, "long_term": 0.02}}
+    assert "token_allocation.long_term: leaves 10 tokens for summaries" in str(_refusal(few))
+
+
+def _refusal(data: dict[str, Any]) -> InvalidDeclarations:
+    with pytest.raises(InvalidDeclarations) as caught:
+        Registry.from_resources([data])
+    return caught.value
 
 
 def test_keywords_need_the_policy_that_looks_for_them() -> None:

@@ -1,0 +1,108 @@
+"""The fields under `token_allocation`: fixed parts of the token budget, one for each section."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Final
+
+from pydantic import Field
+
+from durable_memory.memory.declarations.declaration import Declaration
+from durable_memory.memory.types import LONG_TERM, SECTIONS, SHORT_TERM, SYSTEM, Section
+
+if TYPE_CHECKING:
+    from durable_memory.memory.declarations.resource import MemoryResource
+
+_TOLERANCE: Final = Fraction(1, 1000)
+"""By so much the sum of shares may miss 1, since thirds have no end."""
+
+MOST_SECTIONS: Final = 16
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII)
+
+UserShare = Annotated[float, Field(gt=0, lt=1)]
+
+
+class TokenAllocation(Declaration):
+    """Fixed parts of the token budget by section; their sum is 1. No section uses what another one leaves free."""
+
+    short_term: Annotated[float, Field(gt=0, le=1)]
+    """The share of the conversation, apart from user-defined sections."""
+
+    long_term: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    """The share of summaries, as many as fit; more than summary_tokens. Only where flushing.type is hybrid_summary."""
+
+    system: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    """The share of system messages. Without one there can be none."""
+
+    user_defined: dict[str, UserShare] = Field(default_factory=dict)
+    """Sections of your own by name, at most 16, in the order in which a view shows them: `bookings: 0.05`.
+
+    Messages stand there that are appended with `section: bookings`. A section that is dropped from here loses nothing:
+    its messages count as short_term.
+    """
+
+    def by_section(self) -> dict[Section, Fraction]:
+        """Returns the shares as they are written, in the order of the view."""
+        shares = {SYSTEM: self.system, LONG_TERM: self.long_term, **self.user_defined, SHORT_TERM: self.short_term}
+        # repr gives the number as it was written: 0.55 and not 0.55000000000000004.
+        return {section: Fraction(repr(share)) for section, share in shares.items()}
+
+
+def allocated_tokens(resource: MemoryResource) -> dict[Section, int]:
+    """Returns the tokens of each section in the order of the view, rounded down; nothing where the budget is common.
+
+    A sum that is not quite 1 is taken for the whole, so that the parts never exceed the budget.
+    """
+    if resource.token_allocation is None or resource.token_budget is None:
+        return {}
+    shares = resource.token_allocation.by_section()
+    whole = sum(shares.values(), Fraction())
+    return {section: math.floor(share * resource.token_budget / whole) for section, share in shares.items()}
+
+
+def allocation_problems(resource: MemoryResource) -> list[tuple[str, str]]:
+    """Returns what is wrong with the shares of a resource that has its budget."""
+    return [] if resource.token_allocation is None else list(_problems(resource, resource.token_allocation))
+
+
+def _problems(resource: MemoryResource, allocation: TokenAllocation) -> Iterator[tuple[str, str]]:
+    if resource.token_budget is None:
+        yield "token_allocation", "divides the token budget, and there is none; write max_tokens, or remove it"
+        return
+    wrong_names = list(_name_problems(allocation))
+    if wrong_names:
+        yield from wrong_names
+        return
+    total = sum(allocation.by_section().values(), Fraction())
+    if abs(total - 1) > _TOLERANCE:
+        yield "token_allocation", f"must add up to 1.0, user_defined included; these shares are {float(total):g}"
+        return
+    summarizes = resource.flushing.strategy == "hybrid_summary"
+    if summarizes and not allocation.long_term:
+        yield (
+            "token_allocation",
+            "gives summaries no room; write long_term with their share, or flushing.type: drop",
+        )
+    elif not summarizes and allocation.long_term:
+        yield (
+            "token_allocation.long_term",
+            f"has no effect where flushing.type is {resource.flushing.type}: there are no summaries; remove it",
+        )
+    for section, tokens in allocated_tokens(resource).items():
+        if not tokens and allocation.by_section()[section]:
+            path = section if section in SECTIONS else f"user_defined.{section}"
+            yield f"token_allocation.{path}", f"leaves no token of {resource.token_budget}"
+
+
+def _name_problems(allocation: TokenAllocation) -> Iterator[tuple[str, str]]:
+    path = "token_allocation.user_defined"
+    if len(allocation.user_defined) > MOST_SECTIONS:
+        yield path, f"has {len(allocation.user_defined)} sections; at most {MOST_SECTIONS} are possible"
+    for name in allocation.user_defined:
+        if name in SECTIONS:
+            yield f"{path}.{name}", f"is a built-in section; write token_allocation.{name}"
+        elif _NAME.fullmatch(name) is None:
+            yield path, "a section is named by 1 to 64 of a-z, 0-9, - and _, and begins with a letter or digit"
