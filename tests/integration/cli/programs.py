@@ -35,6 +35,7 @@ overflow: {max_messages: 8}
 ---
 resource: agent
 id: clerk
+description: Files what was said
 memory: thread
 memory_key: "user:{{ input.user_id }}"
 """

@@ -36,7 +36,9 @@ async def test_valid_declarations_are_named(folder: Path) -> None:
         },
         "faults": [],
     }
-    assert "A conversation that is summarised" in (await run_program("validate", cwd=folder)).out
+    shown = (await run_program("validate", cwd=folder)).out
+    assert "A conversation that is summarised" in shown
+    assert "Files what was said" in shown
 
 
 async def test_every_fault_is_listed_with_its_place(folder: Path) -> None:
