@@ -52,7 +52,7 @@ async def begin(request: Any = None) -> Json:
         data: Json = to_json(begun)
         return data
     answer: Json = {"outcome": "batch", "batch": {**dataclasses.asdict(begun), "begun_ms": now_ms}}
-    if client_of_project(asked.target.project).summarizers.of(resource).waits:
+    if client_of_project(asked.target.project).summarizers.waits(resource):
         answer["queue"] = wire.summaries_queue(activity.info().task_queue)
     return answer
 

@@ -12,6 +12,8 @@ from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.declarations.summarizer import SummarizerChoice
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.flushing.llm.budget import DailyBudget
+from durable_memory.memory.flushing.llm.model import Model
+from durable_memory.memory.flushing.llm.opening import OpenedLater
 from durable_memory.memory.flushing.llm.summarizer import LlmSummarizer
 from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
 from durable_memory.memory.flushing.summarizer import Summarizer
@@ -23,18 +25,14 @@ _Place: TypeAlias = tuple[str, str, SummarizerChoice]
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Who writes. name: in metrics. fallback: who writes when all attempts failed.
-
-    waits: whether a summary may take long, as where a model is asked, so that it wants slots of its own.
-    """
+    """Who writes. name: in metrics. fallback: who writes when all attempts failed."""
 
     summarizer: Summarizer
     name: str
     fallback: Summarizer | None = None
-    waits: bool = True
 
 
-_RULE_BASED: Final = Chosen(RuleBasedSummarizer(), "rule_based", waits=False)
+_RULE_BASED: Final = Chosen(RuleBasedSummarizer(), "rule_based")
 
 
 class Summarizers:
@@ -75,6 +73,10 @@ class Summarizers:
         fallback = None if choice.fallback == "none" else _RULE_BASED.summarizer
         return Chosen(self._models[place], "llm", fallback)
 
+    def waits(self, resource: MemoryResource) -> bool:
+        """Tells whether a summary of this resource may take long, as a model's does, so that it wants its own slots."""
+        return self._own is not None or resource.flushing.summarizer.uses_model
+
     async def close(self) -> None:
         """Closes the connections of models."""
         for summarizer in self._models.values():
@@ -85,12 +87,16 @@ class Summarizers:
         choice = resource.flushing.summarizer
         check_models([resource], self._environment)
         key = self._environment.get(choice.key_variable or "") or None
-        # The library is imported only where a model is declared.
-        from durable_memory.memory.flushing.llm.pydantic_ai_model import PydanticAiModel  # noqa: PLC0415
+
+        def open_model() -> Model:
+            # The library is imported only where a model is declared.
+            from durable_memory.memory.flushing.llm.pydantic_ai_model import PydanticAiModel  # noqa: PLC0415
+
+            return PydanticAiModel(choice, key)
 
         budget = choice.daily_token_budget
         return LlmSummarizer(
-            PydanticAiModel(choice, key),
+            OpenedLater(choice.model or "", open_model),
             resource=resource.id,
             max_input_tokens=choice.max_input_tokens,
             prompt=choice.prompt,
