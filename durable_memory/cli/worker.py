@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from durable_memory.cli.options import Memories, Project, RedisUrl, settings_from
 from durable_memory.cli.session import failing_in_words
+from durable_memory.dev import DevPlaces
 from durable_memory.worker.logs import configure_logs
+
+DevPort = Annotated[
+    int | None,
+    typer.Option(
+        metavar="PORT",
+        min=1,
+        max=65_535,
+        help="Of a server that --dev starts. Default: a free one.",
+        show_default=False,
+    ),
+]
 
 
 def worker(  # noqa: PLR0913 - each argument is one of the command line
@@ -21,6 +34,13 @@ def worker(  # noqa: PLR0913 - each argument is one of the command line
             "their data stays in .durable-memory.",
         ),
     ] = False,
+    dev_folder: Annotated[
+        Path | None,
+        typer.Option("--dev-folder", metavar="DIR", help="Instead of .durable-memory.", show_default=False),
+    ] = None,
+    dev_redis_port: DevPort = None,
+    dev_temporal_port: DevPort = None,
+    dev_ui_port: DevPort = None,
     memories: Memories = None,
     redis_url: RedisUrl = None,
     project: Project = None,
@@ -91,6 +111,15 @@ def worker(  # noqa: PLR0913 - each argument is one of the command line
     """
     from durable_memory.worker.program import run_worker  # noqa: PLC0415 - the other commands start twice as fast
 
+    places = {
+        "folder": dev_folder,
+        "redis_port": dev_redis_port,
+        "temporal_port": dev_temporal_port,
+        "ui_port": dev_ui_port,
+    }
+    given: dict[str, Any] = {name: value for name, value in places.items() if value is not None}
+    if given and not dev:
+        raise typer.BadParameter("--dev-folder and the ports are of the servers that --dev starts")
     with failing_in_words():
         settings = settings_from(
             redis_url=redis_url,
@@ -106,4 +135,4 @@ def worker(  # noqa: PLR0913 - each argument is one of the command line
         )
         for_people = dev and "log_format" not in settings.model_fields_set
         configure_logs(settings.log_level, "console" if for_people else settings.log_format)
-        run_worker(settings, dev=dev)
+        run_worker(settings, dev=DevPlaces(**given) if dev else None)

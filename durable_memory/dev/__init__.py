@@ -1,12 +1,13 @@
 """Servers for development and tests: real ones, as children of this process. Needs the extra `durable-memory[dev]`."""
 
-from durable_memory.dev.servers import DEFAULT_FOLDER, DevServers, dev_servers
+from durable_memory.dev.servers import DEFAULT_FOLDER, DevPlaces, DevServers, dev_servers
 from durable_memory.dev.supervisor import Server, ServerStartError
 from durable_memory.dev.temporal import Temporal, start_temporal
 from durable_memory.dev.valkey import Valkey, start_valkey
 
 __all__ = [
     "DEFAULT_FOLDER",
+    "DevPlaces",
     "DevServers",
     "Server",
     "ServerStartError",

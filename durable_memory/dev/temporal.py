@@ -25,12 +25,15 @@ class Temporal:
         return f"127.0.0.1:{self.server.ports[0]}"
 
 
-async def start_temporal(folder: Path, *, port: int | None = None, ui: bool = True, keep: bool = True) -> Temporal:
+async def start_temporal(
+    folder: Path, *, port: int | None = None, ui_port: int | None = None, ui: bool = True, keep: bool = True
+) -> Temporal:
     """Starts a Temporal dev server with the namespace `default`.
 
     Args:
         folder: Database, log and pid file.
         port: A fixed port, for a restart that clients should survive; None takes a free one.
+        ui_port: A fixed port for the web page; None takes a free one.
         ui: Whether to serve the web page.
         keep: Whether workflows are kept in a database file and found again at the next start.
 
@@ -49,7 +52,10 @@ async def start_temporal(folder: Path, *, port: int | None = None, ui: bool = Tr
         return [str(program), "server", "start-dev", *options]
 
     spec = ServerSpec("temporal", command, port_count=2 if ui else 1, ready_text="Temporal Server:")
-    ports = () if port is None else (port, *free_ports(spec.port_count - 1))
+    ports: tuple[int, ...] = ()
+    if port is not None or ui_port is not None:
+        free = free_ports(spec.port_count)
+        ports = (port or free[0], ui_port or free[1]) if ui else (port or free[0],)
     server = await start_server(spec, folder, ports=ports)
     return Temporal(server, f"http://127.0.0.1:{server.ports[1]}" if ui else None)
 

@@ -21,7 +21,7 @@ from temporalio.runtime import LogForwardingConfig, LoggingConfig, Runtime, Tele
 from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Worker, WorkerDeploymentConfig
 
-from durable_memory.dev import DEFAULT_FOLDER, dev_servers
+from durable_memory.dev import DevPlaces, dev_servers
 from durable_memory.exit import leave
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.watching import Watch
@@ -52,10 +52,11 @@ _CONNECT_SECONDS = 5
 _log = logging.getLogger(__name__)
 
 
-def run_worker(settings: Settings, *, dev: bool) -> None:
+def run_worker(settings: Settings, *, dev: DevPlaces | None) -> None:
     """Runs until SIGTERM or SIGINT, then lets running work finish; a second signal ends the process at once.
 
-    dev: start the servers that the settings and the environment do not name, and stop them at the end.
+    dev: where to start the servers that the settings and the environment do not name, which are stopped at the end;
+    None starts nothing.
     Raises MemoryFault or ServerStartError, one sentence each, if it cannot begin.
     """
     asyncio.run(_until_signal(_work(settings, dev=dev)))
@@ -87,7 +88,7 @@ async def _until_signal(work: Coroutine[Any, Any, None]) -> None:
         _log.info("stopped")
 
 
-async def _work(settings: Settings, *, dev: bool) -> None:
+async def _work(settings: Settings, *, dev: DevPlaces | None) -> None:
     deployment = deployment_of(os.environ)
     watch = Watch(settings.memories)
     metrics = install_metrics()
@@ -131,10 +132,10 @@ def _ways_to_count(registry: Registry, settings: Settings) -> list[Counting]:
 
 
 @asynccontextmanager
-async def _servers(settings: Settings, *, dev: bool) -> AsyncIterator[tuple[str, ClientConfigProfile]]:
+async def _servers(settings: Settings, *, dev: DevPlaces | None) -> AsyncIterator[tuple[str, ClientConfigProfile]]:
     """Finds the servers, or brings them along."""
     profile = load_profile()
-    if not dev:
+    if dev is None:
         if settings.redis_url is None:
             raise MemoryInvalid("REDIS_URL is not set; set it, or start with --dev, which brings its own servers")
         if profile.address is None:
@@ -143,13 +144,13 @@ async def _servers(settings: Settings, *, dev: bool) -> AsyncIterator[tuple[str,
             )
         yield settings.redis_url, profile
         return
-    async with dev_servers(redis_url=settings.redis_url, temporal_address=profile.address) as servers:
+    async with dev_servers(dev, redis_url=settings.redis_url, temporal_address=profile.address) as servers:
         settings_of = {
             "valkey": f"REDIS_URL={servers.redis_url}",
             "temporal": f"TEMPORAL_ADDRESS={servers.temporal_address}",
         }
         for name in servers.started:
-            _log.info("started %s for development; its data is in %s", name, DEFAULT_FOLDER / name)
+            _log.info("started %s for development; its data is in %s", name, dev.folder / name)
         _log.info("Redis", extra={"redis": redact_url(servers.redis_url)})
         _log.info("Temporal", extra={"temporal": servers.temporal_address})
         if servers.temporal_ui:

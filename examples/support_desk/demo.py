@@ -23,7 +23,7 @@ from script import Conversation, load_conversation
 from temporalio.client import Client
 
 from durable_memory import Memory, MemoryClient
-from durable_memory.dev import DevServers, dev_servers
+from durable_memory.dev import DevPlaces, DevServers, dev_servers
 from durable_memory.exit import leave
 
 HERE = Path(__file__).parent
@@ -236,7 +236,7 @@ async def main(*, stay: bool) -> int:
     screen = Screen()
     screen.heading("Durable Memory: a support case, two agents, one memory")
     with tempfile.TemporaryDirectory(prefix="durable-memory-demo-") as folder:
-        async with dev_servers(Path(folder)) as servers:
+        async with dev_servers(DevPlaces(Path(folder))) as servers:
             try:
                 async with asyncio.timeout(PATIENCE_SECONDS):
                     kept = await play_case(servers, screen)

@@ -13,7 +13,8 @@ local by_ids = string.find(ARGV[5], 'i', 1, true)
 local since = string.find(ARGV[5], 'v', 1, true) and ARGV[6]
 local before = string.find(ARGV[5], 'b', 1, true) and ARGV[since and 7 or 6]
 -- As for a write, a twentieth of the lifetime is not worth it; a read never shortens it.
-local prolongs = expires_at > 0 and ttl < INF and now + ttl - expires_at >= ttl / 20 and string.find(ARGV[5], 'r', 1, true)
+local prolongs = expires_at > 0 and ttl < INF and now + ttl - expires_at >= ttl / 20
+  and string.find(ARGV[5], 'r', 1, true)
 
 -- The usual read, all or the newest of a memory without tool calls and further sections: what is stored is what is shown.
 if not by_ids and not since and not before and not prolongs and tokens_at_most == INF and not shares and not stored_sections

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import psutil
 
+from durable_memory.dev.supervisor import free_ports
 from tests.integration.cli.programs import run_program
 from tests.integration.worker.workers import WorkerProcess, worker_process
 
@@ -42,6 +43,20 @@ async def test_a_worker_with_nothing_running_serves_and_leaves_nothing_behind(fo
         assert [message["content"] for message in view["messages"]] == ["Kept over a restart"]
         assert await worker.end(signal.SIGINT) == 0
     assert (folder / ".durable-memory").is_dir()
+
+
+async def test_folder_and_ports_of_the_servers_can_be_chosen(folder: Path) -> None:
+    redis, temporal, ui = free_ports(3)
+    chosen = {"--dev-folder": "kept", "--dev-redis-port": redis, "--dev-temporal-port": temporal, "--dev-ui-port": ui}
+    options = [str(part) for option in chosen.items() for part in option]
+    async with worker_process("--dev", "--log-format", "json", *options, cwd=folder, command=SCRIPT) as worker:
+        assert await addresses(worker) == {
+            "REDIS_URL": f"redis://127.0.0.1:{redis}/0",
+            "TEMPORAL_ADDRESS": f"127.0.0.1:{temporal}",
+        }
+        assert (await worker.entry(temporal_ui=None))["temporal_ui"] == f"http://127.0.0.1:{ui}"
+        await worker.text("its data is in kept/valkey")
+        assert await worker.end(signal.SIGTERM) == 0
 
 
 async def test_the_web_page_of_temporal_is_named(folder: Path, redis_url: str) -> None:

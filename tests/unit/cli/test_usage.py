@@ -57,6 +57,8 @@ async def test_version(tmp_path: Path) -> None:
         ["list", "--scope", "galaxy"],
         ["list", "thread", "--cursor", "x"],
         ["worker", "--http-port", "none"],
+        ["worker", "--dev-redis-port", "6379"],
+        ["worker", "--dev", "--dev-ui-port", "0"],
     ],
 )
 async def test_wrong_usage_ends_with_2_and_says_why(tmp_path: Path, arguments: list[str]) -> None:

@@ -11,7 +11,7 @@ import pytest
 from redis.asyncio import Redis
 from temporalio.client import Client, WorkflowExecutionStatus
 
-from durable_memory.dev import ServerStartError, dev_servers, start_valkey
+from durable_memory.dev import DevPlaces, ServerStartError, dev_servers, start_valkey
 
 
 def children() -> set[int]:
@@ -20,7 +20,7 @@ def children() -> set[int]:
 
 async def test_the_data_of_both_servers_is_there_again_at_the_next_start(tmp_path: Path) -> None:
     before = children()
-    async with dev_servers(tmp_path) as servers:
+    async with dev_servers(DevPlaces(tmp_path)) as servers:
         assert servers.started == ("valkey", "temporal")
         async with Redis.from_url(servers.redis_url) as redis:
             await redis.set("kept", "yes")
@@ -30,7 +30,7 @@ async def test_the_data_of_both_servers_is_there_again_at_the_next_start(tmp_pat
         with page:
             assert page.status == 200
     assert children() == before
-    async with dev_servers(tmp_path) as servers:
+    async with dev_servers(DevPlaces(tmp_path)) as servers:
         async with Redis.from_url(servers.redis_url) as redis:
             assert await redis.get("kept") == b"yes"
         client = await Client.connect(servers.temporal_address)
@@ -40,7 +40,9 @@ async def test_the_data_of_both_servers_is_there_again_at_the_next_start(tmp_pat
 
 async def test_a_given_server_is_used_as_it_is_and_not_started(tmp_path: Path, redis_url: str) -> None:
     before = children()
-    async with dev_servers(tmp_path / "data", redis_url=redis_url, temporal_address="temporal.example:7233") as servers:
+    async with dev_servers(
+        DevPlaces(tmp_path / "data"), redis_url=redis_url, temporal_address="temporal.example:7233"
+    ) as servers:
         assert (servers.redis_url, servers.temporal_address) == (redis_url, "temporal.example:7233")
         assert (servers.temporal_ui, servers.started) == (None, ())
         assert children() == before
@@ -52,7 +54,7 @@ async def test_a_server_that_cannot_start_stops_the_one_that_did(tmp_path: Path)
     (tmp_path / "temporal").mkdir()
     (tmp_path / "temporal" / "temporal.sqlite").write_text("no database at all, but long enough to be looked at " * 99)
     with pytest.raises(ServerStartError, match=r"^temporal ended at its start with code 1: "):
-        async with dev_servers(tmp_path):
+        async with dev_servers(DevPlaces(tmp_path)):
             pytest.fail("it started on a damaged database")
     assert children() == before
 
