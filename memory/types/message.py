@@ -157,7 +157,7 @@ class Message:
             object.__setattr__(self, "metadata", metadata)
         if not isinstance(self.pinned, bool):
             raise InvalidValue("pinned", "must be true or false")
-        if self.section is not None and self.section not in SECTIONS and not _is_section(self.section):
+        if self.section is not None and not _names_section(self.section):
             raise InvalidValue("section", "must name a section: 1 to 64 of a-z, 0-9, - and _")
         if self.priority not in PRIORITIES:
             raise InvalidValue("priority", f"must be one of {', '.join(PRIORITIES)}")
@@ -280,7 +280,11 @@ class Message:
         return cls.from_dict(known)
 
 
-_is_section: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII).fullmatch
+_SECTION_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII)
+
+
+def _names_section(value: object) -> bool:
+    return isinstance(value, str) and _SECTION_NAME.fullmatch(value) is not None
 
 
 def _clean_content(content: object) -> str | tuple[ContentPart, ...] | None:

@@ -56,6 +56,18 @@ scope: user
 persistence: {type: PERSISTENCE, ttl: 400ms, refresh_on_read: true}
 ---
 resource: memory
+id: trip
+max_tokens: 1000
+scope: user
+persistence: {type: PERSISTENCE}
+token_allocation:
+  short_term: 0.5
+  long_term: 0.2
+  system: 0.1
+  user_defined: {bookings: 0.15, notes: 0.05}
+flushing: {summary_tokens: 80, keep_last: 1}
+---
+resource: memory
 id: archive
 max_tokens: 2000000
 scope: user

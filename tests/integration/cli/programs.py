@@ -33,6 +33,12 @@ max_messages: 4
 type: message_count_based
 overflow: {max_messages: 8}
 ---
+resource: memory
+id: trip
+max_tokens: 1000
+flushing: {summary_tokens: 100}
+token_allocation: {short_term: 0.6, long_term: 0.2, system: 0.1, user_defined: {bookings: 0.1}}
+---
 resource: agent
 id: clerk
 description: Files what was said

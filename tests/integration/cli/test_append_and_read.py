@@ -105,3 +105,14 @@ async def test_wrong_json_is_refused_in_one_sentence(cli: Cli, folder: Path) -> 
 async def test_text_and_json_exclude_each_other(cli: Cli) -> None:
     for arguments in ([], ["Text", "--json", "-"], ["--json", "-", "--role", "assistant"]):
         assert (await cli("append", "thread", "k", *arguments, stdin="[]")).code == 2
+
+
+async def test_a_text_stands_in_the_section_that_is_named(cli: Cli) -> None:
+    await cli("append", "trip", "k", "Two nights in Rome, please")
+    await cli("append", "trip", "k", "Hotel Lux", "--section", "bookings")
+    view = (await cli("read", "trip", "k", "--section", "bookings", "-o", "json")).json()
+    assert [(message["section"], message["content"]) for message in view["messages"]] == [("bookings", "Hotel Lux")]
+    shown = (await cli("stats", "trip", "k")).out
+    assert f"1 message, {view['tokens']} tokens of 100" in shown
+    wrong = await cli("append", "trip", "k", "Hotel Lux", "--section", "booking")
+    assert (wrong.code, "did you mean 'bookings'" in wrong.err) == (1, True)
