@@ -21,6 +21,8 @@ def answer_of(result: object) -> Json:
 
 def carried(whose: str, answer: Json) -> Json:
     """Returns a view or a context. Refuses one that Temporal would not carry: the next attempt would give the same."""
+    if not activity.in_activity():
+        return answer
     converter = activity.payload_converter()
     size = sum(len(payload.data) for payload in converter.to_payloads([answer]))
     if size > wire.MAX_REQUEST_BYTES:

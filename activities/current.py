@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
@@ -32,6 +33,16 @@ def current_memory_client() -> MemoryClient:
             "was connected with plugins=[MemoryPlugin(...)]"
         )
     return client
+
+
+@contextmanager
+def serving(client: MemoryClient) -> Iterator[None]:
+    """Makes a client the current one, for a program that runs operations by their names without Temporal."""
+    token = _current.set(client)
+    try:
+        yield
+    finally:
+        _current.reset(token)
 
 
 def client_of_project(project: str) -> MemoryClient:

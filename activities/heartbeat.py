@@ -13,7 +13,10 @@ _DEFAULT_SECONDS = 5.0
 
 @asynccontextmanager
 async def heartbeating() -> AsyncIterator[None]:
-    """Beats at a third of the activity's heartbeat timeout while the block runs."""
+    """Beats at a third of the activity's heartbeat timeout while the block runs; outside of activities does nothing."""
+    if not activity.in_activity():
+        yield
+        return
     timeout = activity.info().heartbeat_timeout
     period = timeout.total_seconds() / 3 if timeout else _DEFAULT_SECONDS
 

@@ -39,6 +39,7 @@ STATS: Final = "memory.stats"
 HEALTH: Final = "memory.health"
 CONTEXT: Final = "memory.context"
 RECORD_AGENT_TURN: Final = "memory.record_agent_turn"
+EXECUTE: Final = "memory.execute"
 CLEANUP: Final = "memory.cleanup"
 FLUSH_BEGIN: Final = "memory.flush.begin"
 FLUSH_SUMMARIZE: Final = "memory.flush.summarize"
@@ -64,7 +65,7 @@ ACTIVITIES: Final = frozenset(
             HEALTH,
             CLEANUP,
         ),
-        *(CONTEXT, RECORD_AGENT_TURN),
+        *(CONTEXT, RECORD_AGENT_TURN, EXECUTE),
         *(FLUSH_BEGIN, FLUSH_SUMMARIZE, FLUSH_COMMIT, FLUSH_FAIL, SWEEP),
     }
 )
@@ -265,6 +266,24 @@ class RecordAgentTurnRequest:
     agent: str
     messages: list[MessageField]
     input: dict[str, Any] | None = None
+    operation_id: str | None = None
+    contract: int = CONTRACT
+
+
+@dataclass(frozen=True, slots=True)
+class ExecuteRequest:
+    """Of memory.execute: any other activity here by its name without `memory.`, such as `append`.
+
+    resource, key, input and agent are those of its `memory`, or its own; payload holds its other fields. The answer is
+    that of the activity.
+    """
+
+    operation: str
+    resource: str | None = None
+    key: str | None = None
+    input: dict[str, Any] | None = None
+    agent: str | None = None
+    payload: dict[str, Any] | None = None
     operation_id: str | None = None
     contract: int = CONTRACT
 

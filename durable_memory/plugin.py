@@ -16,8 +16,9 @@ from temporalio.plugin import SimplePlugin
 from temporalio.worker import ReplayerConfig, Worker, WorkerConfig, WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
-from durable_memory.activities import agents, conversation, flush, janitor, lifecycle, wire
+from durable_memory.activities import conversation, flush, janitor, lifecycle, wire
 from durable_memory.activities.current import ActivityInterceptor
+from durable_memory.activities.execute import PUBLIC_ACTIVITIES
 from durable_memory.activities.waker import TemporalWaker
 from durable_memory.janitor_schedule import ensure_janitor
 from durable_memory.memory.client import MemoryClient
@@ -135,7 +136,7 @@ class MemoryPlugin(SimplePlugin):
         if self._making == "writer":
             config["activities"] = [flush.summarize]
             return super().configure_worker(config)
-        activities += [*conversation.ACTIVITIES, *agents.ACTIVITIES, lifecycle.cleanup]
+        activities += [*PUBLIC_ACTIVITIES, lifecycle.cleanup]
         if config.get("task_queue") == self._task_queue:
             activities += [*flush.ACTIVITIES, *janitor.ACTIVITIES]
             config["workflows"] = [*(config.get("workflows") or []), *_WORKFLOWS]

@@ -10,7 +10,18 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from durable_memory.cli import agents, declarations, inventory, janitor, keeping, memories, transfer, upkeep, worker
+from durable_memory.cli import (
+    agents,
+    declarations,
+    execute,
+    inventory,
+    janitor,
+    keeping,
+    memories,
+    transfer,
+    upkeep,
+    worker,
+)
 from durable_memory.exit import leave
 
 app = typer.Typer(
@@ -37,6 +48,7 @@ app.command()(inventory.purge)
 app.command()(transfer.export)
 app.command("import")(transfer.import_)
 app.command()(agents.context)
+app.command()(execute.execute)
 app.command()(janitor.janitor)
 app.command()(declarations.schema)
 

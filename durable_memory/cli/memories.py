@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from durable_memory.cli import tables
+from durable_memory.cli.json_input import read_json
 from durable_memory.cli.options import AgentId, Form, Key, Memories, OperationId, Project, RedisUrl, Resource
 from durable_memory.cli.output import Output, show
 from durable_memory.cli.session import failing_in_words, with_memory
-from durable_memory.memory.errors import MemoryInvalid
-from durable_memory.memory.types import GroupBy, field_path
+from durable_memory.memory.types import GroupBy
 from durable_memory.memory.types.answers import to_json
 
 
@@ -176,30 +173,6 @@ def health(
 
 
 def _messages(file: str) -> list[Any]:
-    """Reads messages from a file or stdin; their form is checked where they enter the memory."""
-    name = "stdin" if file == "-" else file
-    try:
-        # With utf-8-sig, since some programs on Windows begin a file with a mark.
-        raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-        data = json.loads(raw.decode("utf-8-sig"), object_pairs_hook=_fields)
-    except OSError as error:
-        raise MemoryInvalid(f"{name}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise MemoryInvalid(f"{name}: is not UTF-8 text") from None
-    except json.JSONDecodeError as error:
-        raise MemoryInvalid(f"{name}:{error.lineno}: is not JSON: {error.msg}") from None
-    except RecursionError:
-        raise MemoryInvalid(f"{name}: is nested too deeply") from None
-    except ValueError:
-        raise MemoryInvalid(f"{name}: holds a number of too many digits; send it as text") from None
+    """Reads messages; their form is checked where they enter the memory."""
+    data = read_json(file)
     return data if isinstance(data, list) else [data]
-
-
-def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Makes an object; what stands twice in it would silently lose one of its values."""
-    fields = dict(pairs)
-    if len(fields) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise MemoryInvalid(f"{field_path('', twice).removeprefix('.')}: stands twice in one object")
-    return fields

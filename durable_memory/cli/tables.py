@@ -187,6 +187,8 @@ def activities_table(schema: Mapping[str, Any]) -> Table:
     """The public activities, with the fields of their requests and answers; a field that may be left out has a `?`."""
 
     def listed(side: Mapping[str, str]) -> str:
+        if "$ref" not in side:
+            return "those of the activity that is named"
         definition = schema["$defs"][side["$ref"].rpartition("/")[2]]
         required = definition["required"]
         return ", ".join(name if name in required else f"{name}?" for name in definition["properties"])

@@ -10,6 +10,7 @@ import typer.main
 
 from durable_memory import Agent, AgentMemories, AgentMemory, Memory
 from durable_memory.activities import agents, conversation
+from durable_memory.activities.execute import PUBLIC_ACTIVITIES
 from durable_memory.cli.app import app
 from durable_memory.memory import errors
 
@@ -43,13 +44,18 @@ def test_every_method_of_the_handles_is_listed() -> None:
 def test_every_activity_is_listed() -> None:
     assert column("activity") == names_of(conversation.ACTIVITIES)
     assert column("activity", AGENTS) == names_of(agents.ACTIVITIES)
+    others = names_of(PUBLIC_ACTIVITIES) - names_of(conversation.ACTIVITIES) - names_of(agents.ACTIVITIES)
+    assert [name for name in others if f"`{name}`" not in PAGE] == []
 
 
 def test_every_command_is_listed() -> None:
     commands = typer.main.get_group(app).commands
+    assert "`durable-memory execute" in PAGE
     others = re.search(r"The commands (.*?) have no counterpart", PAGE)
     assert others is not None
-    assert column("command") | column("command", AGENTS) | set(re.findall(r"`(\w+)`", others[1])) == set(commands)
+    assert column("command") | column("command", AGENTS) | set(re.findall(r"`(\w+)`", others[1])) == set(commands) - {
+        "execute"
+    }
 
 
 def test_every_error_is_listed_with_whether_it_is_retried() -> None:

@@ -17,6 +17,7 @@ export interface MemoryActivities {
   'memory.health': (request: HealthRequest) => Promise<MemoryHealth>;
   'memory.context': (request: ContextRequest) => Promise<AgentContext>;
   'memory.record_agent_turn': (request: RecordAgentTurnRequest) => Promise<AgentTurn>;
+  'memory.execute': (request: ExecuteRequest) => Promise<Record<string, unknown>>;
 }
 
 export interface AgentContext {
@@ -96,6 +97,17 @@ export interface DeleteResult {
   removed: string[];
   not_found: string[];
   covered: Record<string, string>;
+}
+
+export interface ExecuteRequest {
+  operation: string;
+  resource?: string | null;
+  key?: string | null;
+  input?: Record<string, unknown> | null;
+  agent?: string | null;
+  payload?: Record<string, unknown> | null;
+  operation_id?: string | null;
+  contract?: number;
 }
 
 export type FinalErrorType =
@@ -197,6 +209,7 @@ export interface Message {
   section?: string;
   tokens?: number;
   tokens_estimated?: boolean;
+  truncated_from?: number;
   created_at?: string;
   provenance?: Provenance;
   priority?: 'low' | 'normal' | 'high' | 'critical';
@@ -215,6 +228,7 @@ export interface MessageInput {
   section?: unknown;
   tokens?: unknown;
   tokens_estimated?: unknown;
+  truncated_from?: unknown;
   created_at?: unknown;
   provenance?: unknown;
   priority?: 'low' | 'normal' | 'high' | 'critical';

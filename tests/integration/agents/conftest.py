@@ -14,7 +14,7 @@ from temporalio.worker import Worker
 
 from durable_memory import AgentRef, MemoryClient, MemoryPlugin, Message, Registry, current_memory_client
 from tests.integration.agents.declared import declarations
-from tests.integration.agents.flows import RecordAndBreak, TakeATurn, UseAs
+from tests.integration.agents.flows import CallByName, RecordAndBreak, TakeATurn, UseAs
 
 
 def unique(word: str) -> str:
@@ -88,7 +88,7 @@ async def desk(temporal_address: str, redis_url: str, in_redis: MemoryClient) ->
     async with Worker(
         temporal,
         task_queue=queue,
-        workflows=[UseAs, TakeATurn, RecordAndBreak],
+        workflows=[UseAs, TakeATurn, RecordAndBreak, CallByName],
         activities=[look_by_reference, record_and_break],
     ):
         yield Desk(temporal, in_redis, queue)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from typing import Any
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError
@@ -69,3 +70,20 @@ class RecordAndBreak:
             "record_and_break", user, start_to_close_timeout=timedelta(seconds=10), result_type=list[bool]
         )
         return held
+
+
+@workflow.defn
+class CallByName:
+    """Sends a request as it is, as a caller in another language does."""
+
+    @workflow.run
+    async def run(self, activity: str, request: dict[str, Any]) -> dict[str, Any]:
+        """Returns the answer."""
+        answer: dict[str, Any] = await workflow.execute_activity(
+            activity,
+            request,
+            start_to_close_timeout=timedelta(seconds=10),
+            heartbeat_timeout=timedelta(seconds=5),
+            result_type=dict[str, Any],
+        )
+        return answer

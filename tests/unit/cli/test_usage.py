@@ -26,6 +26,7 @@ VERBS = (
     "export",
     "import",
     "context",
+    "execute",
     "janitor",
     "schema",
 )

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from temporalio import activity
 
-from durable_memory.activities import agents, conversation
+from durable_memory.activities.execute import PUBLIC_ACTIVITIES
 from durable_memory.activities.parsing import parse
 from durable_memory.activities.wire_schema import PUBLIC, wire_schema
 from durable_memory.memory.errors import MemoryInvalid
@@ -36,9 +36,7 @@ def test_the_committed_file_is_what_the_types_give() -> None:
 
 def test_it_is_a_schema_that_names_every_public_activity() -> None:
     Draft202012Validator.check_schema(SCHEMA)
-    definitions = [
-        activity._Definition.must_from_callable(each) for each in (*conversation.ACTIVITIES, *agents.ACTIVITIES)
-    ]
+    definitions = [activity._Definition.must_from_callable(each) for each in PUBLIC_ACTIVITIES]
     assert list(SCHEMA["properties"]) == list(PUBLIC) == [each.name for each in definitions]
 
 

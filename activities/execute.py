@@ -1,0 +1,85 @@
+"""memory.execute: any public operation by its name, for callers whose steps are data, as in YAML.
+
+It builds the request of the operation's own activity and hands it over, so that the checks are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import fields
+from typing import Any, Final, TypeAlias
+
+from temporalio import activity
+
+from durable_memory.activities import agents, conversation, wire
+from durable_memory.activities.answers import Json
+from durable_memory.activities.parsing import parse
+from durable_memory.activities.wire_schema import PUBLIC
+from durable_memory.memory.errors import MemoryInvalid
+from durable_memory.memory.types import did_you_mean
+
+Operation: TypeAlias = Callable[[Any], Awaitable[Json]]
+
+_PREFIX: Final = "memory."
+_BESIDE: Final = ("memory", "agent", "input", "operation_id", "contract")
+"""What stands beside the payload, and not in it."""
+
+
+def _by_name() -> dict[str, Operation]:
+    functions: tuple[Operation, ...] = (*conversation.ACTIVITIES, *agents.ACTIVITIES)
+    named = {getattr(each, "__temporal_activity_definition").name: each for each in functions}
+    return {name.removeprefix(_PREFIX): named[name] for name in PUBLIC if name != wire.EXECUTE}
+
+
+OPERATIONS: Final[Mapping[str, Operation]] = _by_name()
+"""What may be executed: each public activity, by its name without `memory.`."""
+
+
+@activity.defn(name=wire.EXECUTE)
+async def execute(request: Any = None) -> Json:
+    """Runs an operation and returns its answer; see wire.ExecuteRequest."""
+    return await run_operation(request)
+
+
+async def run_operation(request: object) -> Json:
+    """Runs the operation that a request of memory.execute names, with the current client.
+
+    Raises MemoryInvalid for an unknown operation and what does not belong to this one, and what the operation raises.
+    """
+    asked = parse(wire.ExecuteRequest, request)
+    name = asked.operation
+    operation = OPERATIONS.get(name)
+    if operation is None:
+        near = did_you_mean(name.removeprefix(_PREFIX), tuple(OPERATIONS))
+        raise MemoryInvalid(f"operation: is not one of {', '.join(OPERATIONS)}{near}")
+    return await operation(_request(asked, {item.name for item in fields(PUBLIC[_PREFIX + name][0])}))
+
+
+def _request(asked: wire.ExecuteRequest, taken: set[str]) -> Json:
+    """Returns the request of the operation's own activity; `taken` are its fields."""
+    payload = dict(asked.payload or {})
+    for field in _BESIDE:
+        if field in payload:
+            raise MemoryInvalid(f"payload.{field}: stands beside the payload, not in it")
+    given = _given(asked, "operation_id")
+    if "memory" in taken:
+        if asked.resource is None:
+            raise MemoryInvalid(f"resource: is missing; {asked.operation} works on one memory")
+        given["memory"] = _given(asked, "resource", "key", "input", "agent")
+    else:
+        if asked.agent is None:
+            raise MemoryInvalid(f"agent: is missing; {asked.operation} works on all memories of an agent")
+        given.update(_given(asked, "resource", "key", "input", "agent"))
+    for field in given:
+        if field not in taken:
+            raise MemoryInvalid(f"{field}: is nothing that {asked.operation} takes; remove it")
+    return {**payload, **given, "contract": asked.contract}
+
+
+def _given(asked: wire.ExecuteRequest, *names: str) -> Json:
+    values = {name: getattr(asked, name) for name in names}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+PUBLIC_ACTIVITIES: Final[tuple[Operation, ...]] = (*conversation.ACTIVITIES, *agents.ACTIVITIES, execute)
+"""What every worker with the plugin runs on its own queue."""

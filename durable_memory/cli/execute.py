@@ -1,0 +1,40 @@
+"""The command that runs any operation by its name, from a request in JSON."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from durable_memory.cli.json_input import read_json
+from durable_memory.cli.options import Memories, Project, RedisUrl
+from durable_memory.cli.output import print_json
+from durable_memory.cli.session import failing_in_words, refuse_in_memory, with_client
+from durable_memory.memory.client import MemoryClient
+
+
+def execute(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE|-", help="A request of memory.execute; - is stdin.", show_default=False)
+    ],
+    *,
+    redis_url: RedisUrl = None,
+    project: Project = None,
+    memories: Memories = None,
+) -> None:
+    """Run any operation by its name, and print its answer as JSON."""
+    # Temporal's SDK comes with it, which other commands need not wait for.
+    from durable_memory.activities.current import serving  # noqa: PLC0415
+    from durable_memory.activities.execute import run_operation  # noqa: PLC0415
+
+    with failing_in_words():
+        request = read_json(file)
+
+    async def run(client: MemoryClient) -> dict[str, Any]:
+        for resource in client.registry.memories():
+            if isinstance(request, dict) and resource.id == request.get("resource"):
+                refuse_in_memory(resource)
+        with serving(client):
+            return await run_operation(request)
+
+    print_json(with_client(run, redis_url=redis_url, project=project, memories=memories))
