@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import uuid
 from collections.abc import AsyncIterator
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from temporalio.api.deployment.v1 import WorkerDeploymentInfo
@@ -14,6 +16,7 @@ from temporalio.client import Client, WorkflowHandle
 from temporalio.service import RPCError
 
 from durable_memory import Memory, MemoryClient, Registry
+from durable_memory.activities import wire
 from durable_memory.activities.waker import TemporalWaker, flusher_id
 from durable_memory.memory.stores.port import Batch
 from tests.integration.worker.conftest import StartWorker
@@ -107,6 +110,35 @@ async def test_its_version_is_known_to_the_server_and_flushes_once_it_is_current
         await flusher.result()
         assert await version_of(flusher) == "build-1"
     assert (await memory.stats()).messages["long_term"] == 1
+
+
+async def test_slow_summaries_of_a_version_are_written_on_their_own_queue(
+    start_worker: StartWorker,
+    folder: Path,
+    temporal_client: Client,
+    project: str,
+    deployment: Deployment,
+    memory: Memory,
+) -> None:
+    (folder / "brief.py").write_text(
+        "class Brief:\n"
+        "    max_input_tokens = None\n"
+        "    async def summarize(self, request):\n"
+        "        return f'My words on {len(request.messages)} messages.'\n"
+    )
+    async with start_worker("--summarizer", "brief:Brief", **deployment.environment("build-1")) as worker:
+        await worker.ready()
+        await deployment.make_current("build-1")
+        flusher = await woken(temporal_client, project, memory)
+        async with asyncio.timeout(60):
+            await flusher.result()
+        queues = {
+            event.activity_task_scheduled_event_attributes.task_queue.name
+            for event in (await flusher.fetch_history()).events
+            if event.activity_task_scheduled_event_attributes.activity_type.name == wire.FLUSH_SUMMARIZE
+        }
+        assert queues == {f"{project}-summaries"}
+    assert "My words on" in (await memory.read()).messages[0].text
 
 
 async def test_a_flusher_that_an_older_version_began_is_finished_by_the_current_one(
