@@ -42,6 +42,7 @@ def append_table(resource: str, key: str, result: AppendResult) -> Table:
     """The answer to an append."""
     rows = [
         ("appended", counted(len(result.ids), "message")),
+        ("not kept", counted(result.dropped, "message") if result.dropped else ""),
         ("already", "this operation id was applied before; nothing changed" if result.already_applied else ""),
         ("id" if len(result.ids) == 1 else "ids", _ids(result.ids)),
         ("view now", _size(result.messages, result.tokens)),

@@ -7,7 +7,7 @@ from typing import Final
 
 from durable_memory.memory.privacy.entities import Span
 
-_SEPARATORS: Final = " -."
+_SEPARATORS: Final = " -.\n"
 _MAX_SEPARATORS: Final = 2
 _SHORTEST_CARD: Final = 14
 _LONGEST_CARD: Final = 19
@@ -65,13 +65,20 @@ def _groups(text: str, start: int, end: int) -> Iterator[Span]:
         position = stop + 1
 
 
+def _is_single(group: Span) -> bool:
+    return group[1] - group[0] == 1
+
+
 def _card_at(text: str, groups: list[Span], index: int) -> int | None:
     """Returns the last group of the longest card that begins with group `index`."""
     digits = ""
     last: int | None = None
+    single = _is_single(groups[index])
     if text[groups[index][0]] not in _FIRST_DIGITS:
         return None
     for place in range(index, len(groups)):
+        if _is_single(groups[place]) != single:
+            break  # digits that stand alone and digits that do not are no one number
         digits += text[groups[place][0] : groups[place][1]]
         if len(digits) > _LONGEST_CARD:
             break

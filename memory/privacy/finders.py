@@ -36,7 +36,7 @@ _RECOGNISERS: Final = (
     *PEOPLE,
     *MACHINES,
     *KEYS,
-    Recogniser("credit_card", r"\b[0-9](?:[ .\-]{0,2}[0-9]){13,}\b", cards),
+    Recogniser("credit_card", r"\b[0-9](?:[ .\-\n]{0,2}[0-9]){13,}\b", cards),
     Recogniser("iban", r"\b[A-Za-z]{2}[0-9]{2}", ibans),
 )
 

@@ -8,7 +8,6 @@ from typing import Final
 from durable_memory.memory.privacy.entities import Recogniser, Span
 
 _SHAPES: Final = (
-    r"sk-(?:[A-Za-z0-9]+-)*[A-Za-z0-9_\-]{20,}",  # OpenAI, Anthropic, OpenRouter, and who followed them
     r"(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,}",  # Stripe
     r"whsec_[A-Za-z0-9+/=]{16,}",
     r"gh[oprsu]_[A-Za-z0-9]{30,}",  # GitHub
@@ -20,6 +19,7 @@ _SHAPES: Final = (
     r"GOCSPX-[A-Za-z0-9_\-]{20,}",
     r"xox[abeoprs](?:\.xox[abeoprs])?-[A-Za-z0-9\-]{10,}",  # Slack
     r"xapp-[0-9]-[A-Za-z0-9\-]{10,}",
+    r"hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/]{20,}",
     r"eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]{8,}(?:\.[A-Za-z0-9_\-]*){0,3}",  # JSON web tokens
     r"SG\.[A-Za-z0-9_\-]{16,}\.[A-Za-z0-9_\-]{16,}",  # SendGrid
     r"npm_[A-Za-z0-9]{30,}",
@@ -50,6 +50,7 @@ _NAMES: Final = (
     r"(?:api|access|secret|auth|client|private|account|signing|encryption|bearer|refresh|id|session|shared)"
     r"[ _\-]?(?:access[ _\-]?)?(?:key|token|secret)|token|secret"
 )
+_FEWEST_DIGITS: Final = 3
 _SHORTEST_NAMED: Final = 12
 _SHORTEST_BEARER: Final = 12
 
@@ -70,7 +71,15 @@ def _random(text: str, start: int, end: int) -> Iterator[Span]:
         yield start, end
 
 
+def _of_a_model(text: str, start: int, end: int) -> Iterator[Span]:
+    """Yields what has several digits: classes of style sheets begin with sk- too."""
+    if sum(character.isdigit() for character in text[start:end]) >= _FEWEST_DIGITS:
+        yield from _shaped(text, start, end)
+
+
 KEYS: Final = (
+    # OpenAI, Anthropic, OpenRouter, and who followed them.
+    Recogniser("api_key", r"sk-[A-Za-z0-9_\-]{20,}", _of_a_model),
     Recogniser("api_key", "|".join(_SHAPES), _shaped),
     Recogniser(
         "api_key",

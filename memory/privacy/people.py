@@ -24,6 +24,7 @@ _DATE: Final = re.compile(
 )
 _JOINED_BEFORE: Final = re.compile(r"\w$|[0-9][.\-/]$", re.ASCII)
 _NUMBER_BEFORE: Final = re.compile(r"[0-9][ .\-/]{1,2}$", re.ASCII)
+_LONG_GROUP: Final = re.compile(r"[0-9]{3}", re.ASCII)
 _PAIR_AFTER: Final = re.compile(r"[ .\-/][0-9]{2}\b", re.ASCII)
 _JOINED_AFTER: Final = re.compile(r"\w|[.\-/][0-9]", re.ASCII)
 
@@ -68,17 +69,18 @@ def _international(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _national(text: str, start: int, end: int) -> Iterator[Span]:
-    """Yields a number with its trunk 0, but no date."""
+    """Yields a number with its trunk 0, but no date, and no row of short numbers."""
     number = _number(text, start, end, _SHORTEST_NATIONAL)
-    if number is not None and not _DATE.match(text[start:end]):
+    if number is not None and not _DATE.match(text[start:end]) and _LONG_GROUP.search(text, *number):
         yield number
 
 
 def _in_pairs(text: str, start: int, end: int) -> Iterator[Span]:
     """Yields a number in groups that others have too, unless it is a part of a longer row of them."""
+    number = _number(text, start, end, _SHORTEST_NATIONAL)
     before = _NUMBER_BEFORE.search(text[max(0, start - 3) : start])
-    if before is None and _PAIR_AFTER.match(text, end) is None:
-        yield from _national(text, start, end)
+    if number is not None and before is None and _PAIR_AFTER.match(text, end) is None:
+        yield number
 
 
 def _american(text: str, start: int, end: int) -> Iterator[Span]:

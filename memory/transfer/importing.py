@@ -117,7 +117,7 @@ class Import:
         if result.already_applied:
             self._already += len(group.lines)
         else:
-            self._appended += len(group.lines)
+            self._appended += len(group.lines) - result.dropped
             self._evicted += result.evicted
             self._summaries += sum(line.summary for line in group.lines)
 

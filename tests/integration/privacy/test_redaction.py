@@ -182,3 +182,16 @@ async def test_a_write_of_nothing_that_is_kept_is_refused(client: MemoryClient, 
         await memory.write([Message.system("Be kind."), Message.assistant("Hello.")])
     assert (await memory.write(["Hi", Message.assistant("Hello.")])).dropped == 1
     assert [message.text for message in (await memory.read()).messages] == ["Hi"]
+
+
+async def test_what_is_imported_is_redacted_and_left_out_like_what_is_appended(
+    client: MemoryClient, kept: Kept, key: str
+) -> None:
+    await client.memory("open", key).append([f"I am {EMAIL}", CALL, RESULT])
+    lines = [line async for line in client.export_messages("open", key=key)]
+    redacted = await client.import_messages(lines, resource="private")
+    assert (redacted.messages, redacted.faults) == (3, 0)
+    assert (await client.memory("private", key).read()).messages[0].text == "I am [redacted]"
+    without_tools = await client.import_messages(lines, resource="no-tools")
+    assert (without_tools.messages, without_tools.faults) == (1, 0)
+    assert await kept.redis.keys(f"*private/{key}*")

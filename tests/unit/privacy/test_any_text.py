@@ -51,7 +51,7 @@ JSON = st.recursive(
 @given(TEXTS, st.sampled_from(REDACTORS), TEXTS)
 @example("01 " * 40, REDACTORS[0], "")
 @example("ab", REDACTORS[3 * len(MARKERS)], "")
-@settings(max_examples=400)
+@settings(max_examples=200)
 def test_a_text_is_redacted_once_and_for_all(text: str, redactor: TextRedactor, label: str) -> None:
     once = redactor.redact(text, label)
     again = redactor.redact(once.text, label)
@@ -60,7 +60,7 @@ def test_a_text_is_redacted_once_and_for_all(text: str, redactor: TextRedactor, 
 
 
 @given(st.dictionaries(TEXTS, JSON, max_size=4), st.sampled_from(REDACTORS))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_so_are_messages_and_json_in_them_stays_json(data: dict[str, Any], redactor: TextRedactor) -> None:
     written = json.dumps(data)
     message = Message.from_dict(
