@@ -253,6 +253,7 @@ class MemoryClient(AllMemories):
     async def close(self) -> None:
         """Closes the connections."""
         await self._summarizers.close()
+        await self._counters.close()
         for backend in self._backends.values():
             await backend.store.close()
 

@@ -67,6 +67,7 @@ class Memory:
             resource.keywords,
             resource.privacy,
             truncates=resource.oversize == "truncate",
+            calibration=services.counters.calibration(resource.counting),
         )
 
     @property

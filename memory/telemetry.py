@@ -56,6 +56,7 @@ _lost_leases = _meter.create_counter("memory_lease_lost", description="Flushes w
 _estimated = _meter.create_counter("memory_tokens_estimated", description="Messages whose tokens were estimated")
 _redactions = _meter.create_counter("memory_redactions", description="Secrets taken out before storing, by kind")
 _truncated = _meter.create_counter("memory_truncations", description="Messages whose text was cut to fit")
+_calibrations = _meter.create_counter("memory_token_calibrations", description="Requests to counting endpoints")
 _janitor_actions = _meter.create_counter("memory_janitor_actions", description="What sweeps of the janitor did")
 _breaker_changes = _meter.create_counter("memory_breaker_changes", description="Changes of state of circuit breakers")
 _breaker_rejections = _meter.create_counter(
@@ -157,6 +158,11 @@ def count_redactions(resource: str, found: Mapping[str, int]) -> None:
     """Counts what a privacy policy took out: by the entity that was recognised, or `pattern`."""
     for kind, times in found.items():
         _redactions.add(times, {"resource": resource, "kind": kind})
+
+
+def count_calibration(provider: str, outcome: str) -> None:
+    """Counts a request to a provider's counting endpoint: `ok`, or why it gave no number."""
+    _calibrations.add(1, {"provider": provider, "outcome": outcome})
 
 
 def count_truncated(resource: str, messages: int) -> None:

@@ -16,6 +16,7 @@ from durable_memory.memory.limits import Limits
 from durable_memory.memory.privacy.stage import Privacy
 from durable_memory.memory.services import Services
 from durable_memory.memory.stores.port import Entry, Operation
+from durable_memory.memory.tokens.calibration import Calibration
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.types import AppendResult, MessageInput
 
@@ -25,7 +26,8 @@ class Writing:
     """The writing side of one memory, as one caller sees it.
 
     agent: signs messages that name no author. keywords: raise the priority of messages. privacy: what is taken out of
-    messages before they are stored. truncates: what is too large is cut, not refused.
+    messages before they are stored. truncates: what is too large is cut, not refused. calibration: is offered what was
+    stored.
     """
 
     services: Services
@@ -37,6 +39,7 @@ class Writing:
     keywords: Keywords | None
     privacy: Privacy | None
     truncates: bool
+    calibration: Calibration | None
 
     def attempt(self, operation_id: str | None) -> Attempt:
         """Names the next call.
@@ -118,6 +121,8 @@ class Writing:
                 if cut is None:
                     raise
                 admitted = cut
+        if self.calibration is not None and not result.already_applied:
+            self.calibration.offer(admitted.messages)
         if self.truncates and not result.already_applied:
             telemetry.count_truncated(self.id.resource, sum(m.truncated_from is not None for m in admitted.messages))
         return admitted, await self.written(result, admitted)

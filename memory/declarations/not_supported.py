@@ -1,4 +1,4 @@
-"""Fields that are known but refused, by their paths: what later versions will have, and what will never be."""
+"""Fields that are known but refused, by their paths: what other products have and this one never will."""
 
 from __future__ import annotations
 
@@ -8,15 +8,12 @@ from typing import Final, TypeAlias
 Kind: TypeAlias = str
 """`memory` or `agent`: what the document declares."""
 
-NOT_YET: Final = "is not supported in this version"
 _NO_LOCK: Final = "does not exist: append and clear need no lock, each is one atomic step; remove it"
 
 FIELDS: Final[Mapping[Kind, Mapping[str, str]]] = {
     "memory": {
         "locking.append_ttl": _NO_LOCK,
         "locking.clear_ttl": _NO_LOCK,
-        "token_provider.api_key_env": f"{NOT_YET}; tokens are estimated without asking the provider",
-        "token_provider.endpoint": f"{NOT_YET}; tokens are estimated without asking the provider",
     },
 }
 """Refused fields, each with the problem that is reported."""

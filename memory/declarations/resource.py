@@ -1,6 +1,6 @@
 """The document `resource: memory`: budget, policy, flush, persistence and lifetime of a memory resource.
 
-Every field has an effect. Fields and values that later versions will have are refused by name, see `not_supported`.
+Every field has an effect.
 """
 
 from __future__ import annotations

@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Final, Literal
-from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 from durable_memory.memory.declarations.declaration import Count, Declaration
 from durable_memory.memory.declarations.durations import Duration
+from durable_memory.memory.declarations.provider_access import Endpoint, Variable
 from durable_memory.memory.tokens.models import find_model
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ DEFAULT_INPUT_TOKENS: Final = 16_000
 DEFAULT_TIMEOUT: Final = timedelta(minutes=2)
 _MODEL_PATTERN: Final = r"^(openai|anthropic):[!-~]{1,200}$"
 _MODEL: Final = re.compile(_MODEL_PATTERN.strip("^$"), re.ASCII)
-_VARIABLE_PATTERN: Final = "^[A-Za-z_][A-Za-z0-9_]{0,99}$"
-_VARIABLE: Final = re.compile(_VARIABLE_PATTERN.strip("^$"), re.ASCII)
 _LONGEST_TIMEOUT: Final = timedelta(minutes=5)
 _SMALLEST_INPUT: Final = 256
 _MAX_PROMPT: Final = 8_000
@@ -36,25 +34,6 @@ def _checked_model(value: str) -> str:
         raise ValueError(
             "must be openai:<model> or anthropic:<model>; any service with OpenAI's API is openai:<model> with endpoint"
         )
-    return value
-
-
-def _checked_variable(value: str) -> str:
-    if _VARIABLE.fullmatch(value) is None:
-        raise ValueError("must be the name of an environment variable, such as OPENAI_API_KEY, and never a key itself")
-    return value
-
-
-def _checked_endpoint(value: str) -> str:
-    try:
-        parts = urlsplit(value)
-        port_is_right = parts.port is None or parts.port > 0
-    except ValueError:
-        parts, port_is_right = urlsplit(""), False
-    if parts.scheme not in ("http", "https") or not parts.hostname or not port_is_right or " " in value:
-        raise ValueError("must be a URL such as https://llm.example.com/v1")
-    if parts.username is not None or parts.query or parts.fragment:
-        raise ValueError("must hold no user, password or query; name the variable of a key in api_key_env")
     return value
 
 
@@ -81,18 +60,10 @@ class SummarizerChoice(Declaration):
     """What a summary is to say, in place of our own words. That the conversation is data, and how long the summary may
     be, is always added."""
 
-    endpoint: Annotated[
-        str | None,
-        AfterValidator(lambda value: value if value is None else _checked_endpoint(value)),
-        WithJsonSchema({"type": "string", "format": "uri"}),
-    ] = None
+    endpoint: Endpoint | None = None
     """Where the model is served, if not by its provider: the base URL of an API like OpenAI's or Anthropic's."""
 
-    api_key_env: Annotated[
-        str | None,
-        AfterValidator(lambda value: value if value is None else _checked_variable(value)),
-        WithJsonSchema({"type": "string", "pattern": _VARIABLE_PATTERN}),
-    ] = None
+    api_key_env: Variable | None = None
     """Names the environment variable that holds the key. Default: the provider's own; none where endpoint is given."""
 
     max_input_tokens: Annotated[int, Field(ge=_SMALLEST_INPUT, le=10_000_000)] = DEFAULT_INPUT_TOKENS

@@ -7,7 +7,10 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from durable_memory.memory.declarations.declaration import Count, Declaration
-from durable_memory.memory.tokens.counting import Counting, counting_of
+from durable_memory.memory.declarations.provider_access import Endpoint, Variable
+from durable_memory.memory.tokens.counting import DEFAULT_ENCODING, Counting
+from durable_memory.memory.tokens.endpoint import COUNTING_PROVIDERS
+from durable_memory.memory.tokens.endpoint import Endpoint as CountingEndpoint
 from durable_memory.memory.tokens.models import OTHER_FACTOR, EncodingName, Model, Provider, find_model, unknown_model
 
 _ANY_ENCODING: Final = ("openai", "other")
@@ -40,6 +43,13 @@ class TokenProvider(Declaration):
     """How tokens are estimated where no published tokenizer counts them: `tiktoken` takes those of o200k_base times
     a factor, `bytes` a third of the bytes, without loading a tokenizer."""
 
+    api_key_env: Variable | None = None
+    """Names the environment variable with the key for the provider's counting endpoint, which then corrects the
+    estimates now and then: of anthropic and google."""
+
+    endpoint: Endpoint | None = None
+    """The base URL of that endpoint if it is not the provider's own; without api_key_env it is asked without a key."""
+
     settings: TokenProviderSettings = TokenProviderSettings()
 
     @property
@@ -55,10 +65,10 @@ class TokenProvider(Declaration):
         if exact is not None:
             return Counting(exact)
         if self.fallback == "bytes":
-            return Counting(None)
+            return Counting(None, 1.0, self._asked)
         known = self._known
         factor = self.settings.estimate_factor or (known.factor if known else OTHER_FACTOR)
-        return counting_of(Model(self.context_window, None, factor))
+        return Counting(DEFAULT_ENCODING, factor, self._asked)
 
     def problems(self) -> list[tuple[str, str]]:
         """Returns every (path, problem) that none of its fields has alone."""
@@ -78,7 +88,21 @@ class TokenProvider(Declaration):
                 found.append((path, f"has no effect: the model is counted exactly, by {self._exact}; remove it"))
         if settings.estimate_factor is not None and self._exact is None and self.fallback == "bytes":
             found.append(("settings.estimate_factor", "has no effect where fallback is bytes; remove one of them"))
+        for path, value in (("api_key_env", self.api_key_env), ("endpoint", self.endpoint)):
+            if value is not None and self.provider not in COUNTING_PROVIDERS:
+                asked = " and ".join(COUNTING_PROVIDERS)
+                found.append((path, f"has no effect: only {asked} are asked for counts; remove it"))
         return found
+
+    @property
+    def _asked(self) -> CountingEndpoint | None:
+        """The endpoint that corrects the estimates, if it may be asked."""
+        if self.api_key_env is None and self.endpoint is None:
+            return None
+        for provider in COUNTING_PROVIDERS:
+            if provider == self.provider:
+                return CountingEndpoint(provider, self.model, self.endpoint, self.api_key_env)
+        return None
 
     @property
     def _known(self) -> Model | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from durable_memory.memory.tokens.calibration import Calibration
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.tokens.counting import DEFAULT_COUNTING, Counting
 from durable_memory.memory.tokens.estimating import ByteCounter, ScaledCounter
@@ -17,6 +18,7 @@ class Counters:
         """default: what counts for resources that declare no token_provider; by o200k_base if it is not given."""
         self._default = make_counter(DEFAULT_COUNTING) if default is None else default
         self._made: dict[Counting, TokenCounter] = {}
+        self._calibrations: dict[Counting, Calibration] = {}
 
     def of(self, counting: Counting | None) -> TokenCounter:
         """Returns the counter for a way of counting; None is that of resources which declare none."""
@@ -25,14 +27,23 @@ class Counters:
         counter = self._made.get(counting)
         if counter is None:
             counter = self._made[counting] = make_counter(counting)
+            if counting.endpoint is not None and isinstance(counter, ScaledCounter):
+                self._calibrations[counting] = Calibration(counting.endpoint, counter)
         return counter
+
+    def calibration(self, counting: Counting | None) -> Calibration | None:
+        """Returns what is to be offered messages that were stored, for a way of counting that a provider corrects."""
+        return None if counting is None else self._calibrations.get(counting)
+
+    async def close(self) -> None:
+        """Gives up requests to providers."""
+        for calibration in self._calibrations.values():
+            await calibration.close()
 
 
 def make_counter(counting: Counting) -> TokenCounter:
     """Returns a counter; loads nothing yet."""
-    if counting.encoding is None:
-        return ByteCounter()
-    counter = TiktokenCounter(counting.encoding)
+    counter = ByteCounter() if counting.encoding is None else TiktokenCounter(counting.encoding)
     return counter if counting.factor is None else ScaledCounter(counter, counting.factor)
 
 

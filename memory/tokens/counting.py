@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final, get_args
 
 from durable_memory.memory.errors import MemoryInvalid
+from durable_memory.memory.tokens.endpoint import Endpoint
 from durable_memory.memory.tokens.models import MODELS, EncodingName, Model, find_model
 from durable_memory.memory.types import did_you_mean
 
@@ -19,11 +20,13 @@ class Counting:
     """A way to count. Equal ways share a counter.
 
     encoding: the tokenizer; None counts a third of the bytes, without any. factor: None where the tokenizer is the
-    model's own; else the counts are estimates, and so many times what it counts.
+    model's own; else the counts are estimates, and so many times what it counts. endpoint: corrects the factor now and
+    then.
     """
 
     encoding: EncodingName | None = DEFAULT_ENCODING
     factor: float | None = None
+    endpoint: Endpoint | None = None
 
 
 DEFAULT_COUNTING: Final = Counting()

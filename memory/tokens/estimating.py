@@ -12,22 +12,25 @@ from durable_memory.memory.types import Message
 
 
 class ScaledCounter:
-    """A TokenCounter that takes the counts of another model's tokenizer times a factor, rounded up, as estimates."""
+    """A TokenCounter that takes the counts of another one times a factor, rounded up, as estimates.
+
+    The factor may change; what was counted keeps its tokens.
+    """
 
     def __init__(self, counter: TokenCounter, factor: float) -> None:
-        self._counter = counter
-        self._factor = factor
+        self.base = counter
+        self.factor = factor
 
     async def count(self, messages: Sequence[Message]) -> list[Count]:
         """See TokenCounter."""
-        return [self._scaled(count) for count in await self._counter.count(messages)]
+        return [self._scaled(count) for count in await self.base.count(messages)]
 
     async def count_text(self, text: str) -> Count:
         """See TokenCounter."""
-        return self._scaled(await self._counter.count_text(text))
+        return self._scaled(await self.base.count_text(text))
 
     def _scaled(self, count: Count) -> Count:
-        return Count(math.ceil(count.tokens * self._factor), estimated=True)
+        return Count(math.ceil(count.tokens * self.factor), estimated=True)
 
 
 class ByteCounter:

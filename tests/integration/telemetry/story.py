@@ -25,7 +25,10 @@ from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.janitor.sweep import Janitor
 from durable_memory.memory.limits import BreakerLimits
 from durable_memory.memory.stores.breaker import Breaker
+from durable_memory.memory.tokens.calibration import Calibration
 from durable_memory.memory.tokens.encodings import Encodings
+from durable_memory.memory.tokens.endpoint import Endpoint
+from durable_memory.memory.tokens.estimating import ScaledCounter
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from durable_memory.memory.types import Message
 from durable_memory.worker.metrics import WorkerMetrics
@@ -88,10 +91,19 @@ async def play(client: MemoryClient, redis_url: str, temporal: Client) -> None:
     await _break()
     await _reload()
     await _ask_a_model()
+    await _calibrate()
 
 
 async def _reload() -> None:
     await Watch([SHIPPED]).reload(lambda _: None)
+
+
+async def _calibrate() -> None:
+    without_key = Endpoint("anthropic", "claude-sonnet-4-5", key_variable="NO_SUCH_VARIABLE")
+    calibration = Calibration(without_key, ScaledCounter(TiktokenCounter(), 1.2))
+    calibration.offer([Message.user("Nobody knows why. " * 1_000)])
+    await asyncio.sleep(0)
+    await calibration.close()
 
 
 async def _ask_a_model() -> None:

@@ -21,6 +21,7 @@ _LIST = "tests/unit/cli/test_declarations.py"
 _EVICTION = "durable_memory/testing/eviction.py"
 _SELECTION = "durable_memory/testing/flush_selecting.py"
 _LLM = "tests/integration/llm/"
+_CALIBRATION = "tests/integration/tokens/test_calibration.py"
 _TOKENS = "tests/integration/tokens/test_token_providers.py"
 _BREAKER = "tests/unit/stores/test_breaker.py"
 _PRIVACY = "tests/integration/privacy/test_redaction.py"
@@ -39,6 +40,8 @@ MEMORY: Final = {
     "max_context_ratio": (_TOKENS, "test_a_share_of_the_window_bounds_the_view_and_the_smaller_limit_wins"),
     "token_provider.provider": (_TOKENS, "test_a_message_has_the_tokens_of_its_model"),
     "token_provider.model": (_TOKENS, "test_a_message_has_the_tokens_of_its_model"),
+    "token_provider.api_key_env": (_CALIBRATION, "test_one_request_corrects_the_counts_that_follow"),
+    "token_provider.endpoint": (_CALIBRATION, "test_one_request_corrects_the_counts_that_follow"),
     "token_provider.fallback": (_TOKENS, "test_bytes_are_counted_without_a_tokenizer"),
     "token_provider.settings.context_window": (
         _TOKENS,

@@ -78,6 +78,8 @@ ACCEPTED: dict[str, list[object]] = {
     "max_context_ratio": [0.00125, 0.5, 1, 1.0],
     "token_provider.provider": ["openai"],
     "token_provider.model": ["gpt-4o", "gpt-4o-2024-08-06", "o3-mini", "ft:gpt-4o:acme::x1", "gpt-3.5-turbo"],
+    "token_provider.api_key_env": ["ANTHROPIC_API_KEY", "key_2"],
+    "token_provider.endpoint": ["https://gateway.example.com/v1", "http://127.0.0.1:8080"],
     "token_provider.fallback": ["tiktoken"],
     "token_provider.settings.context_window": [1000, 1_000_000_000],
     "token_provider.settings.encoding": ["o200k_base", "cl100k_base"],
@@ -159,6 +161,16 @@ REFUSED: dict[str, list[tuple[object, str]]] = {
         ("claude-opus-4-5", "is no model of openai; did you mean provider: anthropic?"),
         ("", "at least 1 characters"),
         (4, "must be text"),
+    ],
+    "token_provider.api_key_env": [
+        ("sk-ant-api03-secret", "must be the name of an environment variable"),
+        ("", "must be the name of an environment variable"),
+        (5, "must be text"),
+    ],
+    "token_provider.endpoint": [
+        ("gateway.example.com", "must be a URL"),
+        ("ftp://gateway.example.com", "must be a URL"),
+        ("https://me:secret@gateway.example.com", "must hold no user"),
     ],
     "token_provider.fallback": [
         ("bytes", "has no effect: the model is counted exactly, by o200k_base"),
@@ -288,6 +300,7 @@ REFUSED: dict[str, list[tuple[object, str]]] = {
 
 
 WITH_MODEL: dict[str, Any] = {**BY_TOKENS, "token_provider": {"provider": "openai", "model": "gpt-4o"}}
+ASKED_MODEL: dict[str, Any] = {**BY_TOKENS, "token_provider": {"provider": "google", "model": "gemini-2.5-pro"}}
 UNKNOWN_MODEL: dict[str, Any] = {
     **BY_TOKENS,
     "token_provider": {"provider": "other", "model": "our-own", "settings": {"context_window": 8_000}},
@@ -300,6 +313,8 @@ BASES: dict[str, dict[str, Any]] = {
     "eviction_policy.priority_keywords": BY_PRIORITY,
     "flushing.summarizer.": BY_MODEL,
     "overflow.max_messages": BY_MESSAGES,
+    "token_provider.api_key_env": ASKED_MODEL,
+    "token_provider.endpoint": ASKED_MODEL,
     "token_provider.settings.": UNKNOWN_MODEL,
     "token_provider.": WITH_MODEL,
     "max_context_ratio": WITH_MODEL,
@@ -368,6 +383,8 @@ NO_LIMIT = {
     "oversize",
     "token_provider.provider",
     "token_provider.model",
+    "token_provider.api_key_env",
+    "token_provider.endpoint",
     "token_provider.fallback",
     "token_provider.settings.context_window",
     "token_provider.settings.encoding",

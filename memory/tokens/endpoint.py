@@ -1,0 +1,139 @@
+"""Asks a provider's own counting endpoint how many tokens a text has. Only for calibration: see there."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import partial
+from http.client import HTTPException
+from typing import IO, Any, Final, Literal, TypeAlias, get_args
+from urllib.parse import quote
+
+_MAX_ANSWER: Final = 64_000
+_MOST_TOKENS_A_CHARACTER: Final = 8
+
+CountingProvider: TypeAlias = Literal["anthropic", "google"]
+COUNTING_PROVIDERS: Final[tuple[CountingProvider, ...]] = get_args(CountingProvider)
+"""Those whose APIs tell how many tokens a text has, and whose tokenizers are not published."""
+
+
+class EndpointFailed(Exception):
+    """The endpoint gave no number. `outcome` says why in a word; nothing of the answer, the text or the key is kept."""
+
+    def __init__(self, outcome: str) -> None:
+        super().__init__(outcome)
+        self.outcome = outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A counting endpoint.
+
+    base_url: the provider's own where None. key_variable: names the variable of the key; None asks without one.
+    timeout_seconds: what a request may take.
+    """
+
+    provider: CountingProvider
+    model: str
+    base_url: str | None = None
+    key_variable: str | None = None
+    timeout_seconds: float = 10.0
+
+    async def tokens(self, text: str) -> int:
+        """Returns the tokens of a message of the user with this text. One request.
+
+        Raises EndpointFailed: `no_key`, `timeout`, `refused` (an HTTP status of 400 or more, or a redirect),
+        `unreachable`, or `wrong_answer`.
+        """
+        key = None if self.key_variable is None else os.environ.get(self.key_variable)
+        if self.key_variable is not None and not key:
+            raise EndpointFailed("no_key")
+        try:
+            async with asyncio.timeout(self.timeout_seconds):
+                answer = await _in_a_thread(partial(_post, self._request(text, key), self.timeout_seconds))
+        except TimeoutError:
+            raise EndpointFailed("timeout") from None
+        count = _READ[self.provider](answer) if isinstance(answer, dict) else None
+        # A number that no tokenizer gives would bend every count that follows.
+        if isinstance(count, bool) or not isinstance(count, int):
+            raise EndpointFailed("wrong_answer")
+        if not 0 < count <= _MOST_TOKENS_A_CHARACTER * (len(text) + 10):
+            raise EndpointFailed("wrong_answer")
+        return count
+
+    def _request(self, text: str, key: str | None) -> urllib.request.Request:
+        base = (self.base_url or _BASES[self.provider]).rstrip("/")
+        headers = {"content-type": "application/json"}
+        if self.provider == "anthropic":
+            url = f"{base}/v1/messages/count_tokens"
+            body: dict[str, Any] = {"model": self.model, "messages": [{"role": "user", "content": text}]}
+            headers |= {"anthropic-version": "2023-06-01"} | ({"x-api-key": key} if key else {})
+        else:
+            url = f"{base}/v1beta/models/{quote(self.model, safe='')}:countTokens"
+            body = {"contents": [{"role": "user", "parts": [{"text": text}]}]}
+            headers |= {"x-goog-api-key": key} if key else {}
+        return urllib.request.Request(url, json.dumps(body).encode(), headers, method="POST")  # noqa: S310 - checked when declared
+
+
+_BASES: Final[Mapping[CountingProvider, str]] = {
+    "anthropic": "https://api.anthropic.com",
+    "google": "https://generativelanguage.googleapis.com",
+}
+_READ: Final[Mapping[CountingProvider, Callable[[dict[str, Any]], object]]] = {
+    "anthropic": lambda answer: answer.get("input_tokens"),
+    "google": lambda answer: answer.get("totalTokens"),
+}
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """The library would carry the key along to wherever it is sent."""
+
+    def redirect_request(self, *_: object, **__: object) -> None:
+        """Follows none: the answer is then an error like any other."""
+
+
+_OPENER: Final = urllib.request.build_opener(_NoRedirects)
+
+
+async def _in_a_thread(call: Callable[[], object]) -> object:
+    """The standard library's client waits, and this is one request in minutes: a daemon thread may wait for it.
+
+    One of a pool would hold up the end of the process.
+    """
+    done: Future[object] = Future()
+    done.set_running_or_notify_cancel()
+
+    def run() -> None:
+        try:
+            done.set_result(call())
+        except EndpointFailed as failure:
+            done.set_exception(failure)
+
+    threading.Thread(target=run, name="count-tokens", daemon=True).start()
+    return await asyncio.wrap_future(done)
+
+
+def _post(request: urllib.request.Request, timeout_seconds: float) -> object:
+    try:
+        response: IO[bytes]
+        with _OPENER.open(request, timeout=timeout_seconds) as response:
+            raw = response.read(_MAX_ANSWER)
+    except urllib.error.HTTPError as error:
+        error.close()
+        raise EndpointFailed("refused") from None
+    except TimeoutError:
+        raise EndpointFailed("timeout") from None
+    except (OSError, HTTPException, ValueError) as error:
+        timed_out = isinstance(getattr(error, "reason", None), TimeoutError)
+        raise EndpointFailed("timeout" if timed_out else "unreachable") from None
+    try:
+        return json.loads(raw)
+    except ValueError:
+        raise EndpointFailed("wrong_answer") from None
