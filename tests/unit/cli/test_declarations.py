@@ -27,12 +27,13 @@ async def test_valid_declarations_are_named(folder: Path) -> None:
     assert ended.code == 0
     assert ended.json() == {
         "valid": True,
-        "memories": ["thread", "notes", "crowded"],
+        "memories": ["thread", "notes", "crowded", "trip"],
         "agents": ["clerk"],
         "budgets": {
             "thread": {"max_tokens": 600, "max_messages": None},
             "notes": {"max_tokens": None, "max_messages": 5},
             "crowded": {"max_tokens": None, "max_messages": 4},
+            "trip": {"max_tokens": 1000, "max_messages": None},
         },
         "faults": [],
     }

@@ -22,6 +22,7 @@ _EVICTION = "durable_memory/testing/eviction.py"
 _SELECTION = "durable_memory/testing/flush_selecting.py"
 _LLM = "tests/integration/llm/"
 _CALIBRATION = "tests/integration/tokens/test_calibration.py"
+_SECTIONS = "tests/integration/cases/test_sections.py"
 _TOKENS = "tests/integration/tokens/test_token_providers.py"
 _BREAKER = "tests/unit/stores/test_breaker.py"
 _PRIVACY = "tests/integration/privacy/test_redaction.py"
@@ -49,6 +50,10 @@ MEMORY: Final = {
     ),
     "token_provider.settings.encoding": (_TOKENS, "test_a_message_has_the_tokens_of_its_model"),
     "token_provider.settings.estimate_factor": (_TOKENS, "test_a_message_has_the_tokens_of_its_model"),
+    "token_allocation.short_term": (_SECTIONS, "test_a_long_conversation_pushes_no_booking_out"),
+    "token_allocation.long_term": (_FIELDS, "test_a_field_changes_its_limits_and_no_others"),
+    "token_allocation.system": (_SECTIONS, "test_what_is_too_large_for_a_share_is_refused_with_both_numbers"),
+    "token_allocation.user_defined": (_SECTIONS, "test_a_message_stands_in_the_section_that_it_names"),
     "eviction_policy.type": (
         "tests/integration/policies/test_what_stays.py",
         "test_what_stays_is_what_the_definition_says",
