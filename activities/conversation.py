@@ -101,7 +101,20 @@ async def delete(request: Any = None) -> Json:
 async def clear(request: Any = None) -> Json:
     """Removes everything; see wire.ClearRequest."""
     asked = parse(wire.ClearRequest, request)
-    return answer_of(await _memory(asked.memory).clear(confirm=asked.confirm, operation_id=asked.operation_id))
+    result = await _memory(asked.memory).clear(
+        confirm=asked.confirm, backup=asked.backup, operation_id=asked.operation_id
+    )
+    return answer_of(result)
+
+
+@activity.defn(name=wire.RESTORE)
+async def restore(request: Any = None) -> Json:
+    """Brings a backup back; see wire.RestoreRequest."""
+    asked = parse(wire.RestoreRequest, request)
+    result = await _memory(asked.memory).restore(
+        asked.backup_id, if_version=asked.if_version, operation_id=asked.operation_id
+    )
+    return answer_of(result)
 
 
 @activity.defn(name=wire.FLUSH)
@@ -140,5 +153,20 @@ def _memory(field: wire.MemoryField) -> Memory:
     )
 
 
-ACTIVITIES = (append, record_turn, recorded_turn, read, write, touch, pin, unpin, delete, clear, flush, stats, health)
+ACTIVITIES = (
+    append,
+    record_turn,
+    recorded_turn,
+    read,
+    write,
+    touch,
+    pin,
+    unpin,
+    delete,
+    clear,
+    restore,
+    flush,
+    stats,
+    health,
+)
 """What every worker with the plugin runs on its own queue."""

@@ -34,6 +34,7 @@ PIN: Final = "memory.pin"
 UNPIN: Final = "memory.unpin"
 DELETE: Final = "memory.delete"
 CLEAR: Final = "memory.clear"
+RESTORE: Final = "memory.restore"
 FLUSH: Final = "memory.flush"
 STATS: Final = "memory.stats"
 HEALTH: Final = "memory.health"
@@ -63,6 +64,7 @@ ACTIVITIES: Final = frozenset(
             FLUSH,
             STATS,
             HEALTH,
+            RESTORE,
             CLEANUP,
         ),
         *(CONTEXT, RECORD_AGENT_TURN, EXECUTE),
@@ -211,6 +213,18 @@ class ClearRequest:
     memory: MemoryField
     confirm: bool = False
     operation_id: str | None = None
+    backup: bool = False
+    contract: int = CONTRACT
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreRequest:
+    """Of memory.restore; the answer is that of an append, without ids."""
+
+    memory: MemoryField
+    backup_id: str
+    if_version: str | None = None
+    operation_id: str | None = None
     contract: int = CONTRACT
 
 
@@ -298,6 +312,7 @@ Request: TypeAlias = (
     | PinRequest
     | DeleteRequest
     | ClearRequest
+    | RestoreRequest
     | FlushRequest
     | StatsRequest
     | HealthRequest

@@ -41,6 +41,7 @@ PUBLIC: Final[Mapping[str, tuple[type, type]]] = {
     wire.UNPIN: (wire.PinRequest, wire.TouchAnswer),
     wire.DELETE: (wire.DeleteRequest, DeleteResult),
     wire.CLEAR: (wire.ClearRequest, ClearResult),
+    wire.RESTORE: (wire.RestoreRequest, AppendResult),
     wire.FLUSH: (wire.FlushRequest, FlushResult),
     wire.STATS: (wire.StatsRequest, MemoryStats),
     wire.HEALTH: (wire.HealthRequest, MemoryHealth),

@@ -246,17 +246,38 @@ class Memory:
             operation = self._writing.operation(operation_id, json.dumps(["delete", *wanted]))
             return await self._services.store.delete(self._id, wanted, operation, self._limits)
 
-    async def clear(self, *, confirm: bool, operation_id: str | None = None) -> ClearResult:
+    async def clear(self, *, confirm: bool, backup: bool = False, operation_id: str | None = None) -> ClearResult:
         """Removes everything. Nothing that was begun before can touch what is written after.
 
-        Raises MemoryInvalid unless `confirm` is True.
+        backup: keep all of it for seven days, to be restored by the id in the answer; or the call fails. Without it, a
+        damaged memory is cleared too. Raises MemoryInvalid unless `confirm` is True.
         """
         with telemetry.measured("clear", self._id):
             self._check("clear")
             if confirm is not True:
                 raise MemoryInvalid("confirm: clear removes every message of this memory; pass confirm=True to do it")
-            operation = self._writing.operation(operation_id, "clear")
-            return await self._services.store.clear(self._id, operation, mode=self._access.mode)
+            if not isinstance(backup, bool):
+                raise MemoryInvalid(f"backup: must be true or false, not {type(backup).__name__}")
+            operation = self._writing.operation(operation_id, "clear with backup" if backup else "clear")
+            return await self._services.store.clear(self._id, operation, backup=backup, mode=self._access.mode)
+
+    async def restore(
+        self, backup_id: str, *, if_version: str | None = None, operation_id: str | None = None
+    ) -> AppendResult:
+        """Replaces everything by what a clear has kept, in one step, and the backup stays; readers see old or new.
+
+        All messages have new ids, which the answer does not name. if_version: as for `write`; `absent` restores only
+        where nothing has been written since. Raises MemoryInvalid for a backup that is not of this memory or has ended,
+        and MemoryConflict.
+        """
+        with telemetry.measured("restore", self._id):
+            self._check("restore")
+            [wanted] = message_ids([backup_id])
+            version = version_of_view("if_version", if_version)
+            operation = self._writing.operation(operation_id, json.dumps(["restore", wanted, version]))
+            await self._writing.register_once()
+            result = await self._services.store.restore(self._id, wanted, operation, self._limits, version)
+            return await self._writing.brought_in(result)
 
     async def flush(
         self,

@@ -31,6 +31,7 @@ OPERATION_NAMES: Final[Mapping[str, str]] = {
     "flush": "update_memory",
     "delete": "delete_memory",
     "clear": "delete_memory",
+    "restore": "update_memory",
     "recorded_turn": "search_memory",
     "read": "search_memory",
     "stats": "search_memory",

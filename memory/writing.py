@@ -134,6 +134,11 @@ class Writing:
             await self._register()
 
     async def written(self, result: AppendResult, admitted: Admitted) -> AppendResult:
+        """Does what follows every append and write, and returns its result."""
+        result = await self.brought_in(result)
+        return replace(result, dropped=admitted.dropped) if admitted.dropped else result
+
+    async def brought_in(self, result: AppendResult) -> AppendResult:
         """Does what follows every script that brings messages in, and returns its result."""
         if result.created or result.already_applied:
             # A memory born again may have been forgotten by the index; a repeated attempt may follow a crash between
@@ -146,7 +151,7 @@ class Writing:
                 telemetry.count_evictions(self.id.resource, self.limits.policy, reason, result.evicted)
         if result.flush_due:
             await self.services.waker.wake(self.id)
-        return replace(result, dropped=admitted.dropped) if admitted.dropped else result
+        return result
 
     async def _nothing_stored(self, admitted: Admitted) -> AppendResult:
         """Answers an append of which the resource keeps no message: the memory is as it was, also if it is none."""

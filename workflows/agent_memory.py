@@ -149,10 +149,17 @@ class AgentMemory:
         request = wire.DeleteRequest(self._memory(), wire_ids(ids), operation_id)
         return from_json(DeleteResult, await self._calls.call(wire.DELETE, request))
 
-    async def clear(self, *, confirm: bool, operation_id: str | None = None) -> ClearResult:
+    async def clear(self, *, confirm: bool, backup: bool = False, operation_id: str | None = None) -> ClearResult:
         """Removes everything; see Memory.clear."""
-        request = wire.ClearRequest(self._memory(), confirm, operation_id)
+        request = wire.ClearRequest(self._memory(), confirm, operation_id, backup)
         return from_json(ClearResult, await self._calls.call(wire.CLEAR, request))
+
+    async def restore(
+        self, backup_id: str, *, if_version: str | None = None, operation_id: str | None = None
+    ) -> AppendResult:
+        """Replaces everything by what a clear has kept; see Memory.restore."""
+        request = wire.RestoreRequest(self._memory(), backup_id, if_version, operation_id)
+        return from_json(AppendResult, await self._calls.call(wire.RESTORE, request))
 
     async def flush(
         self,

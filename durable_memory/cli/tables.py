@@ -112,7 +112,19 @@ def flush_table(resource: str, key: str, result: FlushResult) -> Table:
 
 def clear_table(resource: str, key: str, result: ClearResult) -> Table:
     """What a clear removed."""
-    return facts(f"{resource}  {key}", [("removed", counted(result.cleared, "message"))])
+    rows = [("removed", counted(result.cleared, "message")), ("backup", result.backup_id or "")]
+    return facts(f"{resource}  {key}", _filled(rows))
+
+
+def restore_table(resource: str, key: str, result: AppendResult) -> Table:
+    """What a restore brought back."""
+    rows = [
+        ("already", "this operation id was applied before; nothing changed" if result.already_applied else ""),
+        ("replaced", counted(result.removed, "message") if result.removed else ""),
+        ("view now", _size(result.messages, result.tokens)),
+        ("flush due", "yes" if result.flush_due else ""),
+    ]
+    return facts(f"{resource}  {key}", _filled(rows))
 
 
 def pin_table(resource: str, key: str, word: str, live: Sequence[str], missing: Sequence[str]) -> Table:
@@ -205,8 +217,11 @@ def counted(number: int, unit: str) -> str:
 
 
 def _stats_rows(stats: MemoryStats) -> list[tuple[str, str]]:
+    kept = [
+        ("backup", f"{one.id}: {counted(one.messages, 'message')}, until {_time(one.ends_at)}") for one in stats.backups
+    ]
     if not stats.exists:
-        return [("memory", "does not exist (yet)")]
+        return [("memory", "does not exist (yet)"), *kept]
     messages, tokens = sum(stats.messages.values()), sum(stats.tokens.values())
     limits = [
         counted(limit, unit) for limit, unit in ((stats.max_messages, "message"), (stats.max_tokens, "token")) if limit
@@ -226,6 +241,7 @@ def _stats_rows(stats: MemoryStats) -> list[tuple[str, str]]:
         ("version", stats.version),
         *((f"of {group.name or 'nobody'}", _size(group.messages, group.tokens)) for group in stats.groups),
         ("of more", "" if stats.groups_complete else "not all was looked at; these are the oldest"),
+        *kept,
     ]
 
 

@@ -76,6 +76,7 @@ def clear(  # noqa: PLR0913 - each argument is one of the command line
     key: Key,
     *,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    backup: Annotated[bool, typer.Option("--backup", help="Keep it for seven days, for `restore`.")] = False,
     operation_id: OperationId = None,
     agent: AgentId = None,
     redis_url: RedisUrl = None,
@@ -90,9 +91,11 @@ def clear(  # noqa: PLR0913 - each argument is one of the command line
     async def clear_if_wanted(memory: Memory) -> ClearResult | None:
         counters = await memory.stats()
         held = sum(counters.messages.values()) + counters.omitted.messages
-        if not yes and not typer.confirm(f"Remove {held:,} messages of {resource} {key!r} for good?", err=True):
+        if not yes and not typer.confirm(
+            f"Remove {held:,} messages of {resource} {key!r}{'' if backup else ' for good'}?", err=True
+        ):
             return None
-        return await memory.clear(confirm=True, operation_id=operation_id)
+        return await memory.clear(confirm=True, backup=backup, operation_id=operation_id)
 
     result = with_memory(
         resource, key, clear_if_wanted, agent=agent, redis_url=redis_url, project=project, memories=memories

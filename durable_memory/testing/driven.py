@@ -111,9 +111,18 @@ class Driven:
         """Deletes groups and summaries."""
         return await self.store.delete(self.memory, ids, self.operation(op, *ids), self.limits)
 
-    async def clear(self, *, op: str | None = None, if_version: str | None = None) -> ClearResult:
+    async def clear(self, *, op: str | None = None, if_version: str | None = None, backup: bool = False) -> ClearResult:
         """Clears the memory."""
-        return await self.store.clear(self.memory, self.operation(op, "clear"), if_version, mode=self.limits.mode)
+        return await self.store.clear(
+            self.memory, self.operation(op, "clear"), if_version, backup=backup, mode=self.limits.mode
+        )
+
+    async def restore(
+        self, backup: str | None, *, op: str | None = None, if_version: str | None = None
+    ) -> AppendResult:
+        """Brings a backup back."""
+        operation = self.operation(op, backup or "", if_version or "")
+        return await self.store.restore(self.memory, backup or "", operation, self.limits, if_version)
 
     async def stats(self) -> MemoryStats:
         """Returns the counters."""

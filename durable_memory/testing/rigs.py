@@ -91,7 +91,11 @@ class RedisRig:
 
     async def expire(self, driven: Driven) -> None:
         """See StoreRig: what outlives the memory stays."""
-        await self._remove(key for key in await self._keys(driven) if not key.decode().endswith(OUTLIVES_THE_MEMORY))
+        await self._remove(
+            key
+            for key in await self._keys(driven)
+            if not (key.decode().endswith(OUTLIVES_THE_MEMORY) or b"}:backup:" in key)
+        )
 
     async def expire_lease(self, driven: Driven) -> None:
         """See StoreRig."""

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from durable_memory.testing.access import AccessContract
 from durable_memory.testing.appending import AppendingContract
+from durable_memory.testing.backups import BackupContract
 from durable_memory.testing.clearing import ClearingContract
 from durable_memory.testing.deleting import DeletingContract
 from durable_memory.testing.dropping import DroppingContract
@@ -54,6 +55,7 @@ class StoreContract(
     PinningContract,
     DeletingContract,
     ClearingContract,
+    BackupContract,
     FlushSelectionContract,
     FlushPlanningContract,
     FlushLeaseContract,

@@ -30,6 +30,10 @@ NORMAL: Final = 1
 """The band of a message that names no priority: 0 is low, 2 high, 3 critical."""
 
 
+BACKUP_LIFETIME_MS: Final = 7 * 24 * 3600 * 1000
+"""How long a backup is kept: seven days, whatever the lifetime of the memory is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
     """The identity of one mutating call, the same for all its attempts.
@@ -229,11 +233,28 @@ class Store(Protocol):
         ...
 
     async def clear(
-        self, memory: MemoryId, operation: Operation, if_version: str | None = None, *, mode: Mode = "read-write"
+        self,
+        memory: MemoryId,
+        operation: Operation,
+        if_version: str | None = None,
+        *,
+        backup: bool = False,
+        mode: Mode = "read-write",
     ) -> ClearResult:
         """Removes everything but the record of operations. What is written next is a new incarnation.
 
-        Raises MemoryConflict if `if_version` is given and is not its version.
+        backup: in the same step, keep all of it for BACKUP_LIFETIME_MS, to be restored; the answer has its id. Without
+        a backup it also clears what has been damaged. Raises MemoryConflict if `if_version` is given and is not its
+        version.
+        """
+        ...
+
+    async def restore(
+        self, memory: MemoryId, backup_id: str, operation: Operation, limits: Limits, if_version: str | None
+    ) -> AppendResult:
+        """Replaces everything by a backup of this memory, as a new incarnation, and drops a flush in progress.
+
+        The answer names no ids. Raises MemoryConflict, and MemoryInvalid for a backup that this memory does not have.
         """
         ...
 

@@ -152,6 +152,16 @@ def budget_too_small(resource: str, tokens: int, max_tokens: int) -> MemoryOvers
     )
 
 
+def is_backup_id(value: str) -> bool:
+    """Tells whether this can be the id of a backup: it becomes a part of a key."""
+    return len(value) == 16 and all(letter in "0123456789abcdef" for letter in value)  # noqa: PLR2004 - 64 bits
+
+
+def backup_unknown(resource: str) -> MemoryInvalid:
+    """A restore from something that is no backup of this memory."""
+    return MemoryInvalid(f"{resource}: backup_id: this memory has no such backup, or it has ended; stats lists them")
+
+
 def before_unknown(resource: str) -> MemoryInvalid:
     """A read of older pages whose last message is of another life of the memory, or of none."""
     return MemoryInvalid(

@@ -98,10 +98,22 @@ class SealedStore:
         return await self._store.delete(memory, ids, operation, limits)
 
     async def clear(
-        self, memory: MemoryId, operation: Operation, if_version: str | None = None, *, mode: Mode = "read-write"
+        self,
+        memory: MemoryId,
+        operation: Operation,
+        if_version: str | None = None,
+        *,
+        backup: bool = False,
+        mode: Mode = "read-write",
     ) -> ClearResult:
         """See Store."""
-        return await self._store.clear(memory, operation, if_version, mode=mode)
+        return await self._store.clear(memory, operation, if_version, backup=backup, mode=mode)
+
+    async def restore(
+        self, memory: MemoryId, backup_id: str, operation: Operation, limits: Limits, if_version: str | None
+    ) -> AppendResult:
+        """See Store. What was sealed stays sealed, in a backup too."""
+        return await self._store.restore(memory, backup_id, operation, limits, if_version)
 
     async def begin(
         self,

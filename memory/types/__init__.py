@@ -38,6 +38,7 @@ from durable_memory.memory.types.message import (
 )
 from durable_memory.memory.types.results import (
     AppendResult,
+    Backup,
     ClearResult,
     DeleteResult,
     FlushOutcome,
@@ -61,6 +62,7 @@ __all__ = [
     "AgentRef",
     "AgentTurn",
     "AppendResult",
+    "Backup",
     "ClearResult",
     "ContentPart",
     "ContextMemory",

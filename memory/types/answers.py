@@ -12,6 +12,7 @@ from durable_memory.memory.types.clean import Json
 from durable_memory.memory.types.message import Message
 from durable_memory.memory.types.results import (
     AppendResult,
+    Backup,
     ClearResult,
     DeleteResult,
     FlushResult,
@@ -71,11 +72,17 @@ def stats_from_json(data: Mapping[str, Any]) -> MemoryStats:
     for name in _TIMES:
         if values.get(name) is not None:
             values[name] = datetime.fromisoformat(values[name])
+    values["backups"] = tuple(_backup(each) for each in values.get("backups", ()))
     values["omitted"] = Omitted.from_dict(values["omitted"])
     values["groups"] = tuple(
         StatsGroup(group["name"], group["messages"], group["tokens"]) for group in values.get("groups", ())
     )
     return MemoryStats(**values)
+
+
+def _backup(data: Mapping[str, Any]) -> Backup:
+    created, ends = (datetime.fromisoformat(data[name]) for name in ("created_at", "ends_at"))
+    return Backup(data["id"], data["messages"], created, ends)
 
 
 def health_from_json(data: Mapping[str, Any]) -> MemoryHealth:

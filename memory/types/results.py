@@ -62,9 +62,23 @@ class DeleteResult:
 
 @dataclass(frozen=True, slots=True)
 class ClearResult:
-    """The answer to a clear: how many messages, live, waiting and summaries, it removed."""
+    """The answer to a clear: how many messages, live, waiting and summaries, it removed.
+
+    backup_id: of the backup that was asked for; None if there was no memory.
+    """
 
     cleared: int
+    backup_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """A backup of a memory, that can be restored until it ends. Times are UTC."""
+
+    id: str
+    messages: int
+    created_at: datetime
+    ends_at: datetime
 
 
 FlushOutcome: TypeAlias = Literal["committed", "dropped", "nothing", "gone", "stale", "busy", "planned", "signalled"]
@@ -116,7 +130,7 @@ class MemoryStats:
     Tokens and messages are given per section of the live view; `omitted` is the overflow. Times are UTC. due_since:
     since when a flush is due that has not ended. groups: of all that is held, if that was asked for; groups_complete:
     whether all of it was looked at. shares: what each section may fill, in tokens, where the resource divides its
-    budget.
+    budget. backups: those that can be restored, oldest first; they outlive the memory.
     """
 
     exists: bool
@@ -138,6 +152,7 @@ class MemoryStats:
     groups: tuple[StatsGroup, ...] = ()
     groups_complete: bool = True
     shares: Mapping[str, int] = field(default_factory=dict)
+    backups: tuple[Backup, ...] = ()
 
     @property
     def section_ratios(self) -> Mapping[str, float]:

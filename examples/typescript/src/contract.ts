@@ -12,6 +12,7 @@ export interface MemoryActivities {
   'memory.unpin': (request: PinRequest) => Promise<TouchAnswer>;
   'memory.delete': (request: DeleteRequest) => Promise<DeleteResult>;
   'memory.clear': (request: ClearRequest) => Promise<ClearResult>;
+  'memory.restore': (request: RestoreRequest) => Promise<AppendResult>;
   'memory.flush': (request: FlushRequest) => Promise<FlushResult>;
   'memory.stats': (request: StatsRequest) => Promise<MemoryStats>;
   'memory.health': (request: HealthRequest) => Promise<MemoryHealth>;
@@ -54,15 +55,24 @@ export interface AppendResult {
   dropped: number;
 }
 
+export interface Backup {
+  id: string;
+  messages: number;
+  created_at: string;
+  ends_at: string;
+}
+
 export interface ClearRequest {
   memory: MemoryField;
   confirm?: boolean;
   operation_id?: string | null;
+  backup?: boolean;
   contract?: number;
 }
 
 export interface ClearResult {
   cleared: number;
+  backup_id: string | null;
 }
 
 export interface ContentPart {
@@ -189,6 +199,7 @@ export interface MemoryStats {
   groups: StatsGroup[];
   groups_complete: boolean;
   shares: Record<string, number>;
+  backups: Backup[];
 }
 
 export interface MemoryTurn {
@@ -211,6 +222,7 @@ export interface Message {
   tokens_estimated?: boolean;
   truncated_from?: number;
   created_at?: string;
+  truncated_from?: number;
   provenance?: Provenance;
   priority?: 'low' | 'normal' | 'high' | 'critical';
 }
@@ -230,6 +242,7 @@ export interface MessageInput {
   tokens_estimated?: unknown;
   truncated_from?: unknown;
   created_at?: unknown;
+  truncated_from?: unknown;
   provenance?: unknown;
   priority?: 'low' | 'normal' | 'high' | 'critical';
 }
@@ -284,6 +297,14 @@ export interface RecordedTurnRequest {
 export interface RecordTurnRequest {
   memory: MemoryField;
   messages: MessageInput[];
+  operation_id?: string | null;
+  contract?: number;
+}
+
+export interface RestoreRequest {
+  memory: MemoryField;
+  backup_id: string;
+  if_version?: string | null;
   operation_id?: string | null;
   contract?: number;
 }

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Literal
 
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.in_memory.flushing import Selection, select, summaries_along
+from durable_memory.memory.stores.in_memory.shelves import KeptBackup
 from durable_memory.memory.stores.in_memory.state import MemoryState
 from durable_memory.memory.stores.in_memory.values import OVERFLOW, Tally
 from durable_memory.memory.stores.port import ABSENT
-from durable_memory.memory.types import AppendResult, FlushResult, MemoryStats, Omitted
+from durable_memory.memory.types import AppendResult, Backup, FlushResult, MemoryStats, Omitted
 
 
 def repeated(ids: tuple[str, ...], state: MemoryState | None, limits: Limits) -> AppendResult:
@@ -105,6 +107,14 @@ def stats_of(state: MemoryState, limits: Limits, now_ms: int) -> MemoryStats:
         expires_at=None if state.expires_ms is None else _instant(state.expires_ms),
         due_since=_instant(state.due_ms) if state.due_ms is not None and state.flush_due(limits) else None,
         shares=limits.share_tokens,
+    )
+
+
+def listed(backups: Mapping[str, KeptBackup]) -> tuple[Backup, ...]:
+    """Returns the backups of a memory, oldest first."""
+    return tuple(
+        Backup(backup_id, kept.messages, _instant(kept.created_ms), _instant(kept.ends_ms))
+        for backup_id, kept in backups.items()
     )
 
 

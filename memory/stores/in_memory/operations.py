@@ -10,7 +10,7 @@ from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.port import Operation
 from durable_memory.memory.types import ClearResult, DeleteResult, FlushResult
 
-Kind: TypeAlias = Literal["append", "write", "pin", "unpin", "delete", "clear", "drop", "flush"]
+Kind: TypeAlias = Literal["append", "write", "pin", "unpin", "delete", "clear", "restore", "drop", "flush"]
 Answer: TypeAlias = "tuple[str, ...] | DeleteResult | ClearResult | FlushResult"
 """What is kept of the first call: the ids of an append, a write or a pin, or the whole result."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from durable_memory.memory.identity import MemoryId
@@ -14,12 +14,23 @@ from durable_memory.memory.stores.in_memory.state import MemoryState
 _LOOKED_AT_PER_CALL: Final = 2
 
 
+@dataclass(frozen=True, slots=True)
+class KeptBackup:
+    """What a clear has kept, until when."""
+
+    state: MemoryState
+    messages: int
+    created_ms: int
+    ends_ms: int
+
+
 @dataclass(slots=True)
 class Shelf:
-    """A memory and the record of its operations; either may be absent."""
+    """A memory, the record of its operations, and its backups; each may be absent."""
 
     operations: OperationLog
     state: MemoryState | None = None
+    backups: dict[str, KeptBackup] = field(default_factory=dict)
 
 
 class Shelves:
@@ -56,7 +67,7 @@ class Shelves:
             memory = self._round.popleft()
             shelf = self._expire(self._shelves[memory], now_ms)
             shelf.operations.prune(now_ms)
-            if shelf.state is None and not len(shelf.operations):
+            if shelf.state is None and not len(shelf.operations) and not shelf.backups:
                 del self._shelves[memory]
             else:
                 self._round.append(memory)
@@ -66,6 +77,8 @@ class Shelves:
         expires_ms = None if shelf.state is None else shelf.state.expires_ms
         if expires_ms is not None and now_ms >= expires_ms:
             shelf.state = None
+        for backup_id in [one for one, backup in shelf.backups.items() if backup.ends_ms <= now_ms]:
+            del shelf.backups[backup_id]
         return shelf
 
 

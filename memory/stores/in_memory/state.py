@@ -59,6 +59,16 @@ class MemoryState:
         state.due_ms = self.due_ms
         return state
 
+    def reborn(self, incarnation: str) -> MemoryState:
+        """Returns a copy as another incarnation, without a flush in progress: what a restore makes of a backup."""
+        state = copy.deepcopy(self)
+        state.incarnation, state.flush_retry_ms, state.due_ms = incarnation, 0, None
+        state.end_batch()
+        for group in {id(group): group for group in state.where.values()}.values():
+            for number, entry in group.entries.items():
+                group.entries[number] = entry._replace(id=state.id_of(number, entry.id.rpartition("-")[2]))
+        return state
+
     # What it is
 
     @property

@@ -12,7 +12,7 @@ from durable_memory.memory.clock import Clock, SystemClock
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
-from durable_memory.memory.stores.in_memory.answers import absent_stats, repeated, stats_of
+from durable_memory.memory.stores.in_memory.answers import absent_stats, listed, repeated, stats_of
 from durable_memory.memory.stores.in_memory.appending import apply_append, plan_append
 from durable_memory.memory.stores.in_memory.deleting import remove_groups
 from durable_memory.memory.stores.in_memory.flush_steps import InMemoryFlushing
@@ -20,13 +20,14 @@ from durable_memory.memory.stores.in_memory.index import InMemoryProjectIndex
 from durable_memory.memory.stores.in_memory.operations import Kind
 from durable_memory.memory.stores.in_memory.pinning import pin_groups
 from durable_memory.memory.stores.in_memory.scanning import scan_page
-from durable_memory.memory.stores.in_memory.shelves import Shelf, tag_of, until_ms
+from durable_memory.memory.stores.in_memory.shelves import KeptBackup, Shelf, tag_of, until_ms
 from durable_memory.memory.stores.in_memory.spending import InMemorySpending
 from durable_memory.memory.stores.in_memory.state import MemoryState
 from durable_memory.memory.stores.in_memory.values import OVERFLOW
 from durable_memory.memory.stores.in_memory.viewing import read_view, unchanged_view
 from durable_memory.memory.stores.port import (
     ABSENT,
+    BACKUP_LIFETIME_MS,
     Backend,
     Entry,
     Operation,
@@ -175,7 +176,13 @@ class InMemoryStore(InMemoryFlushing, Store):
         return replace(result, covered=dict(result.covered))
 
     async def clear(
-        self, memory: MemoryId, operation: Operation, if_version: str | None = None, *, mode: Mode = "read-write"
+        self,
+        memory: MemoryId,
+        operation: Operation,
+        if_version: str | None = None,
+        *,
+        backup: bool = False,
+        mode: Mode = "read-write",
     ) -> ClearResult:
         """See Store."""
         refusals.check_mode(mode, "clear", memory.resource)
@@ -187,15 +194,42 @@ class InMemoryStore(InMemoryFlushing, Store):
         _check_version(shelf.state, if_version, memory.resource)
         shelf.operations.check_room()
         result = ClearResult(_size(shelf.state))
+        if backup and shelf.state is not None:
+            result = ClearResult(result.cleared, secrets.token_hex(8))
+            kept = KeptBackup(shelf.state, result.cleared, now, now + BACKUP_LIFETIME_MS)
+            shelf.backups[result.backup_id or ""] = kept
         shelf.state = None
         shelf.operations.record("clear", operation, result)
         return result
 
+    async def restore(
+        self, memory: MemoryId, backup_id: str, operation: Operation, limits: Limits, if_version: str | None
+    ) -> AppendResult:
+        """See Store."""
+        refusals.check_mode(limits.mode, "restore", memory.resource)
+        now = self._clock.now_ms()
+        shelf = self._shelves.shelf(memory, now)
+        ids = shelf.operations.answered("restore", operation, now)
+        if isinstance(ids, tuple):
+            return repeated(ids, shelf.state, limits)
+        _check_version(shelf.state, if_version, memory.resource)
+        backup = shelf.backups.get(backup_id)
+        if backup is None:
+            raise refusals.backup_unknown(memory.resource)
+        shelf.operations.check_room()
+        removed = _size(shelf.state)
+        shelf.state = backup.state.reborn(secrets.token_hex(8))
+        shelf.state.changed(tag_of(operation.id), now)
+        shelf.state.written(now, limits)
+        shelf.operations.record("restore", operation, ())
+        return replace(repeated((), shelf.state, limits), already_applied=False, created=True, removed=removed)
+
     async def stats(self, memory: MemoryId, limits: Limits) -> MemoryStats:
         """See Store."""
         now = self._clock.now_ms()
-        state = self._shelves.state(memory, now)
-        return absent_stats(limits) if state is None else stats_of(state, limits, now)
+        shelf = self._shelves.shelf(memory, now)
+        stats = absent_stats(limits) if shelf.state is None else stats_of(shelf.state, limits, now)
+        return replace(stats, backups=listed(shelf.backups))
 
     async def ping(self) -> None:
         """See Store. This store always answers."""

@@ -1,7 +1,9 @@
--- Removes everything but the record of operations.
--- ARGV: limits, operation, digest, deadline, if_version (empty: any).
--- parts: may_change state expiry operations
-local op, digest, deadline, if_version = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
+-- Removes everything but the record of operations, and makes a backup before if it is asked to.
+-- ARGV: limits, operation, digest, deadline, if_version (empty: any), backup id and its lifetime (or nothing).
+-- Returns `ok <messages> <backup id or ->`.
+-- parts: may_change state expiry operations backups
+local op, digest, deadline, if_version, backup, lifetime =
+  ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6], tonumber(ARGV[7])
 if now > deadline then
   return 'expired'
 end
@@ -16,6 +18,17 @@ if operations_full() then
   return 'operations'
 end
 local cleared = m and live_messages() + m.overflow_messages or 0
+local kept = '-'
+if backup and m then
+  kept = backup
+  each_copy(function(name, copy)
+    redis.call('COPY', name, copy)
+    redis.call('PEXPIREAT', copy, now + lifetime) -- a copy takes the expiry of its origin along
+  end)
+  forget_ended_backups()
+  redis.call('HSET', backups, backup, now .. ' ' .. now + lifetime .. ' ' .. cleared)
+  redis.call('PEXPIREAT', backups, now + lifetime)
+end
 redis.call('UNLINK', key.lease, unpack(mortal()))
-remember('c', op, digest, deadline, tostring(cleared))
-return 'ok ' .. cleared
+remember('c', op, digest, deadline, cleared .. ' ' .. kept)
+return 'ok ' .. cleared .. ' ' .. kept

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from cachetools import LRUCache
@@ -21,7 +21,7 @@ from durable_memory.memory.stores.redis.arguments import (
     mark_of,
     packed,
 )
-from durable_memory.memory.stores.redis.keys import RedisKeys
+from durable_memory.memory.stores.redis.keys import KeySet, RedisKeys
 from durable_memory.memory.stores.redis.link import Link, Reply
 from durable_memory.memory.stores.redis.scripts import load_script
 from durable_memory.memory.types import FlushResult, Section
@@ -31,8 +31,8 @@ _REMEMBERED_MEMORIES: Final = 4096
 """Memories with sections that their declaration does not name; a forgotten one costs one exchange more."""
 
 
-class RedisFlushing:
-    """The flush scripts of the Store port."""
+class RedisScripts:
+    """Runs scripts on the keys of a memory."""
 
     def __init__(self, link: Link, keys: RedisKeys) -> None:
         self._link = link
@@ -40,14 +40,22 @@ class RedisFlushing:
         self._undeclared: LRUCache[MemoryId, tuple[Section, ...]] = LRUCache(_REMEMBERED_MEMORIES)
 
     async def _run(
-        self, name: str, memory: MemoryId, args: Sequence[bytes], sections: tuple[Section, ...] = ()
+        self,
+        name: str,
+        memory: MemoryId,
+        args: Sequence[bytes],
+        sections: tuple[Section, ...] = (),
+        keys_of: Callable[..., KeySet] | None = None,
     ) -> Reply:
-        """Runs a script on the keys of a memory. sections: the user-defined ones that its limits declare."""
+        """Runs a script on the keys of a memory.
+
+        sections: the user-defined ones that its limits declare. keys_of: what it takes instead of the memory's keys.
+        """
         try:
             while True:
                 if self._undeclared:
                     sections = tuple(dict.fromkeys((*sections, *self._undeclared.get(memory, ()))))
-                reply = await self._link.run(load_script(name), self._keys.memory(memory, *sections), args)
+                reply = await self._link.run(load_script(name), (keys_of or self._keys.memory)(memory, *sections), args)
                 if reply.__class__ is not bytes or not reply.startswith(_MORE_SECTIONS):
                     return reply
                 # The memory holds messages in sections that this caller does not know: a script names all its keys.
@@ -55,6 +63,10 @@ class RedisFlushing:
                 self._undeclared[memory] = tuple(dict.fromkeys((*self._undeclared.get(memory, ()), *more)))
         except ResponseError as error:
             replies.script_failed(memory.resource, error)
+
+
+class RedisFlushing(RedisScripts):
+    """The flush scripts of the Store port."""
 
     async def begin(
         self,

@@ -34,6 +34,9 @@ section."""
 SECTION_KEYS: Final = ("order", "evict")
 """The keys of a user-defined section; its name follows."""
 
+_NOT_COPIED: Final = frozenset({"batch", "lease", "ops", "opx"})
+"""What a backup leaves out."""
+
 _CACHED_MEMORIES: Final = 4096
 
 
@@ -76,9 +79,25 @@ class RedisKeys:
         """Returns the keys of a memory, MEMORY_KEYS in order, and then those of the given user-defined sections."""
 
     def _memory(self, memory: MemoryId, *sections: Section) -> KeySet:
+        return key_set(*self._names(memory, sections))
+
+    def _names(self, memory: MemoryId, sections: tuple[Section, ...]) -> list[str]:
         tag = "/".join(encode_part(part) for part in (memory.project, memory.resource, memory.key))
         of_sections = (f"{kind}:{section}" for section in sections for kind in SECTION_KEYS)
-        return key_set(*(f"{self._prefix}{{{tag}}}:{name}" for name in (*MEMORY_KEYS, *of_sections)))
+        return [f"{self._prefix}{{{tag}}}:{name}" for name in (*MEMORY_KEYS, *of_sections)]
+
+    def backup(self, memory: MemoryId, backup_id: str, *sections: Section) -> KeySet:
+        """Returns the keys of a memory, then the list of its backups and the copies of this one."""
+        names = self._names(memory, sections)
+        place = names[0].removesuffix(MEMORY_KEYS[0])
+        copied = [name for name in names if name.removeprefix(place) not in _NOT_COPIED]
+        copies = (f"{place}backup:{backup_id}:{name.removeprefix(place)}" for name in copied)
+        return key_set(*names, f"{place}backup:list", *copies)
+
+    def backups(self, memory: MemoryId, *sections: Section) -> KeySet:
+        """Returns the keys of a memory, then the list of its backups."""
+        names = self._names(memory, sections)
+        return key_set(*names, f"{names[0].removesuffix(MEMORY_KEYS[0])}backup:list")
 
     def index(self, project: str, resource: str) -> KeySet:
         """Returns index of the resource, due, owners, names: what changes when a memory is registered or forgotten."""

@@ -6,7 +6,11 @@ local key = {
   meta = KEYS[1], msg = KEYS[2], system = KEYS[3], long = KEYS[4], short = KEYS[5], pinned = KEYS[6], evict = KEYS[7],
   groups = KEYS[8], departed = KEYS[9], overflow = KEYS[10], batch = KEYS[11], lease = KEYS[12], ops = KEYS[13],
   opx = KEYS[14],
-} -- behind them, two for each user-defined section: its order, and who goes first
+} -- behind them, two for each user-defined section: its order, and who goes first; then those of a backup
+local last_key = #KEYS
+while last_key > 14 and string.find(KEYS[last_key], '}:backup:', 1, true) do
+  last_key = last_key - 1
+end
 local INF = math.huge
 
 -- Once per script, so that every answer and every expiry of it speaks of the same moment.
@@ -49,7 +53,7 @@ local shares = shares_at <= #ARGV[1] and string.sub(ARGV[1], shares_at)
 local stored_sections = incarnation and found[3]
 if stored_sections then
   local given, unknown = {}, {}
-  for i = 15, #KEYS, 2 do
+  for i = 15, last_key, 2 do
     given[string.match(KEYS[i], '[^:]*$')] = true
   end
   for name in string.gmatch(stored_sections, '%a (%S+) %d+ %d+ %d+ %d+') do

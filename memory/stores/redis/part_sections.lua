@@ -74,7 +74,7 @@ add_place('c', 'short_term', key.short, key.evict, incarnation and short_tokens 
   incarnation and pinned_tokens or 0, incarnation and pinned_messages or 0)
 if stored_sections or shares then
   local keys = {}
-  for i = 15, #KEYS, 2 do
+  for i = 15, last_key, 2 do
     keys[string.match(KEYS[i], '[^:]*$')] = {KEYS[i], KEYS[i + 1]}
   end
   for letter, name, a, b, c, d in string.gmatch(stored_sections or '', '(%a) (%S+) (%d+) (%d+) (%d+) (%d+)') do

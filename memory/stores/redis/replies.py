@@ -16,6 +16,7 @@ from durable_memory.memory.types import (
     SHORT_TERM,
     SYSTEM,
     AppendResult,
+    Backup,
     ClearResult,
     DeleteResult,
     MemoryStats,
@@ -57,6 +58,8 @@ def refuse(  # noqa: C901, PLR0911, PLR0912 - a table
             return refusals.call_never_seen(resource, int(position))
         case ["answered", position]:
             return refusals.call_already_answered(resource, int(position))
+        case ["backup"]:
+            return refusals.backup_unknown(resource)
         case ["empty"]:
             return refusals.summary_missing(resource)
         case ["large", tokens, limit]:
@@ -193,7 +196,8 @@ def cleared(resource: str, reply: bytes, wanted: str | None) -> ClearResult:
     words = reply.decode().split(" ")
     if words[0] != "ok":
         raise refuse(resource, words, wanted)
-    return ClearResult(int(words[1]))
+    cleared, *backup = words[1:]  # records of earlier releases know of no backups
+    return ClearResult(int(cleared), None if backup in ([], ["-"]) else backup[0])
 
 
 def found(reply: bytes) -> tuple[StoredEntry, ...]:
@@ -221,6 +225,8 @@ def scanned(reply: bytes, stage: str) -> ScanPage:
 
 def stats(reply: list[Any], limits: Limits) -> MemoryStats:
     """Reads the answer to stats."""
+    listed, *reply = reply
+    kept = _backups(listed)
     if not reply:
         nothing: dict[str, int] = dict.fromkeys(limits.sections, 0)
         return MemoryStats(
@@ -233,6 +239,7 @@ def stats(reply: list[Any], limits: Limits) -> MemoryStats:
             max_messages=limits.max_messages,
             flush_due=False,
             shares=limits.share_tokens,
+            backups=kept,
         )
     version, *built_in = reply[:5]
     over_tokens, over_messages, due, blocked, owner, flush_at, outcome, created, updated, expires, since, *talk = reply[
@@ -257,7 +264,20 @@ def stats(reply: list[Any], limits: Limits) -> MemoryStats:
         expires_at=_instant(expires),
         due_since=_instant(since) if due == 1 else None,
         shares=limits.share_tokens,
+        backups=kept,
     )
+
+
+def _backups(listed: Sequence[bytes]) -> tuple[Backup, ...]:
+    found = []
+    for backup_id, words in zip(listed[::2], listed[1::2], strict=True):
+        created, ends, messages = map(int, words.split())
+        found.append((created, Backup(backup_id.decode(), messages, _time(created), _time(ends))))
+    return tuple(backup for _, backup in sorted(found, key=lambda one: one[0]))
+
+
+def _time(milliseconds: int) -> datetime:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)
 
 
 def _instant(milliseconds: int) -> datetime | None:

@@ -6,12 +6,9 @@ import secrets
 from collections.abc import Sequence
 from typing import Final
 
-from durable_memory.memory.access import Mode
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
-from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.port import (
-    ABSENT,
     Entry,
     Operation,
     ReadQuery,
@@ -27,23 +24,21 @@ from durable_memory.memory.stores.redis.arguments import (
     digits,
     entry_args,
     mark_of,
-    no_limits,
     packed,
     sections_arg,
 )
+from durable_memory.memory.stores.redis.ending import RedisEnding
 from durable_memory.memory.stores.redis.flushing import RedisFlushing
 from durable_memory.memory.types import (
     AppendResult,
-    ClearResult,
     DeleteResult,
-    MemoryStats,
 )
 
 _PAGE_BYTES: Final = 250_000
 """What is enough for a page of a scan, so that one of large messages stays small."""
 
 
-class RedisStore(RedisFlushing):
+class RedisStore(RedisFlushing, RedisEnding):
     """The Store port on Redis 7.0 or newer. Made by `connect_redis`."""
 
     async def append(
@@ -115,7 +110,7 @@ class RedisStore(RedisFlushing):
     async def recorded(self, memory: MemoryId, operation_id: str, limits: Limits) -> AppendResult | None:
         """See Store."""
         mark, tag = mark_of(operation_id)
-        reply = await self._run("recorded", memory, [packed(limits), mark], limits.user_sections)
+        reply = await self._run("recorded", memory, [packed(limits), mark, b"a"], limits.user_sections)
         return None if reply == b"none" else replies.appended(memory.resource, reply, tag, 0)
 
     async def touch(self, memory: MemoryId, ids: Sequence[str], limits: Limits) -> tuple[str, ...]:
@@ -156,25 +151,6 @@ class RedisStore(RedisFlushing):
             *(one.encode() for one in asked),
         ]
         return replies.deleted(memory.resource, await self._run("delete", memory, args, limits.user_sections), asked)
-
-    async def clear(
-        self, memory: MemoryId, operation: Operation, if_version: str | None = None, *, mode: Mode = "read-write"
-    ) -> ClearResult:
-        """See Store."""
-        mark, _ = mark_of(operation.id)
-        version = (if_version or "").encode()
-        args = [no_limits(mode), mark, digest_of(operation.digest), digits(operation.deadline_ms), version]
-        reply = await self._run("clear", memory, args)
-        words = reply.decode().split(" ")
-        if words[0] == "conflict":
-            raise refusals.version_conflict(memory.resource, words[1], if_version or ABSENT)
-        if words[0] != "ok":
-            raise replies.refuse(memory.resource, words)
-        return ClearResult(int(words[1]))
-
-    async def stats(self, memory: MemoryId, limits: Limits) -> MemoryStats:
-        """See Store."""
-        return replies.stats(await self._run("stats", memory, [packed(limits)], limits.user_sections), limits)
 
     async def ping(self) -> None:
         """See Store."""

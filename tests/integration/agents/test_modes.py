@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import json
 from collections.abc import Awaitable, Callable
@@ -12,7 +13,7 @@ import pytest
 
 from durable_memory import Memory, MemoryClient
 from durable_memory.memory.access import APPENDING, READING
-from durable_memory.memory.errors import MemoryAccessDenied
+from durable_memory.memory.errors import MemoryAccessDenied, MemoryInvalid
 from tests.integration.agents.conftest import PROJECT, Desk, unique
 from tests.integration.agents.declared import declarations
 from tests.integration.agents.flows import UseAs
@@ -21,6 +22,13 @@ from tests.integration.cli.programs import Ended, run_program
 Call = Callable[[Memory], Awaitable[object]]
 
 _NOBODY = "0" * 16 + "-1-0000"
+
+
+async def _restore_what_is_not(memory: Memory) -> None:
+    with contextlib.suppress(MemoryInvalid):
+        await memory.restore("0" * 16)
+
+
 CALLS: dict[str, Call] = {
     "append": lambda memory: memory.append("more"),
     "record_turn": lambda memory: memory.record_turn("more"),
@@ -32,11 +40,12 @@ CALLS: dict[str, Call] = {
     "unpin": lambda memory: memory.unpin([_NOBODY]),
     "delete": lambda memory: memory.delete([_NOBODY]),
     "clear": lambda memory: memory.clear(confirm=True),
+    "restore": _restore_what_is_not,
     "flush": lambda memory: memory.flush(force=True),
     "stats": lambda memory: memory.stats(),
     "health": lambda memory: memory.health(),
 }
-_WITHOUT_EFFECT = ("delete", "pin", "unpin")  # on a message that is not there
+_WITHOUT_EFFECT = ("delete", "pin", "unpin", "restore")  # on a message that is not there
 MODES = {
     "read-write": set(CALLS),
     "append-only": {*READING, *APPENDING},

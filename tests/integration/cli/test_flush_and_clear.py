@@ -90,7 +90,7 @@ async def test_clear_refuses_where_it_cannot_ask(cli: Cli) -> None:
 async def test_clear_with_yes_removes_everything(cli: Cli) -> None:
     await cli("append", "thread", "k", "--json", "-", stdin=batch(3))
     cleared = await cli("clear", "thread", "k", "--yes", "-o", "json")
-    assert (cleared.code, cleared.json()) == (0, {"cleared": 3})
+    assert (cleared.code, cleared.json()) == (0, {"cleared": 3, "backup_id": None})
     assert (await cli("stats", "thread", "k", "-o", "json")).json()["exists"] is False
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from redis.asyncio import Redis
 
-from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged
+from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged, MemoryInvalid
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis.keys import MEMORY_KEYS, RedisKeys
-from durable_memory.testing.builders import call, result, summarising, system, user
+from durable_memory.testing.builders import call, divided, result, summarising, system, user
 from durable_memory.testing.driven import Driven
 
 
@@ -120,3 +120,84 @@ async def test_a_memory_without_its_head_is_damage_and_not_absent(backend: Backe
         await driven.read()
     with pytest.raises(MemoryDamaged):
         await driven.append(user("more"))
+
+
+@pytest.mark.parametrize("damaged", [*MEMORY_KEYS])
+async def test_a_clear_mends_a_memory_of_which_any_key_is_foreign(
+    backend: Backend, raw: Redis, prefix: str, damaged: str
+) -> None:
+    driven = await filled(backend)
+    name = name_of(prefix, driven, damaged)
+    await raw.delete(name)
+    await raw.sadd(name, "foreign")
+    await driven.clear()
+    assert (await driven.append(user("new"))).created
+    assert await driven.texts() == ["new"]
+    await driven.check_counters()
+
+
+@pytest.mark.parametrize("fields", [{"life": "x", "counters": "y"}, {"other": "z"}])
+async def test_a_clear_mends_a_memory_whose_head_says_nothing(
+    backend: Backend, raw: Redis, prefix: str, fields: dict[str, str]
+) -> None:
+    driven = await filled(backend)
+    name = name_of(prefix, driven, "meta")
+    await raw.delete(name)
+    for field, value in fields.items():
+        await raw.hset(name, field, value)
+    with pytest.raises(MemoryDamaged):
+        await driven.read()
+    await driven.clear()
+    assert (await driven.read()).version == "absent"
+
+
+async def test_a_damaged_memory_is_not_cleared_where_a_backup_is_asked_for(
+    backend: Backend, raw: Redis, prefix: str
+) -> None:
+    driven = await filled(backend)
+    ops = name_of(prefix, driven, "ops")
+    await raw.delete(ops)
+    await raw.sadd(ops, "foreign")
+    with pytest.raises(MemoryDamaged):
+        await driven.clear(backup=True)
+    assert len((await driven.read()).entries) > 0
+
+
+async def test_a_backup_is_copied_keys_that_end_by_themselves(backend: Backend, raw: Redis, prefix: str) -> None:
+    driven = await filled(backend)
+    before = {name: await raw.hgetall(name_of(prefix, driven, name)) for name in ("msg", "groups")}
+    order = await raw.zrange(name_of(prefix, driven, "order:short_term"), 0, -1, withscores=True)
+    backup = (await driven.clear(backup=True)).backup_id
+    place = name_of(prefix, driven, "meta").removesuffix(b"meta")
+    copies = {key async for key in raw.scan_iter(match=place + b"backup:*", count=1000)}
+    assert place + b"backup:list" in copies
+    for name, held in before.items():
+        assert await raw.hgetall(place + f"backup:{backup}:{name}".encode()) == held != {}
+    assert await raw.zrange(place + f"backup:{backup}:order:short_term".encode(), 0, -1, withscores=True) == order
+    week_ms = 7 * 24 * 3600 * 1000
+    assert all([week_ms - 60_000 < await raw.pttl(key) <= week_ms for key in copies])
+    left = {key async for key in raw.scan_iter(match=place + b"*", count=1000)} - copies
+    assert left == {place + b"ops", place + b"opx"}
+
+
+async def test_a_backup_whose_keys_are_lost_is_refused_and_changes_nothing(
+    backend: Backend, raw: Redis, prefix: str
+) -> None:
+    driven = await filled(backend)
+    backup = (await driven.clear(backup=True)).backup_id
+    await driven.append(user("new"))
+    place = name_of(prefix, driven, "meta").removesuffix(b"meta")
+    await raw.delete(place + f"backup:{backup}:meta".encode())
+    with pytest.raises(MemoryInvalid, match="backup_id"):
+        await driven.restore(backup)
+    assert await driven.texts() == ["new"]
+
+
+async def test_user_defined_sections_come_back_too(backend: Backend) -> None:
+    driven = Driven(backend.store, divided())
+    await driven.append(user("talk"), user("booked", section="bookings"))
+    before = [(entry.section, entry.payload) for entry in (await driven.read()).entries]
+    backup = (await driven.clear(backup=True)).backup_id
+    # A caller whose declaration names no such section asks for its keys.
+    await driven.under(summarising()).restore(backup)
+    assert [(entry.section, entry.payload) for entry in (await driven.read()).entries] == before

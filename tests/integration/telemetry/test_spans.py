@@ -18,15 +18,27 @@ from durable_memory.dev import Valkey
 from durable_memory.memory.errors import MemoryFault, MemoryUnavailable
 from durable_memory.memory.flushing.summarizer import SummaryRequest
 from durable_memory.memory.spans import ATTRIBUTES, CAPTURE_CONTENT, HASH_KEY, OPERATION_NAMES
+from durable_memory.memory.stores.port import Operation
+from durable_memory.testing.builders import user
 from tests.integration.telemetry.declared import REGISTRY
 
 Call = Callable[[Memory], Awaitable[object]]
+
+
+async def _restored(memory: Memory) -> None:
+    """Restores what was cleared behind the back of the spans."""
+    store, limits = memory._services.store, memory._limits
+    await store.append(memory.id, [user("one")], Operation("fill", 2**52, ""), limits)
+    cleared = await store.clear(memory.id, Operation("clear", 2**52, ""), backup=True)
+    await memory.restore(str(cleared.backup_id))
+
 
 CALLS: dict[str, Call] = {
     "append": lambda memory: memory.append("Where is it?"),
     "record_turn": lambda memory: memory.record_turn(["Where is it?", Message.assistant("In Lyon.")]),
     "write": lambda memory: memory.write("A new start."),
     "recorded_turn": lambda memory: memory.recorded_turn(operation_id="turn"),
+    "restore": _restored,
     "touch": lambda memory: memory.touch(["0123456789abcdef-1-0000"]),
     "pin": lambda memory: memory.pin(["0123456789abcdef-1-0000"]),
     "unpin": lambda memory: memory.unpin(["0123456789abcdef-1-0000"]),

@@ -46,6 +46,8 @@ async def test_each_method_of_the_handle_answers_what_the_memory_did(rig: Rig) -
         "healthy": True,
         "removed_by_write": 4,
         "after_write": ["A new start."],
+        "backups": [True],
+        "restored": ["A new start."],
         "cleared": 1,
         "after_clear": ["absent", 0],
     }

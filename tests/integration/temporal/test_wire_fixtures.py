@@ -44,6 +44,7 @@ READERS: dict[str, Callable[[dict[str, Any]], Any]] = {
     wire.UNPIN: lambda data: {"touched": list(data["touched"])},
     wire.DELETE: lambda data: to_json(from_json(DeleteResult, data)),
     wire.CLEAR: lambda data: to_json(from_json(ClearResult, data)),
+    wire.RESTORE: lambda data: to_json(from_json(AppendResult, data)),
     wire.FLUSH: lambda data: to_json(from_json(FlushResult, data)),
     wire.STATS: lambda data: to_json(stats_from_json(data)),
     wire.HEALTH: lambda data: to_json(health_from_json(data)),
@@ -135,6 +136,9 @@ async def send(rig: Rig, name: str, request: dict[str, Any]) -> dict[str, Any]:
         appended = await rig.run(CallByName.run, wire.APPEND, first)
         # Only the ids are of today: those in the file are of a memory that is long gone.
         request.update({"ids": appended["ids"]} if "ids" in request else {})
+    if name == wire.RESTORE:
+        ending = {"memory": request["memory"], "confirm": True, "backup": True}
+        request["backup_id"] = (await rig.run(CallByName.run, wire.CLEAR, ending))["backup_id"]
     answer: dict[str, Any] = await rig.run(CallByName.run, name, request)
     return answer
 

@@ -43,8 +43,11 @@ class UseEveryMethod:
         health = await memory.health()
         written = await memory.write("A new start.", if_version=(await memory.read()).version)
         after_write = await memory.read()
-        cleared = await memory.clear(confirm=True)
+        cleared = await memory.clear(confirm=True, backup=True)
         empty = await memory.read()
+        backups = (await memory.stats()).backups
+        await memory.restore(str(cleared.backup_id), if_version="absent")
+        restored = await memory.read()
         return {
             "appended": [len(result.ids) for result in (text, message, mapping, several)],
             "whole": [entry.text for entry in whole.messages],
@@ -64,6 +67,8 @@ class UseEveryMethod:
             "removed_by_write": written.removed,
             "after_write": [entry.text for entry in after_write.messages],
             "cleared": cleared.cleared,
+            "backups": [backup.id == cleared.backup_id for backup in backups],
+            "restored": [entry.text for entry in restored.messages],
             "after_clear": [empty.version, len(empty.messages)],
         }
 

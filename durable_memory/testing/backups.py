@@ -1,0 +1,147 @@
+"""Conformance: a clear can keep all that it removes, and a restore brings it back as it was, to its own memory."""
+
+from __future__ import annotations
+
+import pytest
+
+from durable_memory.memory.errors import MemoryConflict, MemoryInvalid, MemoryOperationConflict
+from durable_memory.memory.stores.port import ABSENT, BACKUP_LIFETIME_MS
+from durable_memory.testing.builders import call, result, summarising, system, texts_of, user
+from durable_memory.testing.case import OpenMemory, StoreCase
+from durable_memory.testing.driven import Driven
+
+
+async def fill(memory: Driven) -> None:
+    """Puts something of each kind into a memory: summary, system, pinned, groups, overflow."""
+    await memory.append(*(user(text) for text in "abcdefgh"))
+    await memory.flush(force=True)
+    await memory.append(system("s", 5), user("p", 5, pinned=True), call("C", "1"), result("r", "1"))
+    await memory.append(*(user(text) for text in "ijklmn"))
+
+
+class BackupContract(StoreCase):
+    """Backups and their return."""
+
+    async def test_a_restore_brings_back_what_the_clear_removed(self, memory: Driven) -> None:
+        await fill(memory)
+        before, counters = await memory.state()
+        cleared = await memory.clear(backup=True)
+        assert (await memory.read()).version == ABSENT
+        restored = await memory.restore(cleared.backup_id)
+        view, stats = await memory.state()
+        assert texts_of(view) == texts_of(before)
+        assert [(one.section, one.tokens, one.pinned) for one in view.entries] == [
+            (one.section, one.tokens, one.pinned) for one in before.entries
+        ]
+        assert (
+            (view.omitted_messages, view.omitted_tokens) == (before.omitted_messages, before.omitted_tokens) != (0, 0)
+        )
+        assert (stats.tokens, stats.messages) == (counters.tokens, counters.messages)
+        assert (restored.tokens, restored.messages, restored.flush_due) == (view.tokens, len(view.entries), True)
+        assert (restored.created, restored.version, restored.ids) == (True, view.version, ())
+        await memory.check_counters()
+
+    async def test_a_restored_memory_lives_on(self, memory: Driven) -> None:
+        await memory.append(call("C", "1"), user("a"), user("b"))
+        await memory.restore((await memory.clear(backup=True)).backup_id)
+        await memory.append(result("r", "1"), user("c"))
+        assert await memory.texts() == ["C", "r", "a", "b", "c"]
+        await memory.flush(force=True)
+        assert (await memory.read()).entries[0].section == "long_term"
+        await memory.check_counters()
+
+    async def test_nothing_of_before_touches_what_is_restored(self, memory: Driven) -> None:
+        ids = (await memory.append(*(user(text) for text in "abcdefg"))).ids
+        batch = await memory.batch()
+        await memory.summarise(batch)
+        await memory.restore((await memory.clear(backup=True)).backup_id)
+        assert (await memory.delete(*ids)).removed == ()
+        assert (await memory.commit(batch)).outcome == "stale"
+        assert await memory.texts() == list("abcdefg")
+
+    async def test_a_restore_replaces_what_was_written_since(self, memory: Driven) -> None:
+        await memory.append(*(user(text) for text in "abc"))
+        backup = (await memory.clear(backup=True)).backup_id
+        await memory.append(*(user(text) for text in "xyz"))
+        assert (await memory.restore(backup)).removed == 3
+        assert await memory.texts() == list("abc")
+
+    async def test_a_restore_of_one_version_leaves_what_was_written_since(self, memory: Driven) -> None:
+        await memory.append(user("a"))
+        backup = (await memory.clear(backup=True)).backup_id
+        await memory.append(user("x"))
+        with pytest.raises(MemoryConflict):
+            await memory.restore(backup, if_version=ABSENT)
+        assert await memory.texts() == ["x"]
+        await memory.restore(backup, if_version=(await memory.read()).version)
+        assert await memory.texts() == ["a"]
+
+    async def test_a_repeated_restore_brings_nothing_back_a_second_time(self, memory: Driven) -> None:
+        await memory.append(user("a"))
+        backup = (await memory.clear(backup=True)).backup_id
+        first = await memory.restore(backup, op="undo")
+        await memory.append(user("b"))
+        again = await memory.restore(backup, op="undo")
+        assert (first.already_applied, again.already_applied) == (False, True)
+        assert (again.version, again.messages) == ((await memory.read()).version, 2)
+        assert await memory.texts() == ["a", "b"]
+        with pytest.raises(MemoryOperationConflict):
+            await memory.append(user("c"), op="undo")
+
+    async def test_a_repeated_clear_answers_the_same_backup(self, memory: Driven) -> None:
+        await memory.append(user("a"))
+        first = await memory.clear(op="once", backup=True)
+        assert await memory.clear(op="once", backup=True) == first
+        assert [backup.id for backup in (await memory.stats()).backups] == [first.backup_id]
+
+    async def test_a_backup_can_be_restored_again(self, memory: Driven) -> None:
+        await memory.append(user("a"))
+        backup = (await memory.clear(backup=True)).backup_id
+        for _ in range(2):
+            await memory.restore(backup)
+            await memory.append(user("b"))
+            assert await memory.texts() == ["a", "b"]
+
+    async def test_stats_list_the_backups_also_of_a_memory_that_is_gone(self, memory: Driven) -> None:
+        kept = []
+        for texts in ("abc", "de"):
+            await memory.append(*(user(text) for text in texts))
+            kept.append((await memory.clear(backup=True)).backup_id)
+        stats = await memory.stats()
+        assert stats.exists is False
+        assert [(backup.id, backup.messages) for backup in stats.backups] == [(kept[0], 3), (kept[1], 2)]
+        lifetime = stats.backups[0].ends_at - stats.backups[0].created_at
+        assert lifetime.total_seconds() * 1000 == BACKUP_LIFETIME_MS
+
+    async def test_there_is_no_backup_of_nothing_and_none_that_was_not_asked_for(self, memory: Driven) -> None:
+        assert (await memory.clear(backup=True)).backup_id is None
+        await memory.append(user("a"))
+        assert (await memory.clear()).backup_id is None
+        assert (await memory.stats()).backups == ()
+
+    @pytest.mark.parametrize("backup", ["", "nonsense", "0" * 16, "../../0000000000", "0" * 15 + "*"])
+    async def test_an_unknown_backup_is_refused_and_changes_nothing(self, memory: Driven, backup: str) -> None:
+        await memory.append(user("a"))
+        before = await memory.state()
+        with pytest.raises(MemoryInvalid, match="backup_id"):
+            await memory.restore(backup)
+        assert await memory.state() == before
+
+    async def test_a_backup_of_another_memory_is_refused(self, open_memory: OpenMemory) -> None:
+        one, other = open_memory(summarising()), open_memory(summarising())
+        await one.append(user("a"))
+        backup = (await one.clear(backup=True)).backup_id
+        with pytest.raises(MemoryInvalid, match="backup_id"):
+            await other.restore(backup)
+        assert (await other.stats()).exists is False
+
+    async def test_a_restored_memory_has_the_lifetime_of_its_declaration(self, open_memory: OpenMemory) -> None:
+        memory = open_memory(summarising(ttl_ms=3_600_000))
+        await memory.append(user("a"))
+        backup = (await memory.clear(backup=True)).backup_id
+        await memory.restore(backup)
+        expires = (await memory.stats()).expires_at
+        assert expires is not None
+        assert abs(expires.timestamp() * 1000 - memory.clock.now_ms() - 3_600_000) < 60_000
+        await memory.under(summarising(ttl_ms=None)).restore(backup)
+        assert (await memory.stats()).expires_at is None

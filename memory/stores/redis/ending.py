@@ -1,0 +1,89 @@
+"""The Redis driver where a memory ends or comes back: clear, backups, restore; and its counters."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import replace
+from functools import partial
+
+from durable_memory.memory.access import Mode
+from durable_memory.memory.errors import MemoryDamaged
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.limits import Limits
+from durable_memory.memory.stores import refusals
+from durable_memory.memory.stores.port import BACKUP_LIFETIME_MS, Operation
+from durable_memory.memory.stores.redis import replies
+from durable_memory.memory.stores.redis.arguments import digest_of, digits, mark_of, no_limits, packed
+from durable_memory.memory.stores.redis.flushing import RedisScripts
+from durable_memory.memory.types import AppendResult, ClearResult, MemoryStats
+
+
+class RedisEnding(RedisScripts):
+    """Clear, restore and stats of the Store port."""
+
+    async def clear(
+        self,
+        memory: MemoryId,
+        operation: Operation,
+        if_version: str | None = None,
+        *,
+        backup: bool = False,
+        mode: Mode = "read-write",
+    ) -> ClearResult:
+        """See Store."""
+        try:
+            return await self._clear(memory, operation, if_version, backup=backup, mode=mode)
+        except MemoryDamaged:
+            if backup or if_version is not None:
+                raise
+            await self._run("heal", memory, [no_limits(mode)])
+            return await self._clear(memory, operation, if_version, backup=False, mode=mode)
+
+    async def _clear(
+        self, memory: MemoryId, operation: Operation, if_version: str | None, *, backup: bool, mode: Mode
+    ) -> ClearResult:
+        mark, _ = mark_of(operation.id)
+        version = (if_version or "").encode()
+        args = [no_limits(mode), mark, digest_of(operation.digest), digits(operation.deadline_ms), version]
+        if not backup:
+            return replies.cleared(memory.resource, await self._run("clear", memory, args), if_version)
+        backup_id = secrets.token_hex(8)
+        args += [backup_id.encode(), digits(BACKUP_LIFETIME_MS)]
+        keys_of = partial(self._keys.backup, memory, backup_id)
+        reply = await self._run("clear", memory, args, keys_of=lambda _, *sections: keys_of(*sections))
+        return replies.cleared(memory.resource, reply, if_version)
+
+    async def restore(
+        self, memory: MemoryId, backup_id: str, operation: Operation, limits: Limits, if_version: str | None
+    ) -> AppendResult:
+        """See Store."""
+        if not refusals.is_backup_id(backup_id):
+            raise refusals.backup_unknown(memory.resource)
+        mark, tag = mark_of(operation.id)
+        args = [
+            packed(limits),
+            mark,
+            digest_of(operation.digest),
+            digits(operation.deadline_ms),
+            tag.encode(),
+            secrets.token_hex(8).encode(),
+            (if_version or "").encode(),
+            backup_id.encode(),
+        ]
+        keys_of = partial(self._keys.backup, memory, backup_id)
+        reply = await self._run(
+            "restore", memory, args, limits.user_sections, keys_of=lambda _, *sections: keys_of(*sections)
+        )
+        words = reply.decode().split(" ")
+        if words[0] not in ("ok", "again"):
+            raise replies.refuse(memory.resource, words, if_version)
+        now = await self._run("recorded", memory, [packed(limits), mark, b"v"], limits.user_sections)
+        result = replies.appended(memory.resource, now, tag, 0)
+        if words[0] == "again":
+            return result
+        return replace(result, already_applied=False, created=True, removed=int(words[1]))
+
+    async def stats(self, memory: MemoryId, limits: Limits) -> MemoryStats:
+        """See Store."""
+        reply = await self._run("stats", memory, [packed(limits)], limits.user_sections, keys_of=self._keys.backups)
+        return replies.stats(reply, limits)

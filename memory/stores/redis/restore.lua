@@ -1,0 +1,57 @@
+-- Replaces everything that a memory holds by a backup of it, as a new incarnation: no id, version, fence or batch of
+-- before counts any more.
+-- ARGV: limits, operation, digest, deadline, tag, incarnation, if_version (empty: any), backup id.
+-- Returns `ok <messages that were replaced>`, or `again`.
+-- parts: may_change state expiry operations backups
+local op, digest, deadline, tag, life, if_version, backup =
+  ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6], ARGV[7], ARGV[8]
+if now > deadline then
+  return 'expired'
+end
+local known = recall('v', op, digest)
+if known then
+  return known == 'reused' and known or 'again'
+end
+if if_version ~= '' and if_version ~= version_of() then
+  return 'conflict ' .. version_of()
+end
+local head = redis.call('HMGET', copies.meta, 'life', 'counters', 'sections')
+if not backup_ends(backup) or not head[1] then
+  return 'backup'
+end
+local unknown = {}
+for name in string.gmatch(head[3] or '', '%a (%S+) %d+ %d+ %d+ %d+') do
+  if not copies['order:' .. name] then
+    unknown[#unknown + 1] = name
+  end
+end
+if #unknown > 0 then
+  return 'sections ' .. table.concat(unknown, ' ')
+end
+if operations_full() then
+  return 'operations'
+end
+
+local removed = m and live_messages() + m.overflow_messages or 0
+redis.call('UNLINK', key.lease, unpack(mortal()))
+local ends = ttl < INF and now + ttl or 0
+each_copy(function(name, copy)
+  if redis.call('COPY', copy, name) == 0 then
+    return
+  end
+  if ends > 0 then
+    redis.call('PEXPIREAT', name, ends)
+  else
+    redis.call('PERSIST', name)
+  end
+end)
+local counters = {struct.unpack(COUNTERS, head[2])}
+counters[1] = counters[1] + 1 -- version
+counters[5], counters[6] = now, ends -- changed, expires
+counters[18], counters[20], counters[21] = 0, 0, 0 -- what a flush waits for, and what is known of operations
+redis.call('HSET', key.meta, 'life', life .. tag .. string.sub(head[1], 21), 'counters',
+  struct.pack(COUNTERS, unpack(counters, 1, 21)))
+redis.call('HDEL', key.meta, 'due_at')
+m = nil -- of before
+remember('v', op, digest, deadline, life .. ' 1 0')
+return 'ok ' .. removed
