@@ -64,8 +64,6 @@ class _Planner:
 
     def place(self, position: int, entry: Entry) -> None:
         """Finds the group of one message."""
-        if entry.section == LONG_TERM or entry.section not in self.limits.sections:
-            raise refusals.section_not_writable(self.resource, position, entry.section, self.limits.sections)
         room, *name = self._widest_room() if entry.answers is not None else self._room(entry.section)
         if room is not None and entry.tokens > room:
             raise refusals.message_too_large(self.resource, position, entry.tokens, room, *name)
@@ -270,6 +268,9 @@ def plan_append(
 
     Raises MemoryInvalid, MemoryOrphanResult, MemoryOversize, MemoryBackpressure.
     """
+    for position, entry in enumerate(entries):
+        if entry.section == LONG_TERM or entry.section not in limits.sections:
+            raise refusals.section_not_writable(resource, position, entry.section, limits.sections)
     planner = _Planner(state, limits, resource, now_ms)
     for position, entry in enumerate(entries):
         planner.place(position, entry)
