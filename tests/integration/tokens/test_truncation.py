@@ -37,6 +37,14 @@ oversize: truncate
 token_provider: {provider: anthropic, model: claude-opus-4-7}
 persistence: PERSISTENCE
 flushing: {type: drop}
+---
+resource: memory
+id: divided
+max_tokens: 1000
+oversize: truncate
+token_allocation: {short_term: 0.8, long_term: 0, system: 0.1, user_defined: {notes: 0.1}}
+persistence: PERSISTENCE
+flushing: {type: drop}
 """
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 CALL = {"id": "c1", "type": "function", "function": {"name": "search", "arguments": '{"q": "trains to Ghent"}'}}
@@ -110,6 +118,20 @@ async def test_a_result_is_cut_to_what_its_group_leaves(memory: Memory) -> None:
     assert result.text.startswith("The parcel left the depot")
     assert result.text.endswith(MARK)
     assert 285 <= view.tokens <= 300
+
+
+@pytest.mark.parametrize(
+    ("fields", "share"),
+    [({"role": "user"}, 800), ({"role": "user", "section": "notes"}, 100), ({"role": "system"}, 100)],
+)
+async def test_a_message_is_cut_to_the_share_of_its_section(
+    connect: Connect, fields: dict[str, str], share: int
+) -> None:
+    memory = (await connect(DECLARED)).memory("divided", "key")
+    appended = await memory.append([{**fields, "content": TEXTS["prose"]}])
+    [message] = (await memory.read()).messages
+    assert message.text.endswith(MARK)
+    assert 0.9 * share <= appended.tokens <= share
 
 
 async def test_tool_calls_are_never_cut(memory: Memory) -> None:
