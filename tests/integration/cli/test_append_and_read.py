@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 from tests.integration.cli.conftest import Cli
@@ -116,3 +117,18 @@ async def test_a_text_stands_in_the_section_that_is_named(cli: Cli) -> None:
     assert f"1 message, {view['tokens']} tokens of 100" in shown
     wrong = await cli("append", "trip", "k", "Hotel Lux", "--section", "booking")
     assert (wrong.code, "did you mean 'bookings'" in wrong.err) == (1, True)
+
+
+async def test_the_environment_says_how_tokens_are_counted(cli: Cli) -> None:
+    await cli("append", "thread", "k", "The parcel left the depot for Ghent.")
+    await cli(
+        "append", "thread", "k", "The parcel left the depot for Ghent.", DURABLE_MEMORY_ENCODING="claude-opus-4-7"
+    )
+    exact, estimated = (await cli("read", "thread", "k", "-o", "json")).json()["messages"]
+    assert "tokens_estimated" not in exact
+    assert estimated["tokens_estimated"] is True
+    assert estimated["tokens"] == math.ceil(exact["tokens"] * 1.65)
+    refused = await cli("append", "thread", "k", "x", DURABLE_MEMORY_ENCODING="claude-opus-47")
+    assert refused.code == 1
+    assert "DURABLE_MEMORY_ENCODING: must be" in refused.err
+    assert "did you mean 'claude-opus-4-7'?" in refused.err

@@ -118,3 +118,18 @@ async def test_a_model_that_cannot_be_asked_here_is_a_fault(folder: Path) -> Non
     without = await run_program("validate", "wrong", cwd=folder, PYTHONPATH=str(folder))
     assert without.code == 1
     assert "durable-memory[llm]" in without.out.replace("\n", "")
+
+
+async def test_the_limit_that_holds_is_shown_where_a_model_decides_it(tmp_path: Path) -> None:
+    (tmp_path / "desk.yaml").write_text(
+        "resource: memory\nid: desk\nmax_tokens: 9000\nmax_context_ratio: 0.04\n"
+        "token_provider: {provider: anthropic, model: claude-sonnet-4-5}\n"
+    )
+    valid = await run_program("validate", ".", "--output", "json", cwd=tmp_path)
+    assert valid.json()["budgets"] == {"desk": {"max_tokens": 8_000, "max_messages": None}}
+    assert "8,000 tokens" in (await run_program("validate", ".", cwd=tmp_path)).out
+    [declared] = (await run_program("list", "--memories", ".", "-o", "json", cwd=tmp_path)).json()
+    assert (declared["max_tokens"], declared["max_context_ratio"]) == (8_000, 0.04)
+    assert declared["model"] == "claude-sonnet-4-5"
+    shown = (await run_program("list", "--memories", ".", cwd=tmp_path)).out
+    assert "8,000 tokens, claude-sonnet-4-5, at most 0.04 of its window" in " ".join(shown.split())
