@@ -107,6 +107,24 @@ async def test_an_import_that_ended_half_way_is_started_again_and_doubles_nothin
     assert texts == [message.text for message in (await memory.read()).messages]
 
 
+async def test_sections_of_ones_own_are_kept_where_the_target_declares_them(redis_url: str, project: str) -> None:
+    shares = {"short_term": 0.5, "long_term": 0.2, "system": 0.1, "user_defined": {"bookings": 0.2}}
+    divided = {"resource": "memory", "max_tokens": 2000, "token_allocation": shares}
+    whole = {"resource": "memory", "id": "whole", "max_tokens": 2000}
+    registry = Registry.from_resources([{**divided, "id": "divided"}, {**divided, "id": "other"}, whole])
+    async with await MemoryClient.connect(redis_url, memories=registry, project=project) as client:
+        memory = client.memory("divided", "k")
+        await memory.append(["Hello", Message.user("Seat 12A", section="bookings"), "Thanks"])
+        lines = await lines_of(client, "divided")
+        assert [line["message"]["section"] for line in messages_in(lines)] == ["short_term", "bookings", "short_term"]
+        assert (await client.import_messages(lines, resource="other")).faults == 0
+        view = await client.memory("other", "k").read(sections=["bookings"])
+        assert [message.text for message in view.messages] == ["Seat 12A"]
+        [problem] = (await client.import_messages(lines, resource="whole")).problems
+        assert (problem.line, problem.type) == (3, "MemoryInvalid")
+        assert len((await client.memory("whole", "k").read()).messages) == 2
+
+
 async def test_two_exports_with_the_same_words_are_two_imports(client: MemoryClient, memory: Memory) -> None:
     await memory.append("Hello")
     for times in (1, 2):
