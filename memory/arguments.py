@@ -25,10 +25,11 @@ def whole_number(name: str, value: object) -> int | None:
 
 def known_sections(sections: Sequence[str], declared: tuple[Section, ...]) -> tuple[Section, ...]:
     """Returns the sections in the order of a view, which is that of the declared ones."""
-    for section in sections:
+    for position, section in enumerate(sections):
         if section not in declared:
+            # What is no section may be anything, and errors are logged.
             raise MemoryInvalid(
-                f"sections: {section!r} is not a section of this memory; one of {', '.join(declared)}"
+                f"sections[{position}]: is not a section of this memory; one of {', '.join(declared)}"
                 f"{did_you_mean(str(section), declared)}"
             )
     return tuple(section for section in declared if section in sections)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 import sys
 import traceback
 from collections.abc import Mapping
@@ -44,6 +45,9 @@ _OF_TEMPORAL = {
     "temporal_workflow": ("workflow_type", "attempt", "task_queue", "run_id"),
 }
 """What is written of the details that Temporal's loggers add. A workflow id is chosen by users and may hold a key."""
+
+_KINDS = re.compile(r"\b(?:code|kind): ([A-Z][A-Za-z]{2,40})\b")
+"""In an error of Temporal's core: the code of a gRPC status, and the kind of an error of the system behind it."""
 
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
@@ -109,7 +113,16 @@ def _fields(record: logging.LogRecord) -> dict[str, Any]:
         details = getattr(record, source, None)
         if isinstance(details, Mapping):
             values.update((name, details[name]) for name in names if name in details)
+    if words := _core_error(record):
+        values["temporal_error"] = words
     return values
+
+
+def _core_error(record: logging.LogRecord) -> str:
+    """Returns what kind of error Temporal's core met: its words for kinds alone, as the rest may be anything."""
+    fields = getattr(getattr(record, "temporal_log", None), "fields", None)
+    text = str(fields.get("error", "")) if isinstance(fields, Mapping) else ""
+    return " ".join(dict.fromkeys(_KINDS.findall(text)))
 
 
 def _error(record: logging.LogRecord) -> dict[str, Any]:

@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
 
 from durable_memory.memory.limits import Limits
 from durable_memory.testing.builders import tiny
 from durable_memory.testing.driven import Driven
-from durable_memory.testing.rigs import InMemoryRig, RedisRig, StoreRig, drive, open_redis_rig
+from durable_memory.testing.rigs import StoreRig, drive
+from tests.stores_in_time import in_memory_rig, redis_rig, rig
 
-
-@pytest.fixture
-def in_memory_rig() -> InMemoryRig:
-    return InMemoryRig()
-
-
-@pytest.fixture(scope="session")
-async def redis_rig(redis_url: str) -> AsyncIterator[RedisRig]:
-    async with open_redis_rig(redis_url) as rig:
-        yield rig
-
-
-@pytest.fixture(params=["in_memory", "redis"])
-def rig(request: pytest.FixtureRequest) -> StoreRig:
-    chosen: StoreRig = request.getfixturevalue(f"{request.param}_rig")
-    return chosen
+__all__ = ["in_memory_rig", "redis_rig", "rig"]
 
 
 @pytest.fixture

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager
-from pathlib import Path
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from temporalio.client import Client
 
 from durable_memory import Memory, MemoryClient
-from durable_memory.dev import Valkey, start_valkey
 from durable_memory.memory.spans import ASK_AGAIN_SECONDS
 from durable_memory.worker.metrics import WorkerMetrics, install_metrics
-from tests.integration.cli.programs import DECLARATIONS
 from tests.integration.telemetry.declared import REGISTRY
-from tests.integration.worker.workers import WorkerProcess, worker_process
+from tests.integration.worker.starting import StartWorker, folder, own_valkey, start_worker
 
-StartWorker = Callable[..., AbstractAsyncContextManager[WorkerProcess]]
+__all__ = ["StartWorker", "folder", "own_valkey", "start_worker"]
 
 
 @pytest.fixture(scope="session")
@@ -66,36 +61,5 @@ def memory(client: MemoryClient) -> Memory:
 
 
 @pytest.fixture
-async def own_valkey(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Valkey]:
-    """A Valkey that a test may stop and give a password."""
-    valkey = await start_valkey(tmp_path_factory.mktemp("own-valkey"))
-    yield valkey
-    valkey.server.kill()
-
-
-@pytest.fixture
 def project() -> str:
     return f"telemetry-{uuid.uuid4().hex[:12]}"
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    (tmp_path / "memories").mkdir()
-    (tmp_path / "memories" / "declared.yaml").write_text(DECLARATIONS)
-    return tmp_path
-
-
-@pytest.fixture
-def start_worker(folder: Path, project: str, redis_url: str, temporal_client: Client) -> StartWorker:
-    """Starts a worker on the shared servers, on a project and a queue of the test's own; options win."""
-
-    def start(*arguments: str, **given: str) -> AbstractAsyncContextManager[WorkerProcess]:
-        shared = {
-            "REDIS_URL": redis_url,
-            "TEMPORAL_ADDRESS": temporal_client.service_client.config.target_host,
-            "DURABLE_MEMORY_PROJECT": project,
-            "DURABLE_MEMORY_TASK_QUEUE": project,
-        }
-        return worker_process(*arguments, cwd=folder, **{**shared, **given})
-
-    return start

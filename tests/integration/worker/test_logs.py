@@ -9,7 +9,7 @@ import pytest
 from redis.asyncio import Redis
 from temporalio.client import Client, WorkflowFailureError
 
-from durable_memory.dev import Valkey
+from durable_memory.dev import Valkey, start_temporal
 from tests.integration.worker.calling import calling
 from tests.integration.worker.conftest import StartWorker
 
@@ -75,3 +75,14 @@ async def test_folders_and_project_of_the_command_line_win(
         await worker.ready()
         assert (await caller.append("other", "k", "Hello"))["messages"] == 1
         assert (await caller.append("thread", "k", "Hello"))["messages"] == 1
+
+
+async def test_why_temporal_cannot_be_reached_is_logged_by_its_kind(
+    start_worker: StartWorker, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    temporal = await start_temporal(tmp_path_factory.mktemp("own-temporal"), ui=False, keep=False)
+    async with start_worker(TEMPORAL_ADDRESS=temporal.address) as worker:
+        await worker.ready()
+        temporal.server.kill()
+        entry = await worker.entry(temporal_error="Unavailable ConnectionRefused")
+        assert entry["level"] == "warning"
