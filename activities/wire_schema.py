@@ -77,7 +77,7 @@ _CONTENT_PART: Final[Json] = {
 _SPARSE: Final[Mapping[type, tuple[str, ...]]] = {Message: ("role", "content"), Provenance: ()}
 """Types that leave out what is not set, with the fields that they always have."""
 
-_STORE_GIVEN: Final = ("id", "section", "tokens", "tokens_estimated", "created_at", "provenance", "truncated_from")
+_STORE_GIVEN: Final = ("id", "tokens", "tokens_estimated", "created_at", "provenance", "truncated_from")
 
 
 def wire_schema() -> Json:

@@ -222,7 +222,6 @@ export interface Message {
   tokens_estimated?: boolean;
   truncated_from?: number;
   created_at?: string;
-  truncated_from?: number;
   provenance?: Provenance;
   priority?: 'low' | 'normal' | 'high' | 'critical';
 }
@@ -237,12 +236,11 @@ export interface MessageInput {
   agent?: string | null;
   metadata?: Record<string, unknown>;
   id?: unknown;
-  section?: unknown;
+  section?: string | null;
   tokens?: unknown;
   tokens_estimated?: unknown;
   truncated_from?: unknown;
   created_at?: unknown;
-  truncated_from?: unknown;
   provenance?: unknown;
   priority?: 'low' | 'normal' | 'high' | 'critical';
 }

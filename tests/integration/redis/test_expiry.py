@@ -10,8 +10,8 @@ from redis.asyncio import Redis
 
 from durable_memory.memory.limits import PolicyName
 from durable_memory.memory.stores.port import Backend, Batch
-from durable_memory.memory.stores.redis.keys import MEMORY_KEYS, RedisKeys
-from durable_memory.testing.builders import call, dropping, result, summarising, system, user
+from durable_memory.memory.stores.redis.keys import MEMORY_KEYS, SECTION_KEYS, RedisKeys
+from durable_memory.testing.builders import call, divided, dropping, result, summarising, system, user
 from durable_memory.testing.driven import Driven
 
 HOUR_MS = 3_600_000
@@ -20,8 +20,10 @@ OUTLIVE = {"lease", "ops", "opx"}
 
 async def expiries(raw: Redis, prefix: str, driven: Driven) -> dict[str, int]:
     """The absolute end of each key that a memory has, by its name; -1 for none."""
-    names = RedisKeys(prefix).memory(driven.memory).names
-    ends = {short: await raw.pexpiretime(name.decode()) for short, name in zip(MEMORY_KEYS, names, strict=True)}
+    sections = driven.limits.user_sections
+    names = RedisKeys(prefix).memory(driven.memory, *sections).names
+    shorts = (*MEMORY_KEYS, *(f"{kind}:{section}" for section in sections for kind in SECTION_KEYS))
+    ends = {short: await raw.pexpiretime(name.decode()) for short, name in zip(shorts, names, strict=True)}
     return {short: end for short, end in ends.items() if end != -2}
 
 
@@ -201,3 +203,24 @@ async def test_a_flush_that_begins_at_the_very_end_finds_the_memory_gone_and_not
                 await driven.store.fail(driven.memory, begun, "tried again", 0)
         assert outcomes <= {"batch", "gone"}
         assert (await driven.append(user("again"))).created
+
+
+async def test_the_keys_of_sections_end_with_the_memory(backend: Backend, raw: Redis, prefix: str) -> None:
+    driven = Driven(backend.store, divided(ttl_ms=HOUR_MS, policy="lru"))
+    seen: set[str] = set()
+    ids = await driven.append_each(*(user(f"b{number}", section="bookings") for number in range(6)))
+    seen |= await check_one_end(raw, prefix, driven)
+    await driven.append(call("C", "1", section="notes"), result("r", "1", 5))
+    await driven.pin(ids[-1])
+    seen |= await check_one_end(raw, prefix, driven)
+    await driven.unpin(ids[-1])
+    await driven.flush(force=True)
+    await driven.append(user("n", section="notes"), user("b", section="bookings"))
+    seen |= await check_one_end(raw, prefix, driven)
+    assert {"order:bookings", "evict:bookings", "order:notes", "evict:notes"} <= seen
+    # A process whose declaration does not name them prolongs and clears them too.
+    stranger = driven.under(summarising(ttl_ms=2 * HOUR_MS, policy="lru"))
+    await stranger.append(user("c"))
+    assert "order:bookings" in await check_one_end(raw, prefix, driven)
+    await stranger.clear()
+    assert await check_one_end(raw, prefix, driven) <= OUTLIVE

@@ -14,7 +14,7 @@ from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis.connection import connect_redis, redis_warnings
 from durable_memory.memory.stores.redis.keys import RedisKeys
-from durable_memory.testing.builders import call, result, summarising, system, user
+from durable_memory.testing.builders import call, divided, result, summarising, system, user
 from durable_memory.testing.driven import Driven
 from tests.integration.redis.topologies import open_cluster, open_sentinels
 
@@ -60,6 +60,17 @@ async def test_memories_live_on_every_node_and_every_operation_works_there(
     assert len(nodes - {None}) == 3, "the keys of this test must reach every node"
     listed = await clustered.index.memories(project, "desk", None, 100)
     assert len(listed.memories) == 9
+
+
+async def test_sections_share_the_slot_of_their_memory_also_for_who_does_not_know_them(clustered: Backend) -> None:
+    for number in range(6):
+        driven = Driven(clustered.store, divided(), MemoryId(uuid.uuid4().hex, "desk", f"key {number}"))
+        await driven.append(user("b", section="bookings"), user("n", section="notes"), user("c"))
+        await driven.flush(force=True)
+        await driven.append(user("b2", section="bookings"))
+        stranger = driven.under(summarising())
+        assert (await stranger.texts())[1:] == ["b2"]
+        assert (await stranger.clear()).cleared == 2
 
 
 async def test_writers_of_a_cluster_lose_nothing(clustered: Backend) -> None:

@@ -82,6 +82,8 @@ MESSAGES: dict[str, tuple[dict[str, Any], bool]] = {
     "parts": ({"role": "user", "content": [{"type": "text", "text": "Hello."}, {"type": "anything", "x": 1}]}, True),
     "a part without a type": ({"role": "user", "content": [{"text": "Hello."}]}, False),
     "what a view showed": ({**HELLO, "id": "1-2-3", "section": "short_term", "tokens": 7, "metadata": {"a": 1}}, True),
+    "a section of the resource's own": ({**HELLO, "section": "bookings"}, True),
+    "a number for a section": ({**HELLO, "section": 7}, False),
     "a misspelt field": ({**HELLO, "pined": True}, False),
     "an unknown role": ({"role": "developer", "content": "Be kind."}, False),
     "no role": ({"content": "Hello."}, False),
