@@ -126,6 +126,8 @@ class MemoryClient(AllMemories):
         except MemoryInvalid as error:
             raise MemoryInvalid(f"encoding: {error.message}") from None
         registry = memories if isinstance(memories, Registry) else Registry.load(memories)
+        for resource in registry.memories():
+            _ = resource.privacy  # takes a tenth of a second to build, which no message should wait for
         backends = await open_backends(registry, redis_url, prefix=prefix, encryption_keys=encryption_keys)
         return cls(registry, backends, project=project, waker=waker, summarizer=summarizer, counter=counter)
 

@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 import re2
@@ -141,10 +142,10 @@ class Finders:
                 yield start, end, finder.kind
 
 
-def finders_of_entities(entities: Iterable[Entity], *, labelled: bool = False) -> Finders | None:
+@lru_cache(maxsize=64)
+def finders_of_entities(entities: frozenset[Entity], *, labelled: bool = False) -> Finders | None:
     """Returns what finds these entities; labelled: only what looks for a word before a value. None if nothing does."""
-    wanted = frozenset(entities)
-    chosen = [r for r in _RECOGNISERS if r.entity in wanted and (r.labelled or not labelled)]
+    chosen = [r for r in _RECOGNISERS if r.entity in entities and (r.labelled or not labelled)]
     if not chosen:
         return None
     # One pass of all expressions as one automaton tells which of them match: most texts hold none. Not for declared

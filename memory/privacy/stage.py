@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
@@ -18,6 +17,9 @@ from durable_memory.memory.types import Message, Role
 INLINE_CHARACTERS: Final = 4_000
 """What is redacted on the event loop: a fraction of a millisecond. A thread would cost more than it saves."""
 
+SLICE_CHARACTERS: Final = 32_000
+"""About what is redacted at once in a thread: a few milliseconds."""
+
 _log = logging.getLogger(__name__)
 _Value = TypeVar("_Value")
 
@@ -27,8 +29,8 @@ class Screened:
     """What may be stored. dropped: messages left out by their kind. found: secrets taken out, by kind."""
 
     messages: tuple[Message, ...]
-    dropped: int = 0
     found: Mapping[str, int] = field(default_factory=dict)
+    dropped: int = 0
 
 
 class Privacy:
@@ -49,39 +51,36 @@ class Privacy:
         dropped = len(messages) - len(kept)
         redactor = self._redactor
         if redactor is None or not kept:
-            return Screened(kept, dropped)
+            return Screened(kept, dropped=dropped)
+        walk = Walk(redactor)
         if size <= INLINE_CHARACTERS:
-            done = [self._guarded(_redact_message, redactor, message) for message in kept]
-        else:
-            # One hop a message: a cancelled caller leaves the thread at most one message of work.
-            done = [await asyncio.to_thread(self._guarded, _redact_message, redactor, message) for message in kept]
-        found: Counter[str] = Counter()
-        for _, of_message in done:
-            found.update(of_message)
-        return Screened(tuple(message for message, _ in done), dropped, found)
+            return Screened(self._guarded(_redact_messages, walk, kept), walk.found, dropped)
+        # A hop for each slice: a cancelled caller leaves the thread at most one slice of work.
+        done: list[Message] = []
+        length = max(1, len(messages) * SLICE_CHARACTERS // size)
+        for start in range(0, len(kept), length):
+            slice_ = kept[start : start + length]
+            done += await asyncio.to_thread(self._guarded, _redact_messages, walk, slice_)
+        return Screened(tuple(done), walk.found, dropped)
 
     async def screen_text(self, text: str) -> tuple[str, Mapping[str, int]]:
         """Returns a text redacted, and what was taken out by kind. Raises as `screen`."""
         redactor = self._redactor
         if redactor is None:
             return text, {}
+        walk = Walk(redactor)
         if len(text) <= INLINE_CHARACTERS:
-            return self._guarded(_redact_text, redactor, text)
-        return await asyncio.to_thread(self._guarded, _redact_text, redactor, text)
+            return self._guarded(Walk.text, walk, text), walk.found
+        return await asyncio.to_thread(self._guarded, Walk.text, walk, text), walk.found
 
     async def screen_error(self, error: str) -> str:
         """Returns the text of an error that may name a field of the caller's, as keys of metadata."""
         return (await self.screen_text(error))[0]
 
-    def _guarded(
-        self,
-        work: Callable[[Redactor, _Value], tuple[_Value, Mapping[str, int]]],
-        redactor: Redactor,
-        value: _Value,
-    ) -> tuple[_Value, Mapping[str, int]]:
+    def _guarded(self, work: Callable[[Walk, _Value], _Value], walk: Walk, value: _Value) -> _Value:
         """Runs `work` and lets no exception of it out: it might hold what was to be taken out."""
         try:
-            return work(redactor, value)
+            return work(walk, value)
         except TooSlow as slow:
             raise MemoryInvalid(
                 f"{self._resource}: redaction would take too long ({slow}); send less at once, or simplify "
@@ -94,11 +93,5 @@ class Privacy:
         )
 
 
-def _redact_message(redactor: Redactor, message: Message) -> tuple[Message, Mapping[str, int]]:
-    walk = Walk(redactor)
-    return redact_message(message, walk), walk.found
-
-
-def _redact_text(redactor: Redactor, text: str) -> tuple[str, Mapping[str, int]]:
-    walk = Walk(redactor)
-    return walk.text(text), walk.found
+def _redact_messages(walk: Walk, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    return tuple(redact_message(message, walk) for message in messages)

@@ -35,8 +35,8 @@ class TextRedactor:
         self._max_seconds = max_seconds
         self._marker = marker
         self._patterns = finders_of_patterns(patterns)
-        self._entities = finders_of_entities(entities)
-        self._labelled = finders_of_entities(entities, labelled=True)
+        self._entities = finders_of_entities(frozenset(entities))
+        self._labelled = finders_of_entities(frozenset(entities), labelled=True)
 
     @property
     def marker(self) -> str:

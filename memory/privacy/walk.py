@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import time
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from durable_memory.memory.privacy.json_text import change_json, is_json, replace_within
-from durable_memory.memory.privacy.redactor import Redactor
+from durable_memory.memory.privacy.redactor import Redactor, TooSlow
 from durable_memory.memory.types.clean import Json
 
 _NESTED_JSON: Final = 4
@@ -21,11 +22,16 @@ _NUMBER: Final = re.compile(r"#[0-9]{1,6}$", re.ASCII)
 """Tells keys apart that are the same once redacted."""
 
 
-class Walk:
-    """Redacts the parts of one call and counts what was found, by kind."""
+MAX_SECONDS: Final = 5.0
+"""What all texts of one call may take together, in seconds of work."""
 
-    def __init__(self, redactor: Redactor) -> None:
+
+class Walk:
+    """Redacts the parts of one call and counts what was found, by kind. Used by one thread at a time."""
+
+    def __init__(self, redactor: Redactor, *, max_seconds: float = MAX_SECONDS) -> None:
         self._redactor = redactor
+        self._seconds_left = max_seconds
         self.found: Counter[str] = Counter()
 
     def text(self, text: str, label: str = "", nested: int = _NESTED_JSON) -> str:
@@ -79,6 +85,10 @@ class Walk:
         return name
 
     def _plain(self, text: str, label: str) -> str:
+        before = time.thread_time()
         redacted = self._redactor.redact(text, label)
+        self._seconds_left -= time.thread_time() - before
+        if self._seconds_left < 0:
+            raise TooSlow("all texts together take the patterns too long")
         self.found.update(redacted.found)
         return redacted.text

@@ -35,7 +35,7 @@ PATTERNS: tuple[list[str], ...] = (
 )
 MARKERS = ("[redacted]", "x", "aa", "#2", "{}", '"', "1234")
 REDACTORS = [TextRedactor(patterns, ENTITIES, marker) for patterns in PATTERNS for marker in MARKERS]
-TOGETHER = finders_of_entities(ENTITIES)
+TOGETHER = finders_of_entities(frozenset(ENTITIES))
 
 PIECES = [text for texts in SECRETS.values() for text, _ in texts] + list(LOOK_ALIKES) + list(MARKERS)
 TEXTS = st.lists(
@@ -103,6 +103,12 @@ async def test_a_text_that_takes_too_long_is_refused_without_a_word_of_it() -> N
         await privacy.screen([Message.user("a" * 50_000)], 50_000)
     assert "aaa" not in str(refused.value)
     assert (await privacy.screen([Message.user("a b")], 3)).messages[0].text == "[redacted]"
+
+
+def test_many_texts_together_take_no_longer_than_one_call_may() -> None:
+    walk = Walk(TextRedactor(["a[^b]*b|a"], [], "[redacted]"), max_seconds=0.2)
+    with pytest.raises(TooSlow, match="all texts together"):
+        walk.object({str(number): "a" * 2_000 for number in range(1_000)})
 
 
 async def test_a_redactor_that_fails_lets_nothing_pass(caplog: pytest.LogCaptureFixture) -> None:
