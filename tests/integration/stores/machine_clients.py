@@ -22,6 +22,7 @@ from durable_memory.memory.stores.port import ABSENT, NORMAL, Entry, Operation
 from durable_memory.memory.types import AppendResult, ClearResult, DeleteResult, FlushResult
 from durable_memory.testing.builders import call, result, system, text_of, texts_of, user
 from tests.integration.stores.machine_base import Applied, MachineBase, position
+from tests.integration.stores.model import ModelMemory
 from tests.integration.stores.model_values import Refused
 
 Drawn: TypeAlias = "list[tuple[str, int, int]]"
@@ -192,6 +193,44 @@ class ClientSteps(MachineBase):
         answer = self.run(attempt(operation))
         assert answer.cleared == held
         self.applied.append(Applied(operation, attempt, answer))
+
+    @precondition(lambda self: self.model.exists and self.steps > 10)
+    @rule(drawn=messages)
+    def clear_and_restore(self, drawn: Drawn) -> None:
+        """Takes a clear back, over what was appended in between; all ids are new."""
+        kept = copy.deepcopy(self.model)
+        operation = self.memory.operation(None, "clear")
+        store, memory = self.memory.store, self.memory.memory
+        cleared = self.run(store.clear(memory, operation, backup=True))
+        assert cleared.cleared == self.model.total()[1] + self.model.omitted()[1]
+        self.model.end()
+        self.current, self.waits_after_failure, self.steps = None, False, 0
+        self.append(drawn)
+        self.restored(kept, str(cleared.backup_id))
+
+    def restored(self, kept: ModelMemory, backup: str) -> None:
+        replaced = self.model.total()[1] + self.model.omitted()[1]
+        gone = [*self.model.removed, *self.model.texts()]
+        operation = self.memory.operation(None, backup)
+
+        def attempt(again: Operation) -> Coroutine[Any, Any, AppendResult]:
+            return self.memory.store.restore(self.memory.memory, backup, again, self.limits, None)
+
+        answer = self.run(attempt(operation))
+        assert (answer.removed, answer.created, answer.already_applied) == (replaced, True, False)
+        held = kept.texts()
+        self.model = kept
+        self.model.batch = self.model.lease = None
+        self.model.removed = [text for text in gone if text not in held]
+        self.current, self.waits_after_failure = None, False
+        self.noted([], operation, attempt, answer)
+        self.learn_new_ids()
+
+    def learn_new_ids(self) -> None:
+        """Reads the ids that a restore gave; the same number and tag in another incarnation."""
+        life = self.run(self.memory.read()).version.partition(":")[0]
+        for text in [*self.model.texts(), *(summary.text for summary in self.model.summaries)]:
+            self.ids[text] = f"{life}-{self.ids[text].partition('-')[2]}"
 
     @precondition(lambda self: self.applied)
     @rule(places=st.lists(position, min_size=1, max_size=3), late=st.booleans())
