@@ -36,8 +36,8 @@ class AllMemories(ABC):
         """Returns the parts that serve a resource's memories."""
 
     @abstractmethod
-    def memory(self, resource: str, key: str | None = None) -> Memory:
-        """Returns a handle on one memory."""
+    def at(self, memory: MemoryId) -> Memory:
+        """Returns the operator's handle on a memory, which is held to no mode and to no agents_only."""
 
     async def list_memories(
         self, resource: str | None = None, *, scope: Scope | None = None, prefix: str = ""
@@ -117,7 +117,11 @@ class AllMemories(ABC):
         source = each(lines, on_line)
         header = await first_line(source)
         declared = self._registry.memory(resource or header.resource)
-        return await Import(lambda own: self.memory(declared.id, own), key).run(header, source)
+
+        def opened(own: str) -> Memory:
+            return self.at(MemoryId(self._project, declared.id, checked_key(own, declared.id)))
+
+        return await Import(opened, key).run(header, source)
 
     async def _inventory(self, resource: str | None, scope: Scope | None, prefix: str) -> Inventory:
         if scope is not None and scope not in SCOPES:

@@ -56,7 +56,9 @@ async def test_an_operation_answers_what_its_own_activity_answers(client: Memory
         place: dict[str, Any] = {"agent": "scribe", "input": {"user": user}}
         named = {"operation_id": "turn"} if operation == "recorded_turn" else {}
         stored = (await client.memory("desk", key).append("Stored.")).ids[0]
-        payload = PAYLOADS[operation](stored) if operation in PAYLOADS else {}
+        payload = dict(PAYLOADS[operation](stored)) if operation in PAYLOADS else {}
+        if operation == "restore":
+            payload = {"backup_id": (await client.memory("desk", key).clear(confirm=True, backup=True)).backup_id}
         resource = {} if operation in OF_AGENTS else {"resource": "desk"}
         if way == "execute":
             answers.append(await execute(client, operation, payload, **place, **resource, **named))

@@ -95,6 +95,15 @@ async def test_a_memory_for_agents_only_is_closed_to_programs(client: MemoryClie
     assert len((await client.memory("vault", key, agent="read-only").read()).messages) == 1
 
 
+async def test_an_operator_moves_a_memory_for_agents_only(client: MemoryClient) -> None:
+    key, other = unique("key"), unique("key")
+    await client.memory("vault", key, agent="append-only").append("seen")
+    lines = [line async for line in client.export_messages("vault", key=key)]
+    await client.import_messages(lines, key=other)
+    view = await client.memory("vault", other, agent="read-only").read()
+    assert [message.text for message in view.messages] == ["seen"]
+
+
 async def test_a_reference_of_one_agent_opens_nothing_for_another(client: MemoryClient) -> None:
     reference = client.memory("desk", unique("key"), agent="read-only").ref
     with pytest.raises(MemoryAccessDenied, match="read-only"):
