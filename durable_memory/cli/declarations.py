@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from durable_memory.activities.wire_schema import wire_schema
-from durable_memory.cli import tables
+from durable_memory.cli import declared_tables, tables
 from durable_memory.cli.options import Form, Memories, settings_from
 from durable_memory.cli.output import Output, say, show
 from durable_memory.cli.session import failing_in_words
@@ -61,10 +61,10 @@ def validate(
         "faults": to_json(faults),
     }
     if faults:
-        show(output, data, tables.faults_table(faults))
+        show(output, data, declared_tables.faults_table(faults))
         say(f"Error: the declarations have {tables.counted(len(faults), 'fault')}.")
         raise typer.Exit(1)
-    show(output, data, tables.valid_table(valid))
+    show(output, data, declared_tables.valid_table(valid))
 
 
 def schema(
@@ -78,4 +78,6 @@ def schema(
 ) -> None:
     """Print the JSON Schema of the YAML documents, or of the wire contract."""
     document = wire_schema() if wire else json_schema()
-    show(output, document, tables.activities_table(document) if wire else tables.schema_table(document))
+    show(
+        output, document, declared_tables.activities_table(document) if wire else declared_tables.schema_table(document)
+    )

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from durable_memory.cli import tables
+from durable_memory.cli import declared_tables, tables
 from durable_memory.cli.options import Form, Memories, Project, RedisUrl, settings_from
 from durable_memory.cli.output import Output, say, show
 from durable_memory.cli.session import failing_in_words, refuse_in_memory, with_client
@@ -58,7 +58,7 @@ def list_(  # noqa: PLR0913 - each argument is one of the command line
     if resource is None and scope is None and not prefix:
         with failing_in_words():
             declared = Registry.load(settings_from(memories=memories).memories)
-        show(output, [_declaration(each) for each in declared.memories()], tables.resources_table(declared))
+        show(output, [_declaration(each) for each in declared.memories()], declared_tables.resources_table(declared))
         return
     if cursor is not None and limit is None:
         raise typer.BadParameter("--cursor goes on where a page ended; give --limit as well")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -10,10 +9,6 @@ from typing import Any
 from rich.table import Table
 
 from durable_memory.cli.output import facts, listing
-from durable_memory.memory.declarations.durations import format_duration
-from durable_memory.memory.declarations.faults import Fault
-from durable_memory.memory.declarations.registry import Registry
-from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.types import (
     AgentContext,
     AppendResult,
@@ -170,47 +165,6 @@ def import_table(file: str, result: ImportResult) -> Table:
     return facts(f"import of {file}", _filled(rows))
 
 
-def resources_table(registry: Registry) -> Table:
-    """What is declared."""
-    rows = ((f"{each.id}\n{each.version or ''}".strip(), _declared(each)) for each in registry.memories())
-    return listing("Declared memories", ("resource", "declaration"), rows)
-
-
-def valid_table(registry: Registry) -> Table:
-    """What a check without faults found."""
-    rows = [("memory", each.id, ", ".join(_budget(each)), each.description) for each in registry.memories()]
-    rows += [("agent", each.id, "", each.description) for each in registry.agents()]
-    return listing("All declarations are valid", ("kind", "id", "budget", "description"), rows)
-
-
-def faults_table(faults: Sequence[Fault]) -> Table:
-    """Every fault of the declarations."""
-    rows = ((f"{fault.file}:{fault.line}" if fault.line else fault.file, fault.path, fault.problem) for fault in faults)
-    return listing("Faults", ("place", "field", "problem"), rows)
-
-
-def schema_table(schema: Mapping[str, Any]) -> Table:
-    """The fields of the documents."""
-    definitions = schema["$defs"]
-    rows = [row for name in ("MemoryResource", "AgentResource") for row in _fields(definitions[name], definitions)]
-    return listing("Fields of the YAML documents", ("field", "meaning"), rows)
-
-
-def activities_table(schema: Mapping[str, Any]) -> Table:
-    """The public activities, with the fields of their requests and answers; a field that may be left out has a `?`."""
-
-    def listed(side: Mapping[str, str]) -> str:
-        if "$ref" not in side:
-            return "those of the activity that is named"
-        definition = schema["$defs"][side["$ref"].rpartition("/")[2]]
-        required = definition["required"]
-        return ", ".join(name if name in required else f"{name}?" for name in definition["properties"])
-
-    sides = ((name, activity["properties"]) for name, activity in schema["properties"].items())
-    rows = ((name, listed(side["request"]), listed(side["answer"])) for name, side in sides)
-    return listing("Activities, called by name", ("activity", "request", "answer"), rows)
-
-
 def counted(number: int, unit: str) -> str:
     """Returns a number with its unit, which is given in the singular."""
     return f"{number:,} {unit}{'' if number == 1 else 's'}"
@@ -264,19 +218,6 @@ def _listed(stats: MemoryStats | None, now: datetime) -> tuple[str, ...]:
     )
 
 
-def _fields(definition: Mapping[str, Any], definitions: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, ...]]:
-    for name, field in definition["properties"].items():
-        part = definitions.get(str(field.get("$ref", "")).rpartition("/")[2])
-        if part is not None:
-            yield from _fields(part, definitions, f"{path}{name}.")
-            continue
-        options = [option.get("type", "") for option in field.get("anyOf", [])]
-        values = field.get("enum") or ([field["const"]] if "const" in field else options or [field.get("type", "")])
-        has_default = field.get("default") not in (None, "") and "const" not in field
-        default = f", by default {json.dumps(field['default'])}" if has_default else ""
-        yield f"{path}{name}", f"{' | '.join(map(str, values))}{default}\n{field.get('description', '')}\n"
-
-
 def _filled(rows: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     return ((name, value) for name, value in rows if value)
 
@@ -287,31 +228,6 @@ def _ids(ids: Sequence[str]) -> str:
 
 def _size(messages: int, tokens: int) -> str:
     return f"{counted(messages, 'message')}, {counted(tokens, 'token')}"
-
-
-def _declared(resource: MemoryResource) -> str:
-    facts_ = [
-        *_budget(resource),
-        *_model(resource),
-        resource.policy,
-        resource.flushing.strategy,
-        f"scope {resource.scope}",
-        "never expires" if resource.ttl is None else f"expires {format_duration(resource.ttl)} after the last write",
-    ]
-    return f"{resource.description}\n{', '.join(facts_)}".strip()
-
-
-def _budget(resource: MemoryResource) -> Iterator[str]:
-    limits = ((resource.token_budget, "token"), (resource.max_messages, "message"))
-    return (counted(limit, unit) for limit, unit in limits if limit)
-
-
-def _model(resource: MemoryResource) -> Iterator[str]:
-    provider = resource.token_provider
-    if provider is not None:
-        ratio = resource.max_context_ratio
-        share = "" if ratio is None else f", at most {ratio:.3g} of its window"
-        yield f"{provider.model}{share}"
 
 
 def _due(stats: MemoryStats) -> str:

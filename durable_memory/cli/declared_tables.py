@@ -1,0 +1,95 @@
+"""The tables that people see of declarations: what is declared, its faults, and the schemas of documents and calls."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.table import Table
+
+from durable_memory.cli.output import listing
+from durable_memory.cli.tables import counted
+from durable_memory.memory.declarations.durations import format_duration
+from durable_memory.memory.declarations.faults import Fault
+from durable_memory.memory.declarations.registry import Registry
+from durable_memory.memory.declarations.resource import MemoryResource
+
+
+def resources_table(registry: Registry) -> Table:
+    """What is declared."""
+    rows = ((f"{each.id}\n{each.version or ''}".strip(), _declared(each)) for each in registry.memories())
+    return listing("Declared memories", ("resource", "declaration"), rows)
+
+
+def valid_table(registry: Registry) -> Table:
+    """What a check without faults found."""
+    rows = [("memory", each.id, ", ".join(_budget(each)), each.description) for each in registry.memories()]
+    rows += [("agent", each.id, "", each.description) for each in registry.agents()]
+    return listing("All declarations are valid", ("kind", "id", "budget", "description"), rows)
+
+
+def faults_table(faults: Sequence[Fault]) -> Table:
+    """Every fault of the declarations."""
+    rows = ((f"{fault.file}:{fault.line}" if fault.line else fault.file, fault.path, fault.problem) for fault in faults)
+    return listing("Faults", ("place", "field", "problem"), rows)
+
+
+def schema_table(schema: Mapping[str, Any]) -> Table:
+    """The fields of the documents."""
+    definitions = schema["$defs"]
+    rows = [row for name in ("MemoryResource", "AgentResource") for row in _fields(definitions[name], definitions)]
+    return listing("Fields of the YAML documents", ("field", "meaning"), rows)
+
+
+def activities_table(schema: Mapping[str, Any]) -> Table:
+    """The public activities, with the fields of their requests and answers; a field that may be left out has a `?`."""
+
+    def listed(side: Mapping[str, str]) -> str:
+        if "$ref" not in side:
+            return "those of the activity that is named"
+        definition = schema["$defs"][side["$ref"].rpartition("/")[2]]
+        required = definition["required"]
+        return ", ".join(name if name in required else f"{name}?" for name in definition["properties"])
+
+    sides = ((name, activity["properties"]) for name, activity in schema["properties"].items())
+    rows = ((name, listed(side["request"]), listed(side["answer"])) for name, side in sides)
+    return listing("Activities, called by name", ("activity", "request", "answer"), rows)
+
+
+def _fields(definition: Mapping[str, Any], definitions: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, ...]]:
+    for name, field in definition["properties"].items():
+        part = definitions.get(str(field.get("$ref", "")).rpartition("/")[2])
+        if part is not None:
+            yield from _fields(part, definitions, f"{path}{name}.")
+            continue
+        options = [option.get("type", "") for option in field.get("anyOf", [])]
+        values = field.get("enum") or ([field["const"]] if "const" in field else options or [field.get("type", "")])
+        has_default = field.get("default") not in (None, "") and "const" not in field
+        default = f", by default {json.dumps(field['default'])}" if has_default else ""
+        yield f"{path}{name}", f"{' | '.join(map(str, values))}{default}\n{field.get('description', '')}\n"
+
+
+def _declared(resource: MemoryResource) -> str:
+    facts_ = [
+        *_budget(resource),
+        *_model(resource),
+        resource.policy,
+        resource.flushing.strategy,
+        f"scope {resource.scope}",
+        "never expires" if resource.ttl is None else f"expires {format_duration(resource.ttl)} after the last write",
+    ]
+    return f"{resource.description}\n{', '.join(facts_)}".strip()
+
+
+def _budget(resource: MemoryResource) -> Iterator[str]:
+    limits = ((resource.token_budget, "token"), (resource.max_messages, "message"))
+    return (counted(limit, unit) for limit, unit in limits if limit)
+
+
+def _model(resource: MemoryResource) -> Iterator[str]:
+    provider = resource.token_provider
+    if provider is not None:
+        ratio = resource.max_context_ratio
+        share = "" if ratio is None else f", at most {ratio:.3g} of its window"
+        yield f"{provider.model}{share}"
