@@ -60,3 +60,14 @@ async def test_memories_of_another_project_are_not_seen(cli: Cli) -> None:
     await cli("clear", "thread", "k", "--project", "another", "--yes")
     assert [message["content"] for message in ours["messages"]] == ["Ours"]
     assert [message["content"] for message in theirs["messages"]] == ["Theirs"]
+
+
+async def test_stats_are_grouped_and_connectivity_is_measured_where_that_is_asked_for(cli: Cli) -> None:
+    await cli("append", "thread", "k", "Hello")
+    await cli("append", "thread", "k", "Be brief.", "--role", "system")
+    grouped = (await cli("stats", "thread", "k", "--group-by", "role", "-o", "json")).json()
+    assert {group["name"]: group["messages"] for group in grouped["groups"]} == {"user": 1, "system": 1}
+    assert grouped["groups_complete"]
+    checked = await cli("health", "thread", "k", "--check-connectivity", "-o", "json")
+    assert checked.json()["answer_us"] > 0
+    assert "store answers in" in (await cli("health", "thread", "k", "--check-connectivity")).out

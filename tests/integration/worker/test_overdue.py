@@ -6,6 +6,7 @@ import logging
 import uuid
 
 import pytest
+from temporalio.client import Client
 
 from durable_memory import MemoryClient, Registry
 from durable_memory.dev import Valkey
@@ -13,6 +14,7 @@ from durable_memory.memory.clock import ManualClock
 from durable_memory.memory.stores.in_memory import open_in_memory
 from durable_memory.memory.stores.redis.connection import redis_warnings
 from durable_memory.worker.overdue import OverdueFlushes
+from tests.integration.worker.calling import calling
 from tests.integration.worker.conftest import StartWorker
 
 RESOURCE = {"resource": "memory", "id": "desk", "max_tokens": 400, "persistence": {"type": "in_memory"}}
@@ -50,3 +52,16 @@ async def test_a_redis_that_may_lose_two_seconds_is_named_at_the_start_and_stays
         await worker.ready()
         await worker.entry(level="warning", message=warning)
         assert await worker.get("/readyz") == (200, f"ready\n{warning}\n")
+
+
+async def test_callers_by_name_get_groups_and_the_time_of_an_answer(
+    start_worker: StartWorker, temporal_client: Client, project: str
+) -> None:
+    place = {"memory": {"resource": "thread", "key": "k"}}
+    async with start_worker() as worker, calling(temporal_client, project) as caller:
+        await worker.ready()
+        await caller.append("thread", "k", "Hello", "again")
+        stats = await caller.call("memory.stats", {**place, "group_by": "role"})
+        assert [(group["name"], group["messages"]) for group in stats["groups"]] == [("user", 2)]
+        health = await caller.call("memory.health", {**place, "check_connectivity": True})
+        assert health["answer_us"] > 0
