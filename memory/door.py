@@ -99,17 +99,19 @@ class Door:
         excess_tokens: int,
         counter: TokenCounter,
         *,
+        waiting: int = 0,
         provenance: Provenance | None = None,
     ) -> Admitted | None:
         """Returns the same with one message cut, so that it has at least `excess_tokens` fewer.
 
-        None if its text cannot be cut so far.
+        None if its text cannot be cut so far. waiting: how many results of the same group are still to come.
         """
         entry, message = admitted.entries[position], admitted.messages[position]
         room, cut = entry.tokens - excess_tokens, None
-        if message.tool_calls:
-            # Its results belong to its group, and would find no room at all.
-            cut = await cut_message(message, entry.tokens, room // 2, counter)
+        shares = 2 if message.tool_calls else waiting + 1
+        if shares > 1:
+            # The results to come belong to its group, and would find no room at all.
+            cut = await cut_message(message, entry.tokens, room // shares, counter)
         cut = cut or await cut_message(message, entry.tokens, room, counter)
         if cut is None:
             return None

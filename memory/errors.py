@@ -85,11 +85,13 @@ class MemoryAccessDenied(MemoryFault):
 class MemoryOversize(MemoryFault):
     """What was sent can never fit its budget. Nothing that was stored is lost."""
 
-    def __init__(self, message: str, *, position: int | None = None, excess_tokens: int = 0) -> None:
+    def __init__(self, message: str, *, position: int | None = None, excess_tokens: int = 0, waiting: int = 0) -> None:
         super().__init__(message)
         self.position = position
         """Which of the messages that were sent is too large, by `excess_tokens`; None if it is not one alone."""
         self.excess_tokens = excess_tokens
+        self.waiting = waiting
+        """How many other results its group of tool calls waits for: they need room as well."""
 
 
 class MemoryOrphanResult(MemoryFault):

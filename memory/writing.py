@@ -116,6 +116,7 @@ class Writing:
                     refusal.position,
                     refusal.excess_tokens,
                     self.counter,
+                    waiting=refusal.waiting,
                     provenance=self.caller.provenance,
                 )
                 if cut is None:

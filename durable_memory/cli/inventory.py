@@ -53,15 +53,15 @@ def list_(  # noqa: PLR0913 - each argument is one of the command line
 ) -> None:
     """List the declared resources, or memories: of one resource, of a scope, or with a prefix.
 
-    The resource may be one whose declaration is gone.
+    The resource may be one whose declaration is gone. With --limit alone, they are those of all resources.
     """
-    if resource is None and scope is None and not prefix:
+    if cursor is not None and limit is None:
+        raise typer.BadParameter("--cursor goes on where a page ended; give --limit as well")
+    if resource is None and scope is None and not prefix and limit is None:
         with failing_in_words():
             declared = Registry.load(settings_from(memories=memories).memories)
         show(output, [_declaration(each) for each in declared.memories()], declared_tables.resources_table(declared))
         return
-    if cursor is not None and limit is None:
-        raise typer.BadParameter("--cursor goes on where a page ended; give --limit as well")
 
     async def collect(client: MemoryClient) -> ListedPage:
         refuse_unseen(client, resource)

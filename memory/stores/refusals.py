@@ -83,14 +83,25 @@ def message_too_large(
 
 
 def group_too_large(
-    resource: str, position: int, unit: str, actual: int, limit: int, section: Section | None = None
+    resource: str,
+    position: int,
+    unit: str,
+    actual: int,
+    limit: int,
+    section: Section | None = None,
+    *,
+    waiting: int = 0,
 ) -> MemoryOversize:
-    """A message that would make its group of tool calls and results too large. unit: `tokens` or `messages`."""
+    """A message that would make its group of tool calls and results too large.
+
+    unit: `tokens` or `messages`. waiting: results that the group waits for beside this one.
+    """
     return MemoryOversize(
         f"{resource}: with messages[{position}] its group of tool calls and results has {actual} {unit}, "
         f"but {_who(section)} may fill at most {limit}; send a shorter result",
         position=position if unit == "tokens" else None,
         excess_tokens=actual - limit if unit == "tokens" else 0,
+        waiting=waiting,
     )
 
 

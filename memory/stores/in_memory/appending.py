@@ -177,7 +177,9 @@ class _Planner:
     def _check_group(self, position: int, group: _Planned) -> None:
         room, *name = self._room(group.place)
         if room is not None and group.tokens > room:
-            raise refusals.group_too_large(self.resource, position, "tokens", group.tokens, room, *name)
+            raise refusals.group_too_large(
+                self.resource, position, "tokens", group.tokens, room, *name, waiting=group.waiting
+            )
         most = self.limits.room_messages
         if most is not None and group.messages > most:
             raise refusals.group_too_large(self.resource, position, "messages", group.messages, most)

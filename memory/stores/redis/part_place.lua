@@ -80,7 +80,7 @@ local function answer_call(plan, new, id)
   state.touched, state.tokens, state.messages = now, state.tokens + new.tokens, state.messages + 1
   local room, name = room_of(new.place.section)
   if state.tokens > room then
-    return refusal('group', new.position, 'tokens', state.tokens, room, name)
+    return refusal('group', new.position, 'tokens', state.tokens, room, state.missing, name)
   end
   if state.messages > room_messages then
     return refusal('group', new.position, 'messages', state.messages, room_messages)

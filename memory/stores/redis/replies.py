@@ -46,8 +46,12 @@ def refuse(  # noqa: C901, PLR0911, PLR0912 - a table
             return refusals.version_conflict(resource, version, wanted or ABSENT)
         case ["message", position, tokens, limit, *section]:
             return refusals.message_too_large(resource, int(position), int(tokens), int(limit), *section)
-        case ["group", position, unit, actual, limit, *section]:
-            return refusals.group_too_large(resource, int(position), unit, int(actual), int(limit), *section)
+        case ["group", position, "tokens", actual, limit, waiting, *section]:
+            return refusals.group_too_large(
+                resource, int(position), "tokens", int(actual), int(limit), *section, waiting=int(waiting)
+            )
+        case ["group", position, unit, actual, limit]:
+            return refusals.group_too_large(resource, int(position), unit, int(actual), int(limit))
         case ["pinned", unit, actual, limit, *section]:
             return refusals.pinned_too_large(resource, unit, int(actual), int(limit), *section)
         case ["batch", unit, actual, limit]:

@@ -21,6 +21,8 @@ async def test_list_finds_by_prefix_and_in_pages(cli: Cli) -> None:
         "user:alice",
     ]
     assert second["cursor"] is None
+    everything = (await cli("list", "--limit", "2", "-o", "json")).json()
+    assert [memory["key"] for memory in everything["memories"]] == ["user:al", "user:al:1"]
     assert f"--cursor {first['cursor']}" in (await cli("list", "--scope", "user", "--limit", "2")).out.replace("\n", "")
 
 

@@ -134,6 +134,19 @@ async def test_a_message_is_cut_to_the_share_of_its_section(
     assert 0.9 * share <= appended.tokens <= share
 
 
+@pytest.mark.parametrize("at_once", [True, False], ids=["in-one-append", "one-by-one"])
+async def test_results_of_parallel_calls_share_what_their_group_leaves(memory: Memory, *, at_once: bool) -> None:
+    ids = ["c1", "c2", "c3"]
+    calls = {"role": "assistant", "content": None, "tool_calls": [{**CALL, "id": call_id} for call_id in ids]}
+    turn = [calls, *({"role": "tool", "tool_call_id": call_id, "content": TEXTS["prose"]} for call_id in ids)]
+    for messages in [turn] if at_once else [[message] for message in turn]:
+        await memory.append(messages)
+    view = await memory.read()
+    assert [message.tool_call_id for message in view.messages] == [None, *ids]
+    assert all(message.text.endswith(MARK) and len(message.text) > 200 for message in view.messages[1:])
+    assert 270 <= view.tokens <= 300
+
+
 async def test_tool_calls_are_never_cut(memory: Memory) -> None:
     long = {**CALL, "function": {"name": "search", "arguments": json.dumps({"q": TEXTS["prose"]})}}
     with pytest.raises(MemoryOversize, match="shorten it"):
