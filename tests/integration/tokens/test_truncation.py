@@ -14,6 +14,7 @@ from durable_memory.memory.memory import Memory
 from durable_memory.memory.oversize import MARK
 from durable_memory.memory.tokens.counters import make_counter
 from durable_memory.memory.tokens.counting import DEFAULT_COUNTING
+from durable_memory.memory.types import MessageInput
 from tests.integration.tokens.conftest import Connect
 
 DECLARED = """
@@ -138,7 +139,10 @@ async def test_a_message_is_cut_to_the_share_of_its_section(
 async def test_results_of_parallel_calls_share_what_their_group_leaves(memory: Memory, *, at_once: bool) -> None:
     ids = ["c1", "c2", "c3"]
     calls = {"role": "assistant", "content": None, "tool_calls": [{**CALL, "id": call_id} for call_id in ids]}
-    turn: list[MessageInput] = [calls, *({"role": "tool", "tool_call_id": call_id, "content": TEXTS["prose"]} for call_id in ids)]
+    turn: list[MessageInput] = [
+        calls,
+        *({"role": "tool", "tool_call_id": call_id, "content": TEXTS["prose"]} for call_id in ids),
+    ]
     for messages in [turn] if at_once else [[message] for message in turn]:
         await memory.append(messages)
     view = await memory.read()

@@ -22,6 +22,7 @@ VERBS = (
     "unpin",
     "flush",
     "clear",
+    "restore",
     "purge",
     "export",
     "import",
