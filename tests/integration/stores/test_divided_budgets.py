@@ -206,7 +206,7 @@ def test_any_schedule_under_any_budget_leaves_both_stores_the_same(redis_url: st
             for kind, argument in drawn:
                 await pair.play(kind, argument)
 
-    @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(hypothesis.HealthCheck))
+    @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
     @given(
         drawn=steps,
         first=st.sampled_from(range(len(LIMITS))),
