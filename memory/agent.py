@@ -78,14 +78,17 @@ class AgentMemories:
         except InvalidValue as error:
             raise MemoryInvalid(str(error)) from None
         turns: list[MemoryTurn] = []
+        asked = True  # whether the words of an earlier attempt may still be found
         # One operation of the caller is one of each memory; that of another agent with the same id is another.
         name = None if operation_id is None else f"{operation_name(operation_id)}/{self._ref.id}"
         for use, memory in self._memories:
             if not allows(use.mode, "record_turn"):
                 continue
             turn = await memory.record_turn(standing, operation_id=name)
-            if not turns and turn.result.already_applied and len(turn.messages) == len(standing):
-                # What the first memory kept of the first attempt, without what its store gave.
-                standing = as_messages(turn.messages)
+            if asked and turn.result.already_applied and len(turn.messages) == len(standing):
+                # What a memory kept of the first attempt, without what its store gave; one that keeps not all kinds of
+                # messages, or has dropped some since, cannot tell.
+                standing, asked = as_messages(turn.messages), False
+            asked = asked and (turn.result.already_applied or not turn.result.ids)
             turns.append(MemoryTurn(use.resource, turn.result))
         return AgentTurn(standing, tuple(turns))

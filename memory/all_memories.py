@@ -78,8 +78,9 @@ class AllMemories(ABC):
     ) -> PurgeResult:
         """Removes all memories of a resource, of a scope, or with a prefix; see `list_memories` for what these mean.
 
-        What comes into being after it began stays. dry_run: only count what would be removed, which is the default;
-        the real purge takes `dry_run=False, confirm=True`. Raises MemoryInvalid without it, or if nothing says which.
+        What comes into being after it began stays, and so do backups of a clear, until they end. dry_run: only count
+        what would be removed, which is the default; the real purge takes `dry_run=False, confirm=True`. Raises
+        MemoryInvalid without it, or if nothing says which.
         """
         if resource is None and scope is None and not prefix:
             raise MemoryInvalid("purge: name a resource, a scope or a key prefix; there is no purge of a whole project")

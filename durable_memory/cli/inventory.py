@@ -98,7 +98,7 @@ def purge(
 ) -> None:
     """Count the memories of a resource, of a scope, or with a prefix; with --yes, remove them for good.
 
-    What comes into being meanwhile stays.
+    What comes into being meanwhile stays, and so do backups of `clear --backup`, until their seven days have passed.
     """
     if resource is None and scope is None and not prefix:
         raise typer.BadParameter("name a RESOURCE, --scope or --prefix; there is no purge of a whole project")

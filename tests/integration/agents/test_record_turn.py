@@ -45,6 +45,15 @@ async def test_the_same_operation_is_applied_once(client: MemoryClient) -> None:
     assert await said(client, "desk", f"s:{user}") == ["To Lyon, please.", "Booked."]
 
 
+async def test_the_words_that_stand_are_found_where_the_first_memory_has_lost_some(client: MemoryClient) -> None:
+    agent = client.agent("scribe", input={"user": unique("user")})
+    first = await agent.record_turn(TURN, operation_id="turn-1")
+    await agent.memories[0].delete(first.turns[0].result.ids[:1])
+    again = await agent.record_turn(OTHER_WORDS, operation_id="turn-1")
+    assert [message.text for message in again.messages] == ["To Lyon, please.", "Booked."]
+    assert [one.result.already_applied for one in again.turns] == [True, True]
+
+
 async def test_one_operation_id_of_two_agents_is_two_operations(client: MemoryClient) -> None:
     user = unique("user")
     await client.agent("scribe", input={"user": user}).record_turn(TURN, operation_id="turn-1")
