@@ -206,6 +206,16 @@ class SectionsContract(StoreCase):
         assert await shared.texts() == ["n1"]
         await shared.check_counters()
 
+    async def test_a_backup_brings_every_section_back_whoever_made_it(self, shared: Driven) -> None:
+        await shared.append(user("n0", section="notes"), user("b0", section="bookings", pinned=True), user("c0"))
+        cleared = await shared.under(summarising()).clear(backup=True)
+        await shared.append(user("x", section="bookings"))
+        await shared.under(summarising()).restore(cleared.backup_id)
+        assert await shared.texts() == ["n0", "b0", "c0"]
+        assert dict((await shared.stats()).messages)["bookings"] == 1
+        await shared.append(user("b1", section="bookings"))
+        await shared.check_counters()
+
     async def test_sections_end_with_their_memory(self, open_memory: OpenMemory) -> None:
         memory = open_memory(divided(ttl_ms=300))
         await memory.append(user("n0", section="notes"), user("c0"))
