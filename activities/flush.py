@@ -18,7 +18,7 @@ from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.flushing.ended import measure_flush
 from durable_memory.memory.flushing.steps import Flush
 from durable_memory.memory.identity import MemoryId
-from durable_memory.memory.stores.port import Batch
+from durable_memory.memory.stores.values import Batch
 from durable_memory.memory.types import FlushResult
 from durable_memory.memory.types.answers import to_json
 

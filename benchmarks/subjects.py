@@ -14,10 +14,11 @@ from redis.asyncio import ConnectionPool, Redis
 from durable_memory import Memory, MemoryClient, Registry
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
-from durable_memory.memory.stores.port import Entry, Operation, ReadQuery, Store
+from durable_memory.memory.stores.port import Store
 from durable_memory.memory.stores.redis.keys import key_set
 from durable_memory.memory.stores.redis.link import PooledLink
 from durable_memory.memory.stores.redis.scripts import Script
+from durable_memory.memory.stores.values import Entry, Operation, ReadQuery
 
 TEXT = ("The parcel A-17 was sent on 3 March and has not arrived; the customer asks for a refund. " * 12)[:1000]
 """One kilobyte of ordinary words."""

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged
 from durable_memory.memory.privacy.sealed_payload import is_sealed, missing_key
-from durable_memory.memory.stores.port import Entry, StoredEntry, StoredView
+from durable_memory.memory.stores.values import Entry, StoredEntry, StoredView
 from durable_memory.memory.tokens.counter import Count
 from durable_memory.memory.types import (
     PRIORITIES,

@@ -13,7 +13,7 @@ from durable_memory.memory.codec import body_of, encode
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.oversize import cut_message
 from durable_memory.memory.privacy.stage import Privacy
-from durable_memory.memory.stores.port import Entry
+from durable_memory.memory.stores.values import Entry
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.types import InvalidValue, Message, MessageInput, Provenance, as_messages
 

@@ -20,7 +20,8 @@ from durable_memory.memory.errors import MemoryConflict, MemoryDamaged, MemoryIn
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.index_port import MemoryPage, ProjectIndex
-from durable_memory.memory.stores.port import Operation, Store
+from durable_memory.memory.stores.port import Store
+from durable_memory.memory.stores.values import Operation
 from durable_memory.memory.types import ListedMemory, ListedPage, MemoryStats, PurgeResult
 
 MAX_PAGE: Final = 1_000

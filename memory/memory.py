@@ -19,7 +19,7 @@ from durable_memory.memory.grouping import checked_group_by, grouped
 from durable_memory.memory.health import examine
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.services import Services
-from durable_memory.memory.stores.port import Operation, ReadQuery
+from durable_memory.memory.stores.values import Operation, ReadQuery
 from durable_memory.memory.types import (
     AppendResult,
     ClearResult,

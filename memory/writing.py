@@ -15,7 +15,7 @@ from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.privacy.stage import Privacy
 from durable_memory.memory.services import Services
-from durable_memory.memory.stores.port import Entry, Operation
+from durable_memory.memory.stores.values import Entry, Operation
 from durable_memory.memory.tokens.calibration import Calibration
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.types import AppendResult, MessageInput

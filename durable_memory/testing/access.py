@@ -12,7 +12,8 @@ import pytest
 from durable_memory.memory.access import Mode
 from durable_memory.memory.errors import MemoryAccessDenied
 from durable_memory.memory.limits import Limits
-from durable_memory.memory.stores.port import Batch, Store
+from durable_memory.memory.stores.port import Store
+from durable_memory.memory.stores.values import Batch
 from durable_memory.testing.builders import dropping, summarising, user
 from durable_memory.testing.case import OpenMemory, StoreCase
 from durable_memory.testing.driven import Driven

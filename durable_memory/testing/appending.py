@@ -10,7 +10,7 @@ import pytest
 
 from durable_memory.memory.errors import MemoryOrphanResult, MemoryOversize
 from durable_memory.memory.identity import MemoryId
-from durable_memory.memory.stores.port import ABSENT, Entry
+from durable_memory.memory.stores.values import ABSENT, Entry
 from durable_memory.testing.builders import dropping, result, summarising, system, texts_of, user
 from durable_memory.testing.case import OpenMemory, StoreCase
 from durable_memory.testing.driven import Driven

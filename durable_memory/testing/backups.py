@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from durable_memory.memory.errors import MemoryConflict, MemoryInvalid, MemoryOperationConflict
-from durable_memory.memory.stores.port import ABSENT, BACKUP_LIFETIME_MS
+from durable_memory.memory.stores.values import ABSENT, BACKUP_LIFETIME_MS
 from durable_memory.testing.builders import call, result, summarising, system, texts_of, user
 from durable_memory.testing.case import OpenMemory, StoreCase
 from durable_memory.testing.driven import Driven

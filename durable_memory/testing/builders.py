@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from durable_memory.memory.limits import Limits, Share
-from durable_memory.memory.stores.port import NORMAL, Entry, StoredEntry, StoredView
+from durable_memory.memory.stores.values import NORMAL, Entry, StoredEntry, StoredView
 from durable_memory.memory.types import SECTIONS, SHORT_TERM, Section
 
 HOUR_MS: Final = 3_600_000

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from durable_memory.memory.errors import MemoryConflict
-from durable_memory.memory.stores.port import ABSENT
+from durable_memory.memory.stores.values import ABSENT
 from durable_memory.testing.builders import summarising, user
 from durable_memory.testing.case import OpenMemory, StoreCase
 from durable_memory.testing.driven import Driven

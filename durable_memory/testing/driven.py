@@ -10,16 +10,8 @@ from typing import Final
 from durable_memory.memory.clock import Clock, SystemClock
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
-from durable_memory.memory.stores.port import (
-    Batch,
-    Begun,
-    Entry,
-    Operation,
-    ReadQuery,
-    Store,
-    StoredEntry,
-    StoredView,
-)
+from durable_memory.memory.stores.port import Store
+from durable_memory.memory.stores.values import Batch, Begun, Entry, Operation, ReadQuery, StoredEntry, StoredView
 from durable_memory.memory.types import AppendResult, ClearResult, DeleteResult, FlushResult, MemoryStats, Section
 from durable_memory.testing.builders import section_tokens, summary, text_of, texts_of
 

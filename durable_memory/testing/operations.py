@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from durable_memory.memory.errors import MemoryBackpressure, MemoryOperationConflict, MemoryOperationExpired
-from durable_memory.memory.stores.port import ABSENT, Operation
+from durable_memory.memory.stores.values import ABSENT, Operation
 from durable_memory.testing.builders import dropping, summarising, user
 from durable_memory.testing.case import OpenMemory, StoreCase
 from durable_memory.testing.driven import Driven

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from durable_memory.memory.errors import MemoryInvalid, MemoryOperationConflict
-from durable_memory.memory.stores.port import ABSENT
+from durable_memory.memory.stores.values import ABSENT
 from durable_memory.testing.builders import call, result, summarising, system, texts_of, user
 from durable_memory.testing.case import OpenMemory, StoreCase
 from durable_memory.testing.driven import Driven

@@ -7,7 +7,7 @@ from typing import Final, get_args
 import pytest
 
 from durable_memory.memory.limits import PolicyName
-from durable_memory.memory.stores.port import Entry
+from durable_memory.memory.stores.values import Entry
 from durable_memory.testing.builders import call, dropping, result, summarising, system, user
 from durable_memory.testing.case import OpenMemory, StoreCase
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from durable_memory.memory.stores.port import ScanPage
+from durable_memory.memory.stores.values import ScanPage
 from durable_memory.testing.builders import call, result, summarising, system, text_of, user
 from durable_memory.testing.case import OpenMemory, StoreCase
 from durable_memory.testing.driven import Driven

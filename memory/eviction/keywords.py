@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from durable_memory.memory.stores.port import Entry
+from durable_memory.memory.stores.values import Entry
 from durable_memory.memory.types import PRIORITIES, Message
 
 RAISED_TO: Final = PRIORITIES.index("high")

@@ -9,7 +9,8 @@ from typing import Any, Literal, TypeVar
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
-from durable_memory.memory.stores.port import Batch, Store
+from durable_memory.memory.stores.port import Store
+from durable_memory.memory.stores.values import Batch
 
 _T = TypeVar("_T")
 

@@ -25,7 +25,8 @@ from durable_memory.memory.flushing.summary import covered, summary_message
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.privacy.stage import Privacy
-from durable_memory.memory.stores.port import Batch, Begun, Entry, Operation, Stopped, Store, StoredEntry
+from durable_memory.memory.stores.port import Store
+from durable_memory.memory.stores.values import Batch, Begun, Entry, Operation, Stopped, StoredEntry
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.types import FlushResult, Message
 

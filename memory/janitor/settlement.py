@@ -10,7 +10,8 @@ from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.declarations.resource import OnWorkflowEnd
 from durable_memory.memory.errors import MemoryBusy, MemoryConflict, MemoryUnknownResource
 from durable_memory.memory.identity import MemoryId
-from durable_memory.memory.stores.port import ABSENT, Backend, Operation
+from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.values import ABSENT, Operation
 
 _log = logging.getLogger(__name__)
 _ATTEMPTS: Final = 5

@@ -11,8 +11,8 @@ from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.privacy.keyring import Keyring, NotOpened, UnknownKey
 from durable_memory.memory.privacy.sealed_payload import is_sealed, missing_key, not_opened, read_sealed, write_sealed
-from durable_memory.memory.stores.port import (
-    Backend,
+from durable_memory.memory.stores.port import Backend, Store
+from durable_memory.memory.stores.values import (
     Batch,
     BatchPage,
     Begun,
@@ -21,7 +21,6 @@ from durable_memory.memory.stores.port import (
     ReadQuery,
     ScanPage,
     Stopped,
-    Store,
     StoredEntry,
     StoredView,
 )

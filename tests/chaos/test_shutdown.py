@@ -20,7 +20,7 @@ from temporalio.client import Client
 from durable_memory import MemoryClient
 from durable_memory.activities import wire
 from durable_memory.activities.waker import TemporalWaker, flusher_id
-from durable_memory.memory.stores.port import Batch
+from durable_memory.memory.stores.values import Batch
 from tests.chaos.load import DECLARED, Load
 from tests.integration.temporal.background import messages_accounted_for, texts
 from tests.integration.temporal.flows.conversations import Flush

@@ -8,7 +8,7 @@ import pytest
 
 from durable_memory.memory.errors import MemoryConflict, MemoryOperationExpired, MemoryOrphanResult
 from durable_memory.memory.limits import Limits
-from durable_memory.memory.stores.port import Operation
+from durable_memory.memory.stores.values import Operation
 from durable_memory.testing.builders import dropping, result, summary, system, tiny, user
 from durable_memory.testing.driven import Driven
 from durable_memory.testing.rigs import StoreRig, drive

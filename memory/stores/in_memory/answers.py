@@ -11,7 +11,7 @@ from durable_memory.memory.stores.in_memory.flushing import Selection, select, s
 from durable_memory.memory.stores.in_memory.shelves import KeptBackup
 from durable_memory.memory.stores.in_memory.state import MemoryState
 from durable_memory.memory.stores.in_memory.values import OVERFLOW, Tally
-from durable_memory.memory.stores.port import ABSENT
+from durable_memory.memory.stores.values import ABSENT
 from durable_memory.memory.types import AppendResult, Backup, FlushResult, MemoryStats, Omitted
 
 

@@ -19,7 +19,7 @@ from durable_memory.memory.stores.in_memory.flushing import (
 )
 from durable_memory.memory.stores.in_memory.shelves import Shelves, tag_of, until_ms
 from durable_memory.memory.stores.in_memory.values import Lease
-from durable_memory.memory.stores.port import Batch, BatchPage, Begun, Entry, Operation, Stopped
+from durable_memory.memory.stores.values import Batch, BatchPage, Begun, Entry, Operation, Stopped
 from durable_memory.memory.types import FlushResult
 
 _PAGE: Final = 200

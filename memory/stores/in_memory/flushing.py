@@ -17,7 +17,7 @@ from durable_memory.memory.eviction.order import (
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.in_memory.state import MemoryState
 from durable_memory.memory.stores.in_memory.values import OVERFLOW, Group, Ranges, StoredBatch
-from durable_memory.memory.stores.port import Batch, Entry, Stopped, StoredEntry
+from durable_memory.memory.stores.values import Batch, Entry, Stopped, StoredEntry
 from durable_memory.memory.types import LONG_TERM, SHORT_TERM, SYSTEM, Section
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from durable_memory.memory.stores import refusals
-from durable_memory.memory.stores.port import Operation
+from durable_memory.memory.stores.values import Operation
 from durable_memory.memory.types import ClearResult, DeleteResult, FlushResult
 
 Kind: TypeAlias = Literal["append", "write", "pin", "unpin", "delete", "clear", "restore", "drop", "flush"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from durable_memory.memory.stores.in_memory.state import MemoryState
 from durable_memory.memory.stores.in_memory.values import OVERFLOW
-from durable_memory.memory.stores.port import ScanPage, StoredEntry
+from durable_memory.memory.stores.values import ScanPage, StoredEntry
 from durable_memory.memory.types import LONG_TERM
 
 

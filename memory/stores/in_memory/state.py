@@ -20,7 +20,7 @@ from durable_memory.memory.stores.in_memory.values import (
     Tally,
     in_conversation,
 )
-from durable_memory.memory.stores.port import StoredEntry
+from durable_memory.memory.stores.values import StoredEntry
 from durable_memory.memory.types import LONG_TERM, Section
 
 

@@ -25,15 +25,14 @@ from durable_memory.memory.stores.in_memory.spending import InMemorySpending
 from durable_memory.memory.stores.in_memory.state import MemoryState
 from durable_memory.memory.stores.in_memory.values import OVERFLOW
 from durable_memory.memory.stores.in_memory.viewing import read_view, unchanged_view
-from durable_memory.memory.stores.port import (
+from durable_memory.memory.stores.port import Backend, Store
+from durable_memory.memory.stores.values import (
     ABSENT,
     BACKUP_LIFETIME_MS,
-    Backend,
     Entry,
     Operation,
     ReadQuery,
     ScanPage,
-    Store,
     StoredEntry,
     StoredView,
 )

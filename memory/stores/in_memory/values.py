@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from durable_memory.memory.limits import Limits
-from durable_memory.memory.stores.port import NORMAL, Batch, Entry, StoredEntry
+from durable_memory.memory.stores.values import NORMAL, Batch, Entry, StoredEntry
 from durable_memory.memory.types import LONG_TERM, SYSTEM
 
 Place: TypeAlias = str

@@ -9,7 +9,7 @@ from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.in_memory.state import MemoryState
 from durable_memory.memory.stores.in_memory.values import OVERFLOW, Group, Place, Tally, in_conversation
-from durable_memory.memory.stores.port import ReadQuery, StoredEntry, StoredView
+from durable_memory.memory.stores.values import ReadQuery, StoredEntry, StoredView
 from durable_memory.memory.types import LONG_TERM, SHORT_TERM, SYSTEM, Section
 
 

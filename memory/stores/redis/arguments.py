@@ -15,7 +15,7 @@ from urllib.parse import quote
 from durable_memory.memory.access import MODES, Mode
 from durable_memory.memory.limits import Limits, PolicyName
 from durable_memory.memory.stores import refusals
-from durable_memory.memory.stores.port import Batch, Entry
+from durable_memory.memory.stores.values import Batch, Entry
 from durable_memory.memory.types import LONG_TERM, SHORT_TERM, SYSTEM, Section
 
 LETTERS: Final[dict[Section, str]] = {SYSTEM: "s", LONG_TERM: "l", SHORT_TERM: "c"}

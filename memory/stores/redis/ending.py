@@ -11,10 +11,10 @@ from durable_memory.memory.errors import MemoryDamaged
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
-from durable_memory.memory.stores.port import BACKUP_LIFETIME_MS, Operation
 from durable_memory.memory.stores.redis import replies
 from durable_memory.memory.stores.redis.arguments import digest_of, digits, mark_of, no_limits, packed
 from durable_memory.memory.stores.redis.flushing import RedisScripts
+from durable_memory.memory.stores.values import BACKUP_LIFETIME_MS, Operation
 from durable_memory.memory.types import AppendResult, ClearResult, MemoryStats
 
 

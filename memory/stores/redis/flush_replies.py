@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final, cast
 
-from durable_memory.memory.stores.port import Batch, BatchPage, Begun, Stopped
 from durable_memory.memory.stores.redis import replies
+from durable_memory.memory.stores.values import Batch, BatchPage, Begun, Stopped
 from durable_memory.memory.types import FlushOutcome, FlushResult
 
 _STOPPED: Final = ("gone", "stale")

@@ -10,7 +10,6 @@ from redis.exceptions import ResponseError
 
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
-from durable_memory.memory.stores.port import Batch, BatchPage, Begun, Entry, Operation, Stopped
 from durable_memory.memory.stores.redis import flush_replies, replies
 from durable_memory.memory.stores.redis.arguments import (
     NO_LIMIT,
@@ -24,6 +23,7 @@ from durable_memory.memory.stores.redis.arguments import (
 from durable_memory.memory.stores.redis.keys import KeySet, RedisKeys
 from durable_memory.memory.stores.redis.link import Link, Reply
 from durable_memory.memory.stores.redis.scripts import load_script
+from durable_memory.memory.stores.values import Batch, BatchPage, Begun, Entry, Operation, Stopped
 from durable_memory.memory.types import FlushResult, Section
 
 _MORE_SECTIONS: Final = b"sections "

@@ -9,8 +9,8 @@ from typing import Any, Final, NoReturn
 from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged, MemoryFault
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
-from durable_memory.memory.stores.port import ABSENT, ScanPage, StoredEntry, StoredView
 from durable_memory.memory.stores.redis.arguments import PINNED_MARKS
+from durable_memory.memory.stores.values import ABSENT, ScanPage, StoredEntry, StoredView
 from durable_memory.memory.types import (
     LONG_TERM,
     SHORT_TERM,

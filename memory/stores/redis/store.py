@@ -8,14 +8,6 @@ from typing import Final
 
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
-from durable_memory.memory.stores.port import (
-    Entry,
-    Operation,
-    ReadQuery,
-    ScanPage,
-    StoredEntry,
-    StoredView,
-)
 from durable_memory.memory.stores.redis import replies
 from durable_memory.memory.stores.redis.arguments import (
     NO_LIMIT,
@@ -29,6 +21,7 @@ from durable_memory.memory.stores.redis.arguments import (
 )
 from durable_memory.memory.stores.redis.ending import RedisEnding
 from durable_memory.memory.stores.redis.flushing import RedisFlushing
+from durable_memory.memory.stores.values import Entry, Operation, ReadQuery, ScanPage, StoredEntry, StoredView
 from durable_memory.memory.types import (
     AppendResult,
     DeleteResult,

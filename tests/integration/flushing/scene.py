@@ -16,7 +16,8 @@ from durable_memory.memory.flushing.steps import Flush
 from durable_memory.memory.flushing.summarizer import Summarizer, SummaryRequest
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
-from durable_memory.memory.stores.port import Batch, Operation, ReadQuery, Store
+from durable_memory.memory.stores.port import Store
+from durable_memory.memory.stores.values import Batch, Operation, ReadQuery
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from durable_memory.memory.types import AppendResult, FlushResult, Message

@@ -8,7 +8,8 @@ from typing import Any, Literal
 import pytest
 
 from durable_memory.memory.errors import MemoryUnavailable
-from durable_memory.memory.stores.port import Batch, Store
+from durable_memory.memory.stores.port import Store
+from durable_memory.memory.stores.values import Batch
 from durable_memory.memory.types import FlushResult
 from tests.integration.flushing.scene import Gated, Scene, Step, wrapped
 

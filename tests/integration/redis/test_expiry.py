@@ -9,8 +9,9 @@ import pytest
 from redis.asyncio import Redis
 
 from durable_memory.memory.limits import PolicyName
-from durable_memory.memory.stores.port import Backend, Batch
+from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis.keys import MEMORY_KEYS, SECTION_KEYS, RedisKeys
+from durable_memory.memory.stores.values import Batch
 from durable_memory.testing.builders import call, divided, dropping, result, summarising, system, user
 from durable_memory.testing.driven import Driven
 

@@ -12,7 +12,8 @@ from durable_memory.memory.clock import SystemClock
 from durable_memory.memory.errors import MemoryFault
 from durable_memory.memory.limits import Limits, PolicyName
 from durable_memory.memory.stores.in_memory.store import open_in_memory
-from durable_memory.memory.stores.port import Backend, Entry
+from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.values import Entry
 from durable_memory.testing.builders import call, dropping, result, summarising, system, texts_of, user
 from durable_memory.testing.driven import Driven
 

@@ -8,8 +8,9 @@ import uuid
 
 from redis.asyncio import Redis
 
-from durable_memory.memory.stores.port import Backend, Entry
+from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis.keys import MEMORY_KEYS, RedisKeys
+from durable_memory.memory.stores.values import Entry
 from durable_memory.testing.builders import summarising, user
 from durable_memory.testing.driven import Driven
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant
 
 from durable_memory.memory.limits import Limits
-from durable_memory.memory.stores.port import ABSENT, Batch, Entry, Operation
+from durable_memory.memory.stores.values import ABSENT, Batch, Entry, Operation
 from durable_memory.memory.types import FlushResult
 from durable_memory.testing.builders import text_of
 from durable_memory.testing.driven import Driven

@@ -18,7 +18,7 @@ from durable_memory.memory.errors import (
     MemoryOperationExpired,
     MemoryOversize,
 )
-from durable_memory.memory.stores.port import ABSENT, NORMAL, Entry, Operation
+from durable_memory.memory.stores.values import ABSENT, NORMAL, Entry, Operation
 from durable_memory.memory.types import AppendResult, ClearResult, DeleteResult, FlushResult
 from durable_memory.testing.builders import call, result, system, text_of, texts_of, user
 from tests.integration.stores.machine_base import Applied, MachineBase, position

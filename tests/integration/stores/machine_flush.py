@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
 from durable_memory.memory.errors import MemorySummaryRejected
-from durable_memory.memory.stores.port import Batch, Operation
+from durable_memory.memory.stores.values import Batch, Operation
 from durable_memory.memory.types import FlushResult
 from durable_memory.testing.builders import summary
 from tests.integration.stores.machine_base import LONG_MS, MachineBase, position

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from durable_memory.memory.errors import MemoryFault
 from durable_memory.memory.limits import PolicyName
-from durable_memory.memory.stores.port import Entry
+from durable_memory.memory.stores.values import Entry
 
 
 @dataclass(eq=False)

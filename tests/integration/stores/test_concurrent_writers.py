@@ -6,7 +6,8 @@ import asyncio
 import itertools
 
 from durable_memory.memory.errors import MemoryBackpressure
-from durable_memory.memory.stores.port import Backend, Batch
+from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.values import Batch
 from durable_memory.testing.builders import summarising, text_of, user
 from durable_memory.testing.driven import Driven
 

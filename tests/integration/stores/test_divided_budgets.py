@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from durable_memory.memory.errors import MemoryFault
 from durable_memory.memory.limits import Limits, PolicyName
-from durable_memory.memory.stores.port import Batch, Entry
+from durable_memory.memory.stores.values import Batch, Entry
 from durable_memory.memory.types import AppendResult, FlushResult
 from durable_memory.testing.builders import call, divided, dropping, result, summarising, system, text_of, user
 from durable_memory.testing.driven import Driven

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from durable_memory.memory.codec import decode, encode
-from durable_memory.memory.stores.port import Backend, Entry, StoredEntry
+from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.values import Entry, StoredEntry
 from durable_memory.memory.tokens.counter import Count
 from durable_memory.memory.types import Message
 from durable_memory.testing.builders import summarising

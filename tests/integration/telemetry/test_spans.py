@@ -18,7 +18,7 @@ from durable_memory.dev import Valkey
 from durable_memory.memory.errors import MemoryFault, MemoryUnavailable
 from durable_memory.memory.flushing.summarizer import SummaryRequest
 from durable_memory.memory.spans import ATTRIBUTES, CAPTURE_CONTENT, HASH_KEY, OPERATION_NAMES
-from durable_memory.memory.stores.port import Operation
+from durable_memory.memory.stores.values import Operation
 from durable_memory.testing.builders import user
 from tests.integration.telemetry.declared import REGISTRY
 

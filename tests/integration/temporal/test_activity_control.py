@@ -10,7 +10,7 @@ from temporalio.api.workflowservice.v1 import PauseActivityRequest, ResetActivit
 from temporalio.client import WorkflowHandle
 
 from durable_memory.memory.memory import Memory
-from durable_memory.memory.stores.port import Batch
+from durable_memory.memory.stores.values import Batch
 from tests.integration.temporal.background import messages_accounted_for, texts
 from tests.integration.temporal.flows.slow_flush import WatchedFlush
 from tests.integration.temporal.observing import eventually

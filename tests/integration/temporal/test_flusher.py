@@ -13,7 +13,7 @@ from temporalio.testing import WorkflowEnvironment
 
 from durable_memory.activities import wire
 from durable_memory.dev.temporal import find_program
-from durable_memory.memory.stores.port import Batch
+from durable_memory.memory.stores.values import Batch
 from tests.integration.temporal.background import flusher_ended, messages_accounted_for, texts
 from tests.integration.temporal.flows.conversations import AppendMany, Flush, LeaveFlush
 from tests.integration.temporal.holding import HoldsAnswers

@@ -18,7 +18,7 @@ from temporalio.service import RPCError
 from durable_memory import Memory, MemoryClient, Registry
 from durable_memory.activities import wire
 from durable_memory.activities.waker import TemporalWaker, flusher_id
-from durable_memory.memory.stores.port import Batch
+from durable_memory.memory.stores.values import Batch
 from tests.integration.worker.conftest import StartWorker
 from tests.integration.worker.workers import eventually
 

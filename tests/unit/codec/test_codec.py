@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from durable_memory.memory.codec import SCHEMA_VERSION, decode, encode, encode_summary
 from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged
-from durable_memory.memory.stores.port import Entry, StoredEntry
+from durable_memory.memory.stores.values import Entry, StoredEntry
 from durable_memory.memory.tokens.counter import Count
 from durable_memory.memory.types import PRIORITIES, ContentPart, Json, Message, Priority, Provenance, ToolCall
 

@@ -8,7 +8,7 @@ import pytest
 
 from durable_memory.memory.eviction.policies import MOST_ACCESSES, POLICIES, SCORES_OF, Policy, next_moment
 from durable_memory.memory.limits import PolicyName
-from durable_memory.memory.stores.port import NORMAL
+from durable_memory.memory.stores.values import NORMAL
 
 BANDS = {"l": 0, "h": 2, "c": 3}
 """Priorities of the groups that are named after them; all others have the usual one."""

@@ -6,7 +6,7 @@ import pytest
 
 from durable_memory.memory.errors import MemoryBackpressure, MemoryOperationConflict
 from durable_memory.memory.stores.in_memory.operations import MOST_OPEN, OperationLog
-from durable_memory.memory.stores.port import Operation
+from durable_memory.memory.stores.values import Operation
 from durable_memory.memory.types import ClearResult
 
 

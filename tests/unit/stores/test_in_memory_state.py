@@ -17,7 +17,7 @@ from durable_memory.memory.stores.in_memory.appending import apply_append, plan_
 from durable_memory.memory.stores.in_memory.flushing import joined, note_batch, replace_by_summary, select
 from durable_memory.memory.stores.in_memory.state import MemoryState
 from durable_memory.memory.stores.in_memory.values import OVERFLOW
-from durable_memory.memory.stores.port import Entry
+from durable_memory.memory.stores.values import Entry
 from durable_memory.memory.types import SECTIONS
 from durable_memory.testing.builders import call, dropping, result, summarising, summary, system, user
 

@@ -14,7 +14,7 @@ from durable_memory.memory.stores.in_memory import InMemoryStore, open_in_memory
 from durable_memory.memory.stores.in_memory.calls import Calls
 from durable_memory.memory.stores.in_memory.shelves import Shelves
 from durable_memory.memory.stores.in_memory.state import MemoryState
-from durable_memory.memory.stores.port import Batch, BatchPage, Operation
+from durable_memory.memory.stores.values import Batch, BatchPage, Operation
 from durable_memory.testing.builders import summarising, summary, user
 from durable_memory.testing.driven import Driven
 

@@ -1,0 +1,138 @@
+"""What goes into a store and comes out of it: operations, entries, queries, views and batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from durable_memory.memory.types import FlushResult, Section
+
+ABSENT = "absent"
+"""The version of a memory that does not exist."""
+
+NORMAL: Final = 1
+"""The band of a message that names no priority: 0 is low, 2 high, 3 critical."""
+
+BACKUP_LIFETIME_MS: Final = 7 * 24 * 3600 * 1000
+"""How long a backup is kept: seven days, whatever the lifetime of the memory is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """The identity of one mutating call, the same for all its attempts.
+
+    deadline_ms: Unix time after which the store refuses it; the id is remembered until 60 s after it. digest: of the
+    input; the same id with another digest is refused. An empty digest compares with nothing: the first content stands.
+    """
+
+    id: str
+    deadline_ms: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A message made ready to be stored.
+
+    payload: its JSON text. opens: ids of the tool calls it makes, in order. answers: id of the tool call it is the
+    result of. band: its priority, 0 for low to 3 for critical; a result has that of its group.
+    """
+
+    payload: str
+    section: Section
+    tokens: int
+    opens: tuple[str, ...] = ()
+    answers: str | None = None
+    pinned: bool = False
+    band: int = NORMAL
+
+
+class StoredEntry(NamedTuple):
+    """A message as it stands in the store. id is opaque: `<incarnation>-<seq>-<tag>`.
+
+    pinned: whether its group is, whatever it was appended as.
+    """
+
+    id: str
+    payload: str
+    section: Section
+    tokens: int
+    pinned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ScanPage:
+    """A page of all that a memory holds: messages in whole groups, by age.
+
+    entries: each with whether it waits for its summary. incarnation: of the memory; empty if there is none. cursor:
+    where the next page begins; None on the last one.
+    """
+
+    entries: tuple[tuple[StoredEntry, bool], ...]
+    incarnation: str
+    cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadQuery:
+    """What to read; every limit takes whole groups, from the newest back, and applies beside the memory's own budget.
+
+    limit: messages at most (0 is none). max_tokens: tokens at most; system messages, then pinned ones, then
+    summaries are kept before the conversation; if system and pinned messages alone exceed it, MemoryOversize.
+    sections: only these. ids: just these live messages with their whole groups, and an access to them. before_id: only
+    what stands in the view before this message; one that is no longer held counts as one of short_term; MemoryInvalid
+    if it is of no message of this incarnation. since_version: if the memory still has this version, the view is empty.
+    """
+
+    limit: int | None = None
+    max_tokens: int | None = None
+    sections: tuple[Section, ...] | None = None
+    ids: tuple[str, ...] | None = None
+    before_id: str | None = None
+    since_version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredView:
+    """The answer to a read: entries in view order, their token sum, the overflow's counters."""
+
+    entries: tuple[StoredEntry, ...]
+    tokens: int
+    version: str
+    omitted_messages: int
+    omitted_tokens: int
+    flush_due: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The flush in progress: which messages and summaries a commit will replace. All later steps name it.
+
+    summary_max: tokens that the summary may have.
+    """
+
+    incarnation: str
+    fence: int
+    owner: str
+    id: str
+    messages: int
+    tokens: int
+    summary_max: int
+
+
+@dataclass(frozen=True, slots=True)
+class BatchPage:
+    """A page of a batch's content, old summaries first, then messages in order. cursor is None on the last page."""
+
+    entries: tuple[StoredEntry, ...]
+    cursor: int | None
+
+
+Stopped: TypeAlias = Literal["gone", "stale"]
+"""The memory was cleared or expired (`gone`), or the batch is no longer the memory's (`stale`). Nothing was written."""
+
+Begun: TypeAlias = "Batch | FlushResult"
+"""A batch to work on.
+
+Or how it ended: outcome `committed` for an owner that is already done, `gone`, `busy`, `nothing`.
+"""
