@@ -33,7 +33,6 @@ from durable_memory.memory.types.message import (
     Provenance,
     Role,
     Section,
-    ToolCall,
     as_messages,
 )
 from durable_memory.memory.types.results import (
@@ -49,6 +48,7 @@ from durable_memory.memory.types.results import (
     StatsGroup,
     Turn,
 )
+from durable_memory.memory.types.tool_call import ToolCall
 from durable_memory.memory.types.view import MemoryRef, Omitted, View
 
 __all__ = [

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NoReturn
 
 from durable_memory.memory.types.clean import InvalidValue, Json
-from durable_memory.memory.types.message import ContentPart, Message, ToolCall
+from durable_memory.memory.types.message import ContentPart, Message
+from durable_memory.memory.types.tool_call import ToolCall
 
 Block = dict[str, Json]
 

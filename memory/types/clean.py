@@ -104,6 +104,13 @@ def field_path(path: str, name: object) -> str:
     return f"{path}.{text}" if fits else f"{path}.(a name of {len(text)} characters)"
 
 
+def refuse_unknown(data: Mapping[str, Any], known: Sequence[str], path: str, what: str) -> None:
+    """Raises InvalidValue for the first field of `data` that is not `known`; `what` it is not a field of."""
+    for name in data:
+        if name not in known:
+            raise InvalidValue(field_path(path, name), f"is not a field of {what}{did_you_mean(str(name), known)}")
+
+
 def checked_ids(ids: object) -> tuple[str, ...]:
     """Returns ids of messages. Raises InvalidValue for one text, whose characters would be taken for ids."""
     if isinstance(ids, (str, bytes, Mapping)) or not isinstance(ids, Iterable):

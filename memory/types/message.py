@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,10 +13,10 @@ from durable_memory.memory.types.clean import (
     Json,
     clean_json,
     clean_text,
-    did_you_mean,
-    field_path,
+    refuse_unknown,
     required_text,
 )
+from durable_memory.memory.types.tool_call import ToolCall
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 Priority: TypeAlias = Literal["low", "normal", "high", "critical"]
@@ -42,53 +41,6 @@ _CALLER_GIVEN: Final = ("role", "content", "name", "tool_calls", "tool_call_id",
 _UNSET: Final[dict[str, Any]] = {**dict.fromkeys(_STORE_GIVEN), "tokens_estimated": False}
 _MESSAGE_KEYS: Final = frozenset((*_CALLER_GIVEN, "priority", *_STORE_GIVEN))
 _PROVENANCE_KEYS: Final = ("workflow_id", "run_id", "activity_id")
-_CALL_KEYS: Final = ("id", "type", "function", "index")
-"""`index` is what is left of a streamed answer."""
-_FUNCTION_KEYS: Final = ("name", "arguments")
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCall:
-    """One tool call of an assistant message. `arguments` is the JSON text that the model wrote, kept as it is."""
-
-    id: str
-    name: str
-    arguments: str = "{}"
-
-    def __post_init__(self) -> None:
-        for attribute in ("id", "name", "arguments"):
-            object.__setattr__(self, attribute, required_text(getattr(self, attribute), f"tool_calls.{attribute}"))
-        if not self.id:
-            raise InvalidValue("tool_calls.id", "must not be empty, since results refer to it")
-
-    def to_dict(self) -> dict[str, Json]:
-        """Returns the chat-completions form."""
-        return {"id": self.id, "type": "function", "function": {"name": self.name, "arguments": self.arguments}}
-
-    @classmethod
-    def from_dict(cls, data: object, path: str = "tool_calls[0]") -> ToolCall:
-        """Reads the chat-completions form; arguments given as an object become JSON text."""
-        if isinstance(data, ToolCall):
-            return data
-        if not isinstance(data, Mapping):
-            raise InvalidValue(path, f"must be an object, not {type(data).__name__}")
-        _refuse_unknown(data, _CALL_KEYS, path, "a tool call")
-        function = data.get("function")
-        if not isinstance(function, Mapping):
-            raise InvalidValue(
-                f"{path}.function", "is missing; a tool call is {id, type: function, function: {name, arguments}}"
-            )
-        if data.get("type", "function") != "function":
-            raise InvalidValue(f"{path}.type", "must be 'function'")
-        _refuse_unknown(function, _FUNCTION_KEYS, f"{path}.function", "a function")
-        arguments = function.get("arguments", "{}")
-        if not isinstance(arguments, str):
-            arguments = json.dumps(clean_json(arguments, f"{path}.function.arguments"), ensure_ascii=False)
-        return cls(
-            id=required_text(data.get("id"), f"{path}.id"),
-            name=required_text(function.get("name"), f"{path}.function.name"),
-            arguments=arguments,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +202,7 @@ class Message:
 
         Raises InvalidValue that names the field under `path`, with a near miss for an unknown one.
         """
-        _refuse_unknown(data, sorted(_MESSAGE_KEYS), path, "a message")
+        refuse_unknown(data, sorted(_MESSAGE_KEYS), path, "a message")
         if "role" not in data:
             raise InvalidValue(f"{path}.role", f"is missing; one of {', '.join(ROLES)}")
         fields = dict(data)
@@ -303,12 +255,6 @@ def _clean_content(content: object) -> str | tuple[ContentPart, ...] | None:
             raise InvalidValue(path, "a part is an object with a 'type'")
         parts.append(cast("ContentPart", clean_json(part, path)))
     return tuple(parts)
-
-
-def _refuse_unknown(data: Mapping[str, Any], known: Sequence[str], path: str, what: str) -> None:
-    for name in data:
-        if name not in known:
-            raise InvalidValue(field_path(path, name), f"is not a field of {what}{did_you_mean(str(name), known)}")
 
 
 def _list(value: object, path: str) -> Sequence[object]:
