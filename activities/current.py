@@ -68,7 +68,7 @@ class ActivityInterceptor(Interceptor):
 
     def intercept_activity(
         self,
-        next: ActivityInboundInterceptor,  # noqa: A002 - the name of the overridden method
+        next: ActivityInboundInterceptor,
     ) -> ActivityInboundInterceptor:
         """See base class."""
         return _Inbound(next, self._client)
@@ -79,7 +79,7 @@ class _Inbound(ActivityInboundInterceptor):
         super().__init__(next_one)
         self._client = client
 
-    async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002
+    async def execute_activity(self, input: ExecuteActivityInput) -> Any:
         if input.executor is not None:  # a `def` activity in a thread: the client belongs to the event loop
             return await super().execute_activity(input)
         token = _current.set(self._client().calling_as(ActivityCaller(activity.info())))

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from temporalio import activity
 
-from durable_memory.activities import wire
+from durable_memory.activities import upkeep, wire
 from durable_memory.activities.current import client_of_project
 from durable_memory.activities.heartbeat import heartbeating
 from durable_memory.activities.parsing import parse
@@ -38,7 +38,7 @@ async def begin(request: Any = None) -> Json:
 
     queue: where its summary is to be written, if not here: what waits for a model takes no slot from others.
     """
-    asked = parse(wire.BeginRequest, request)
+    asked = parse(upkeep.BeginRequest, request)
     resource, memory, flush = _target(asked.target)
     limits = resource.limits()
     now_ms = time.time_ns() // 1_000_000
@@ -60,7 +60,7 @@ async def begin(request: Any = None) -> Json:
 @activity.defn(name=wire.FLUSH_SUMMARIZE)
 async def summarize(request: Any = None) -> Json:
     """Writes the summary into the batch; outcome `drafted`, or `gone` or `stale` if it has become useless."""
-    asked = parse(wire.BatchRequest, request)
+    asked = parse(upkeep.BatchRequest, request)
     resource, memory, flush = _target(asked.target)
     async with heartbeating():
         stopped = await flush.summarize(memory, _batch(asked.batch), resource.limits(), last_attempt=_is_last_attempt())
@@ -72,7 +72,7 @@ async def summarize(request: Any = None) -> Json:
 @activity.defn(name=wire.FLUSH_COMMIT)
 async def commit(request: Any = None) -> Json:
     """Replaces the batch by its summary in one step; answers the flush result."""
-    asked = parse(wire.BatchRequest, request)
+    asked = parse(upkeep.BatchRequest, request)
     resource, memory, flush = _target(asked.target)
     result = await flush.commit(memory, _batch(asked.batch), resource.limits(), deadline_ms=_last_attempt_ends_ms())
     return await _ended(resource, memory, result, asked.batch.begun_ms)
@@ -81,7 +81,7 @@ async def commit(request: Any = None) -> Json:
 @activity.defn(name=wire.FLUSH_FAIL)
 async def fail(request: Any = None) -> Json:
     """Gives batch and lease back after the last attempt; the messages stay as they are."""
-    asked = parse(wire.FailRequest, request)
+    asked = parse(upkeep.FailRequest, request)
     resource, memory, flush = _target(asked.target)
     stopped = await flush.fail(
         memory, _batch(asked.batch), error_type=asked.error_type, retry_after_ms=_RETRY_AFTER_LAST_ATTEMPT_MS
@@ -94,13 +94,13 @@ ACTIVITIES = (begin, summarize, commit, fail)
 """What workers of the project's queue run beside the flusher."""
 
 
-def _target(target: wire.FlushTarget) -> tuple[MemoryResource, MemoryId, Flush]:
+def _target(target: upkeep.FlushTarget) -> tuple[MemoryResource, MemoryId, Flush]:
     client = client_of_project(target.project)
     resource = client.registry.memory(target.resource)
     return resource, MemoryId(target.project, target.resource, target.key), client.services(resource).flush
 
 
-def _batch(field: wire.BatchField) -> Batch:
+def _batch(field: upkeep.BatchField) -> Batch:
     values = dataclasses.asdict(field)
     del values["begun_ms"]
     return Batch(**values)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from temporalio import activity
 
-from durable_memory.activities import wire
+from durable_memory.activities import upkeep, wire
 from durable_memory.activities.current import client_of_project
 from durable_memory.activities.heartbeat import heartbeating
 from durable_memory.activities.parsing import parse
@@ -20,8 +20,8 @@ _SECONDS: Final = 20
 
 @activity.defn(name=wire.SWEEP)
 async def sweep(request: Any = None) -> dict[str, Any]:
-    """Sweeps on from a position; answers {position, counts}, position null at the end. See wire.SweepRequest."""
-    asked = parse(wire.SweepRequest, request)
+    """Sweeps on from a position; answers {position, counts}, position null at the end. See upkeep.SweepRequest."""
+    asked = parse(upkeep.SweepRequest, request)
     client = client_of_project(asked.project)
     temporal = activity.client()
     # The janitor runs on the project's queue, and so do flushers.

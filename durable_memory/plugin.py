@@ -150,7 +150,7 @@ class MemoryPlugin(SimplePlugin):
         config["workflows"] = [*(config.get("workflows") or []), *_WORKFLOWS]
         return super().configure_replayer(config)
 
-    async def run_worker(self, worker: Worker, next: Callable[[Worker], Awaitable[None]]) -> None:  # noqa: A002
+    async def run_worker(self, worker: Worker, next: Callable[[Worker], Awaitable[None]]) -> None:
         """Runs the worker with open connections, the companion beside it, and beside both who writes slow summaries."""
         if worker in self._writers:
             await next(worker)

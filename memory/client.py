@@ -170,7 +170,7 @@ class MemoryClient(AllMemories):
         resource: str | MemoryRef,
         key: str | None = None,
         *,
-        input: Mapping[str, Any] | None = None,  # noqa: A002 - the word of the YAML templates
+        input: Mapping[str, Any] | None = None,
         agent: str | None = None,
     ) -> Memory:
         """Returns a handle on one memory; opens nothing.
@@ -189,7 +189,7 @@ class MemoryClient(AllMemories):
         self,
         agent: str | AgentRef,
         *,
-        input: Mapping[str, Any] | None = None,  # noqa: A002 - the word of the YAML templates
+        input: Mapping[str, Any] | None = None,
     ) -> AgentMemories:
         """Returns a handle on all memories of a declared agent; opens nothing.
 

@@ -23,9 +23,9 @@ class Agent:
 
     def __init__(
         self,
-        id: str,  # noqa: A002 - the word of the YAML documents
+        id: str,
         *,
-        input: Mapping[str, Any] | None = None,  # noqa: A002 - the word of the YAML templates
+        input: Mapping[str, Any] | None = None,
         task_queue: str | None = None,
         activity_config: workflow.ActivityConfig | None = None,
     ) -> None:

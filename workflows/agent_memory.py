@@ -46,7 +46,7 @@ class AgentMemory:
         resource: str,
         *,
         key: str | None = None,
-        input: Mapping[str, Any] | None = None,  # noqa: A002 - the word of the YAML templates
+        input: Mapping[str, Any] | None = None,
         agent: str | None = None,
         task_queue: str | None = None,
         activity_config: workflow.ActivityConfig | None = None,

@@ -38,7 +38,7 @@ class CleanupInterceptor(Interceptor):
 
     def workflow_interceptor_class(
         self,
-        input: WorkflowInterceptorClassInput,  # noqa: A002, ARG002 - the names of the overridden method
+        input: WorkflowInterceptorClassInput,  # noqa: ARG002 - the names of the overridden method
     ) -> type[WorkflowInboundInterceptor]:
         """See base class."""
         return _Inbound
@@ -48,7 +48,7 @@ class _Inbound(WorkflowInboundInterceptor):
     def init(self, outbound: WorkflowOutboundInterceptor) -> None:
         super().init(_Outbound(outbound))
 
-    async def execute_workflow(self, input: ExecuteWorkflowInput) -> Any:  # noqa: A002
+    async def execute_workflow(self, input: ExecuteWorkflowInput) -> Any:
         if _HEADER in input.headers:
             mark_used()
         try:
@@ -65,17 +65,17 @@ class _Inbound(WorkflowInboundInterceptor):
 class _Outbound(WorkflowOutboundInterceptor):
     """Notes references that a workflow passes on without a handle, and carries the mark over continue-as-new."""
 
-    def start_activity(self, input: StartActivityInput) -> workflow.ActivityHandle[Any]:  # noqa: A002
+    def start_activity(self, input: StartActivityInput) -> workflow.ActivityHandle[Any]:
         if any(isinstance(argument, MemoryRef) for argument in input.args):
             mark_used()
         return super().start_activity(input)
 
-    def start_local_activity(self, input: StartLocalActivityInput) -> workflow.ActivityHandle[Any]:  # noqa: A002
+    def start_local_activity(self, input: StartLocalActivityInput) -> workflow.ActivityHandle[Any]:
         if any(isinstance(argument, MemoryRef) for argument in input.args):
             mark_used()
         return super().start_local_activity(input)
 
-    def continue_as_new(self, input: ContinueAsNewInput) -> NoReturn:  # noqa: A002
+    def continue_as_new(self, input: ContinueAsNewInput) -> NoReturn:
         if was_used():
             # A mark of ours, not the user's data: it needs no converter of theirs.
             [payload] = default().payload_converter.to_payloads([True])

@@ -24,8 +24,8 @@ def execute(
 ) -> None:
     """Run any operation by its name, and print its answer as JSON."""
     # Temporal's SDK comes with it, which other commands need not wait for.
-    from durable_memory.activities.current import serving  # noqa: PLC0415
-    from durable_memory.activities.execute import run_operation  # noqa: PLC0415
+    from durable_memory.activities.current import serving  # noqa: PLC0415 - loaded where it is used
+    from durable_memory.activities.execute import run_operation  # noqa: PLC0415 - loaded where it is used
 
     with failing_in_words():
         request = read_json(file)

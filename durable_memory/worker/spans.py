@@ -44,7 +44,7 @@ def _exporter(environment: Mapping[str, str]) -> SpanExporter:
             raise MemoryInvalid(f"{name}: a worker sends its spans by {_SPOKEN}, not by {protocol!r}")
     try:
         # The extra is needed only here.
-        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415 - loaded where it is used
     except ImportError:
         raise MemoryInvalid(
             "OTEL_EXPORTER_OTLP_ENDPOINT is set, but the exporter is not installed: pip install 'durable-memory[otlp]'"

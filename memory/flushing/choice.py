@@ -90,7 +90,7 @@ class Summarizers:
 
         def open_model() -> Model:
             # The library is imported only where a model is declared.
-            from durable_memory.memory.flushing.llm.pydantic_ai_model import PydanticAiModel  # noqa: PLC0415
+            from durable_memory.memory.flushing.llm.pydantic_ai_model import PydanticAiModel  # noqa: PLC0415 - loaded where it is used
 
             return PydanticAiModel(choice, key)
 

@@ -35,7 +35,7 @@ def _of_a_brand(digits: str) -> bool:
     if 51 <= two <= 55 or 2200 <= four <= 2204 or 2221 <= four <= 2720:  # noqa: PLR2004 - Mastercard, Mir
         return length == 16  # noqa: PLR2004 - Mastercard, Mir
     # JCB, Discover, UnionPay, Maestro, RuPay
-    return (3528 <= four <= 3589 or digits[0] == "6" or two in (50, 56, 57, 58)) and length >= 16  # noqa: PLR2004
+    return (3528 <= four <= 3589 or digits[0] == "6" or two in (50, 56, 57, 58)) and length >= 16  # noqa: PLR2004 - ranges of issuers
 
 
 def cards(text: str, start: int, end: int) -> Iterator[Span]:

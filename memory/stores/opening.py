@@ -17,13 +17,13 @@ async def open_backends(
     keyring = None if encryption_keys is None else _keyring(encryption_keys)
     backends: dict[str, Backend] = {}
     if "in_memory" in needed:
-        from durable_memory.memory.stores.in_memory import open_in_memory  # noqa: PLC0415
+        from durable_memory.memory.stores.in_memory import open_in_memory  # noqa: PLC0415 - loaded where it is used
 
         backends["in_memory"] = open_in_memory()
     if "redis" in needed:
         if not redis_url:
             raise MemoryInvalid("REDIS_URL: is not set, and there are memories with persistence.type redis")
-        from durable_memory.memory.stores.redis.connection import connect_redis  # noqa: PLC0415
+        from durable_memory.memory.stores.redis.connection import connect_redis  # noqa: PLC0415 - loaded where it is used
 
         backend = await connect_redis(redis_url, prefix=prefix)
         backends["redis"] = backend if keyring is None else sealed_backend(backend, keyring)

@@ -63,13 +63,13 @@ async def test_it_replays(path: Path) -> None:
 class OneCommandMore(Interceptor):
     """Changes every workflow at its very end."""
 
-    def workflow_interceptor_class(self, input: WorkflowInterceptorClassInput) -> type[WorkflowInboundInterceptor]:  # noqa: A002, ARG002 - the overridden method's
+    def workflow_interceptor_class(self, input: WorkflowInterceptorClassInput) -> type[WorkflowInboundInterceptor]:  # noqa: ARG002 - the overridden method's
         """See base class."""
         return _OneCommandMore
 
 
 class _OneCommandMore(WorkflowInboundInterceptor):
-    async def execute_workflow(self, input: ExecuteWorkflowInput) -> Any:  # noqa: A002 - the overridden method's
+    async def execute_workflow(self, input: ExecuteWorkflowInput) -> Any:
         try:
             return await super().execute_workflow(input)
         finally:

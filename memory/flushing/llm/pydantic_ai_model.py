@@ -108,17 +108,17 @@ class PydanticAiModel:
 def _open(choice: SummarizerChoice, key: str) -> tuple[PydanticModel, Callable[[], Awaitable[None]]]:
     if choice.provider == "anthropic":
         from anthropic import AsyncAnthropic  # noqa: PLC0415 - the other provider's library need not be there
-        from pydantic_ai.models.anthropic import AnthropicModel  # noqa: PLC0415
-        from pydantic_ai.providers.anthropic import AnthropicProvider  # noqa: PLC0415
+        from pydantic_ai.models.anthropic import AnthropicModel  # noqa: PLC0415 - loaded where it is used
+        from pydantic_ai.providers.anthropic import AnthropicProvider  # noqa: PLC0415 - loaded where it is used
 
         anthropic = AsyncAnthropic(api_key=key, base_url=choice.endpoint, max_retries=0)
         return AnthropicModel(
             choice.model_name, provider=AnthropicProvider(anthropic_client=anthropic)
         ), anthropic.close
     from openai import AsyncOpenAI  # noqa: PLC0415 - see above
-    from pydantic_ai.models.openai import OpenAIChatModel  # noqa: PLC0415
-    from pydantic_ai.profiles.openai import OpenAIModelProfile  # noqa: PLC0415
-    from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415
+    from pydantic_ai.models.openai import OpenAIChatModel  # noqa: PLC0415 - loaded where it is used
+    from pydantic_ai.profiles.openai import OpenAIModelProfile  # noqa: PLC0415 - loaded where it is used
+    from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415 - loaded where it is used
 
     openai = AsyncOpenAI(api_key=key, base_url=choice.endpoint, max_retries=0)
     model = OpenAIChatModel(

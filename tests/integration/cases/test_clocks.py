@@ -29,7 +29,7 @@ class Innermost(ActivityInboundInterceptor):
     def __init__(self) -> None:
         """Has nobody behind it."""
 
-    async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002 - named so by the base class
+    async def execute_activity(self, input: ExecuteActivityInput) -> Any:
         return await input.fn(*input.args)
 
 

@@ -109,13 +109,13 @@ async def test_a_server_without_schedules_is_one_warning(caplog: pytest.LogCaptu
 class Forbids(Interceptor):
     """A server that gives this client no right to schedules."""
 
-    def intercept_client(self, next: OutboundInterceptor) -> OutboundInterceptor:  # noqa: A002
+    def intercept_client(self, next: OutboundInterceptor) -> OutboundInterceptor:
         """See base class."""
         return _Forbidding(next)
 
 
 class _Forbidding(OutboundInterceptor):
-    async def create_schedule(self, input: CreateScheduleInput) -> ScheduleHandle:  # noqa: A002, ARG002
+    async def create_schedule(self, input: CreateScheduleInput) -> ScheduleHandle:  # noqa: ARG002
         raise RPCError("not allowed", RPCStatusCode.PERMISSION_DENIED, b"")
 
 

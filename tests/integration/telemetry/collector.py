@@ -59,7 +59,7 @@ def collecting() -> Iterator[Collector]:
             self.send_response(200)
             self.end_headers()
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name is the library's
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name of the overridden one
             """Says nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

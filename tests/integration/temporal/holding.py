@@ -22,7 +22,7 @@ class HoldsAnswers(temporalio.client.Interceptor, temporalio.worker.Interceptor)
 
     def intercept_activity(
         self,
-        next: ActivityInboundInterceptor,  # noqa: A002 - the name of the overridden method
+        next: ActivityInboundInterceptor,
     ) -> ActivityInboundInterceptor:
         """See base class."""
         return _Holding(next, self)
@@ -38,7 +38,7 @@ class _Holding(ActivityInboundInterceptor):
         super().__init__(next_one)
         self._holds = holds
 
-    async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002 - as above
+    async def execute_activity(self, input: ExecuteActivityInput) -> Any:
         answer = await super().execute_activity(input)
         asked_for = self._holds.outcome is None or answer.get("outcome") == self._holds.outcome
         if activity.info().activity_type == self._holds.activity_type and asked_for:

@@ -19,7 +19,7 @@ class LosesSignals(Interceptor):
         self.asked = 0
         self.lost = 0
 
-    def intercept_client(self, next: OutboundInterceptor) -> OutboundInterceptor:  # noqa: A002
+    def intercept_client(self, next: OutboundInterceptor) -> OutboundInterceptor:
         """See base class."""
         return _Losing(next, self)
 
@@ -29,7 +29,7 @@ class _Losing(OutboundInterceptor):
         super().__init__(next_one)
         self._loses = loses
 
-    async def start_workflow(self, input: StartWorkflowInput) -> WorkflowHandle[Any, Any]:  # noqa: A002
+    async def start_workflow(self, input: StartWorkflowInput) -> WorkflowHandle[Any, Any]:
         if input.start_signal == wire.FLUSH_DUE:
             self._loses.asked += 1
             if self._loses.asked % self._loses.every == 0:
@@ -45,7 +45,7 @@ class HoldsSignals(Interceptor):
         self.started = 0
         self.go = asyncio.Semaphore(0)
 
-    def intercept_client(self, next: OutboundInterceptor) -> OutboundInterceptor:  # noqa: A002
+    def intercept_client(self, next: OutboundInterceptor) -> OutboundInterceptor:
         """See base class."""
         return _Holding(next, self)
 
@@ -55,7 +55,7 @@ class _Holding(OutboundInterceptor):
         super().__init__(next_one)
         self._holds = holds
 
-    async def start_workflow(self, input: StartWorkflowInput) -> WorkflowHandle[Any, Any]:  # noqa: A002
+    async def start_workflow(self, input: StartWorkflowInput) -> WorkflowHandle[Any, Any]:
         self._holds.started += 1
         await self._holds.go.acquire()
         return await super().start_workflow(input)

@@ -56,7 +56,7 @@ def counting_server() -> Iterator[CountingServer]:
             state.asked.append((self.path, dict(self.headers.items()), {}))
             self.send_error(404)
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's word
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name of the overridden one
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
