@@ -85,7 +85,7 @@ async def test_a_wrong_section_is_refused_by_name(
     assert not (await memory.stats()).exists
     with pytest.raises(MemoryInvalid, match="declares no sections of its own"):
         await open_memory("chat").append(Message.user("x", section="bookings"))
-    with pytest.raises(MemoryInvalid, match=r"'booking' is not a section of this memory.*did you mean 'bookings'"):
+    with pytest.raises(MemoryInvalid, match=r"sections\[0\]: is not a section of this memory.*did you mean 'bookings'"):
         await memory.read(sections=["booking"])
 
 
