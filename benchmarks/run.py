@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import features
 import history
 import store
 import summaries
@@ -29,6 +30,7 @@ async def rows(redis_url: str, *, long: bool) -> AsyncIterator[Row]:
     turns, turns_of_a_run = (LONG_TURNS, LONG_TURNS_OF_A_RUN) if long else (TURNS, TURNS_OF_A_RUN)
     for part in (
         store.rows(redis_url),
+        features.rows(redis_url),
         summaries.rows(),
         writers.rows(redis_url),
         through_temporal.rows(redis_url),
