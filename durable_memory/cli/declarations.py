@@ -43,12 +43,7 @@ def validate(
     with failing_in_words():
         settings = settings_from(memories=[*(folders or ()), *(memories or ())])
         try:
-            valid = Registry.load(settings.memories)
-            faults = tuple(
-                Fault(resource.id, 0, "flushing.summarizer", problem)
-                for resource in valid.memories()
-                if (problem := missing_extra(resource))
-            )
+            valid = Registry.load(settings.memories, check=missing_extra)
         except InvalidDeclarations as invalid:
             faults = invalid.faults
     data = {

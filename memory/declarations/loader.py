@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from durable_memory.memory.declarations.agent import AgentResource
 from durable_memory.memory.declarations.faults import Fault, Location
@@ -18,6 +18,9 @@ from durable_memory.memory.declarations.yaml_source import MAX_BYTES, Fields, It
 from durable_memory.memory.errors import InvalidDeclarations
 
 SUFFIXES: Final = (".yaml", ".yml")
+
+Check: TypeAlias = Callable[[Mapping[str, Any]], Iterable[tuple[Location, str]]]
+"""Finds (location, problem) in a document as written, which may have other faults: what this process cannot do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +67,15 @@ class Source:
         return Fault(place.file, place.line, ".".join(location), problem)
 
 
-def load_folders(folders: Iterable[Path | str], environment: Mapping[str, str] | None = None) -> tuple[Resource, ...]:
+def load_folders(
+    folders: Iterable[Path | str], environment: Mapping[str, str] | None = None, check: Check | None = None
+) -> tuple[Resource, ...]:
     """Returns what the `*.yaml` and `*.yml` files of these folders declare, in the order of their names.
 
     Args:
         folders: folders, without their subfolders; or single files.
         environment: what `${NAME}` is filled in from; the process's environment by default.
+        check: looks at each document as well.
 
     Raises:
         InvalidDeclarations: with every fault of every file.
@@ -80,6 +86,8 @@ def load_folders(folders: Iterable[Path | str], environment: Mapping[str, str] |
     for file in declaration_files(folders, faults):
         documents = _documents(file, faults)
         sources += [_source(document, str(file), environment, faults) for document in documents]
+    if check is not None:
+        faults += [source.fault(*found) for source in sources for found in check(source.data)]
     return _checked(sources, faults)
 
 

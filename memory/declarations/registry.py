@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final, Self
 
 from durable_memory.memory.declarations.agent import AgentResource
-from durable_memory.memory.declarations.loader import check_declared, load_folders
+from durable_memory.memory.declarations.loader import Check, check_declared, load_folders
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.declarations.validation import Resource
 from durable_memory.memory.errors import MemoryUnknownResource
@@ -36,13 +36,17 @@ class Registry:
         self._agents: Mapping[str, AgentResource] = MappingProxyType(agents)
 
     @classmethod
-    def load(cls, folders: Iterable[Path | str]) -> Self:
+    def load(cls, folders: Iterable[Path | str], *, check: Check | None = None) -> Self:
         """Reads the `*.yaml` and `*.yml` files of these folders.
+
+        Args:
+            folders: folders, without their subfolders; or single files.
+            check: finds what this process cannot do, in each document; its faults are reported with all others.
 
         Raises:
             InvalidDeclarations: with every fault of every file.
         """
-        return cls(load_folders(folders))
+        return cls(load_folders(folders, check=check))
 
     @classmethod
     def from_resources(cls, resources: Iterable[Resource | Mapping[str, Any]]) -> Self:

@@ -87,7 +87,7 @@ class SummarizerChoice(Declaration):
     @property
     def provider(self) -> Literal["openai", "anthropic"]:
         """The part of `model` before the colon; only where type is llm."""
-        return "anthropic" if (self.model or "").startswith("anthropic:") else "openai"
+        return provider_of(self.model)
 
     @property
     def model_name(self) -> str:
@@ -100,6 +100,11 @@ class SummarizerChoice(Declaration):
         if self.api_key_env is not None or self.endpoint is not None:
             return self.api_key_env
         return KEY_VARIABLES[self.provider]
+
+
+def provider_of(model: object) -> Literal["openai", "anthropic"]:
+    """Returns the provider of a model, which may be written wrongly."""
+    return "anthropic" if isinstance(model, str) and model.startswith("anthropic:") else "openai"
 
 
 def summarizer_problems(resource: MemoryResource) -> list[tuple[str, str]]:

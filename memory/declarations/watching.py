@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from durable_memory.memory import telemetry
-from durable_memory.memory.declarations.loader import declaration_files
+from durable_memory.memory.declarations.loader import Check, declaration_files
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.validation import Resource
 
@@ -30,12 +30,16 @@ class Changes:
 class Watch:
     """The declarations of some folders, in the form that was valid last."""
 
-    def __init__(self, folders: Iterable[Path | str]) -> None:
-        """Reads the folders. Raises InvalidDeclarations: there is nothing yet to fall back on."""
+    def __init__(self, folders: Iterable[Path | str], *, check: Check | None = None) -> None:
+        """Reads the folders. Raises InvalidDeclarations: there is nothing yet to fall back on.
+
+        check: see Registry.load.
+        """
         self._folders = tuple(folders)
+        self._check = check
         # Looked at before it is read: what changes in between is seen at the next look.
         self._read = self._seen = self._marks()
-        self.registry = Registry.load(self._folders)
+        self.registry = Registry.load(self._folders, check=check)
         """The declarations in force."""
 
     def is_due(self) -> bool:
@@ -55,7 +59,7 @@ class Watch:
         outcome = "failed"
         try:
             self._read = await asyncio.to_thread(self._marks)
-            registry = await asyncio.to_thread(Registry.load, self._folders)
+            registry = await asyncio.to_thread(Registry.load, self._folders, check=self._check)
             accept(registry)
             outcome = "ok"
         finally:

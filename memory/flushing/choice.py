@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
+from durable_memory.memory.declarations.faults import Location
 from durable_memory.memory.declarations.resource import MemoryResource
-from durable_memory.memory.declarations.summarizer import SummarizerChoice
+from durable_memory.memory.declarations.summarizer import SummarizerChoice, provider_of
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.flushing.llm.budget import DailyBudget
 from durable_memory.memory.flushing.llm.model import Model
@@ -113,8 +114,8 @@ def check_models(resources: Iterable[MemoryResource], environment: Mapping[str, 
     """
     for resource in resources:
         choice = resource.flushing.summarizer
-        if problem := missing_extra(resource):
-            raise MemoryInvalid(f"{resource.id}: flushing.summarizer: {problem}")
+        if choice.uses_model and _lacks_extra(choice.provider):
+            raise MemoryInvalid(f"{resource.id}: flushing.summarizer: {_NO_EXTRA}")
         if choice.uses_model and choice.key_variable and not environment.get(choice.key_variable):
             raise MemoryInvalid(
                 f"{resource.id}: flushing.summarizer needs the key of {choice.model}: the environment variable "
@@ -122,12 +123,26 @@ def check_models(resources: Iterable[MemoryResource], environment: Mapping[str, 
             )
 
 
-def missing_extra(resource: MemoryResource) -> str | None:
-    """Returns what is wrong if the resource declares a language model and this environment cannot ask it."""
-    choice = resource.flushing.summarizer
-    if not choice.uses_model or all(map(_installed, ("pydantic_ai", choice.provider))):
-        return None
-    return "type llm needs the extra llm: pip install 'durable-memory[llm]'"
+def missing_extra(document: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
+    """Yields what is wrong if a document declares a language model and this environment cannot ask it.
+
+    document: as written; whatever else is wrong with it does not hide this.
+    """
+    flushing = document.get("flushing")
+    written = flushing.get("summarizer") if isinstance(flushing, Mapping) else None
+    if (
+        isinstance(written, Mapping)
+        and written.get("type") == "llm"
+        and _lacks_extra(provider_of(written.get("model")))
+    ):
+        yield ("flushing", "summarizer"), _NO_EXTRA
+
+
+_NO_EXTRA: Final = "type llm needs the extra llm: pip install 'durable-memory[llm]'"
+
+
+def _lacks_extra(provider: str) -> bool:
+    return not all(map(_installed, ("pydantic_ai", provider)))
 
 
 def _installed(module: str) -> bool:

@@ -118,6 +118,20 @@ async def test_a_model_that_cannot_be_asked_here_is_a_fault(folder: Path) -> Non
     without = await run_program("validate", "wrong", cwd=folder, PYTHONPATH=str(folder))
     assert without.code == 1
     assert "durable-memory[llm]" in without.out.replace("\n", "")
+    # It stands beside all other faults, of its own document as well.
+    (folder / "wrong" / "wrong.yaml").write_text(
+        declared.replace("MODEL", '"openai:gpt-4o"').replace("4000", "many") + f"---\n{WRONG}"
+    )
+    ended = await run_program("validate", "wrong", "-o", "json", cwd=folder, PYTHONPATH=str(folder))
+    faults = {(fault["file"], fault["line"], fault["path"]): fault["problem"] for fault in ended.json()["faults"]}
+    assert list(faults) == [
+        ("wrong/wrong.yaml", 3, "max_tokens"),
+        ("wrong/wrong.yaml", 5, "flushing.summarizer"),
+        ("wrong/wrong.yaml", 8, "id"),
+        ("wrong/wrong.yaml", 9, "max_tokens"),
+        ("wrong/wrong.yaml", 13, "memory"),
+    ]
+    assert "pip install 'durable-memory[llm]'" in faults["wrong/wrong.yaml", 5, "flushing.summarizer"]
 
 
 async def test_the_limit_that_holds_is_shown_where_a_model_decides_it(tmp_path: Path) -> None:
