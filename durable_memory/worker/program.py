@@ -26,6 +26,7 @@ from durable_memory.exit import leave
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.watching import Watch
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
+from durable_memory.memory.flushing.choice import check_models, missing_extra
 from durable_memory.memory.flushing.named import NamedSummarizer
 from durable_memory.memory.settings import Settings
 from durable_memory.memory.stores.port import Backend
@@ -90,7 +91,10 @@ async def _until_signal(work: Coroutine[Any, Any, None]) -> None:
 
 async def _work(settings: Settings, *, dev: DevPlaces | None) -> None:
     deployment = deployment_of(os.environ)
-    watch = Watch(settings.memories)
+    # A summariser of the program's own writes for all resources: then their models are not asked.
+    watch = Watch(settings.memories, check=missing_extra if settings.summarizer is None else None)
+    if settings.summarizer is None:
+        check_models(watch.registry.memories())
     metrics = install_metrics()
     async with AsyncExitStack() as stack:
         stack.enter_context(exporting_spans(os.environ))

@@ -124,6 +124,18 @@ async def test_a_key_that_is_not_there_is_one_sentence(folder: Path, start_worke
     (folder / "memories" / "model.yaml").write_text(declared)
     async with start_worker() as worker:
         assert await worker.end() == 1
-        last = worker.log_text().splitlines()[-1]
-        assert last.startswith("Error: model: flushing.summarizer")
-        assert "NO_SUCH_KEY is not set" in last
+        (line,) = worker.log_text().splitlines()
+        assert line.startswith("Error: model: flushing.summarizer")
+        assert "NO_SUCH_KEY is not set" in line
+
+
+async def test_a_worker_without_the_extra_says_where_it_is_needed(folder: Path, start_worker: StartWorker) -> None:
+    (folder / "memories" / "model.yaml").write_text(
+        'resource: memory\nid: model\nmax_tokens: 600\nflushing:\n  summarizer: {type: llm, model: "openai:gpt-4o"}\n'
+    )
+    # Python reads this file at its start: it hides the library as if it were not installed.
+    (folder / "sitecustomize.py").write_text("import sys\nsys.modules['pydantic_ai'] = None\n")
+    async with start_worker(PYTHONPATH=str(folder)) as worker:
+        assert await worker.end() == 1
+        assert "model.yaml:5: flushing.summarizer: type llm needs the extra llm" in worker.log_text()
+        assert "polling" not in worker.log_text()
