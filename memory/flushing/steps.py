@@ -172,7 +172,8 @@ class Flush:
                     return begun
                 stopped = await self.summarize(memory, begun, limits)
                 if stopped is not None:
-                    return FlushResult(outcome=stopped)
+                    # Another attempt of this owner may have committed it; otherwise the store says the same again.
+                    return await self._store.commit(memory, begun, limits, deadline_ms)
                 return await self.commit(memory, begun, limits, deadline_ms=deadline_ms)
         except (Exception, asyncio.CancelledError) as error:
             await self._give_back(self._fail_begun(memory, beginning, error))

@@ -41,6 +41,18 @@ async def test_two_attempts_of_one_flush_at_once_give_one_summary(scene: Scene) 
     await scene.check_one_summary_and_no_loss(texts)
 
 
+async def test_an_attempt_whose_flush_another_attempt_has_committed_answers_its_result(scene: Scene) -> None:
+    texts = await scene.fill()
+    slow = Gated()
+    running = asyncio.create_task(scene.run("same", summarizer=slow))
+    await slow.reached.wait()
+    committed = await scene.run("same")
+    slow.gate.set()
+    late = await running
+    assert (late.outcome, late.summary_id) == ("committed", committed.summary_id)
+    await scene.check_one_summary_and_no_loss(texts)
+
+
 async def test_a_flush_longer_than_its_lease_keeps_it(scene: Scene) -> None:
     scene = scene.with_limits(lease_ms=900)
     texts = await scene.fill()
