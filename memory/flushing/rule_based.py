@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Iterable
 from itertools import groupby
 from typing import Final
 
@@ -17,6 +18,8 @@ _SHARE: Final = 1 / 3
 """Of the room: what earlier summaries keep at least, and what new messages get at least, where both have that much."""
 
 _WORD: Final = re.compile(r"\S+")
+
+_ENDED: Final = re.compile(r"[.!?\u2026,;:\u3002\uff01\uff1f][\"')\]\u201d\u2019\u00bb]*$")
 
 _MISFITS: Final = 20
 """So many units that do not fit the room that is left end the search."""
@@ -115,7 +118,7 @@ class _Selection:
     def _joined(self) -> str:
         units = sorted(self._units, key=lambda unit: unit.position)
         return "\n".join(
-            _line(speaker, " ".join(unit.text for unit in group))
+            _line(speaker, _together(unit.text for unit in group))
             for speaker, group in groupby(units, key=lambda unit: unit.speaker)
         )
 
@@ -124,6 +127,16 @@ class _Selection:
 
     async def _tokens(self, text: str) -> int:
         return (await self._request.counter.count_text(text)).tokens
+
+
+def _together(texts: Iterable[str]) -> str:
+    """Joins what one speaker said. What ends without a mark gets one, or two messages would read as one sentence."""
+    parts: list[str] = []
+    for text in texts:
+        if parts:
+            parts.append(" " if _ENDED.search(parts[-1]) else "; ")
+        parts.append(text)
+    return "".join(parts)
 
 
 def _line(speaker: str, text: str) -> str:

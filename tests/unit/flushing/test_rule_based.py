@@ -284,3 +284,9 @@ def test_a_short_sentence_is_no_cheaper_than_the_jump_to_it() -> None:
 
     assert _first_choice(units, Rules()) == "parcel A-42 weighs 27 kilos"
     assert _first_choice(units, Rules(unit_cost=0.0)) == "yes, 41"
+
+
+async def test_two_messages_of_one_speaker_do_not_read_as_one_sentence() -> None:
+    said = [Message.user("Hotel Ritz, 3 nights", name="Ana"), Message.user("Two nights in Lyon.", name="Ana")]
+
+    assert await _summary(*said, tokens=100) == "Ana: Hotel Ritz, 3 nights; Two nights in Lyon."
