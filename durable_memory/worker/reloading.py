@@ -51,7 +51,7 @@ async def _work(
         try:
             _tell(await watch.reload(accept))
         except InvalidDeclarations as invalid:
-            _log.error("the declarations have %d faults; the last good ones stay in force", len(invalid.faults))
+            _log.error("faults in the declarations: %d; the last good ones stay in force", len(invalid.faults))
             for fault in invalid.faults[:_MAX_LOGGED_FAULTS]:
                 _log.error("%s", fault)
         except MemoryInvalid as refused:

@@ -171,8 +171,8 @@ class Play:
             ("old messages are summarised in the background", f"{self.flushes} flushes", self.flushes > 1),
             ("a killed worker loses nothing", "killed in a flush, replaced", self.killed),
             (
-                "what was said early is known late",
-                f"{known} of {len(self.facts)} facts were in the view when they were needed",
+                "the free summariser keeps a part of what was said early",
+                f"{known} of {len(self.facts)} facts were in the view when needed; a model keeps more",
                 known >= EXPECTED_FACTS,
             ),
         ]
