@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from temporalio.client import Client, Plugin
+from temporalio.converter import DataConverter
 from temporalio.envconfig import ClientConfigProfile
 from temporalio.runtime import Runtime
 
+from durable_memory.encryption_codec import EncryptionCodec
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 
 _CONNECT_SECONDS = 5
@@ -32,11 +34,14 @@ def load_profile(address: str | None = None) -> ClientConfigProfile:
 async def connect_temporal(
     profile: ClientConfigProfile,
     *,
+    payload_keys: str | None = None,
     plugins: Sequence[Plugin] = (),
     runtime: Runtime | None = None,
     identity: str | None = None,
 ) -> Client:
     """Connects within a few seconds.
+
+    payload_keys: put `EncryptionCodec` with these keys on the data converter.
 
     Raises MemoryUnavailable, in one sentence that names the address and no credentials, and MemoryInvalid for a file of
     the TLS settings that cannot be read.
@@ -45,10 +50,16 @@ async def connect_temporal(
         config = profile.to_client_connect_config()
     except OSError as error:
         raise MemoryInvalid(f"TEMPORAL_TLS_*: {error.filename} cannot be read: {error.strerror}") from None
+    codec = None if payload_keys is None else EncryptionCodec(payload_keys)
+    connecting = Client.connect(
+        **config,
+        data_converter=replace(DataConverter.default, payload_codec=codec),
+        plugins=plugins,
+        runtime=runtime,
+        identity=identity,
+    )
     try:
-        return await asyncio.wait_for(
-            Client.connect(**config, plugins=plugins, runtime=runtime, identity=identity), _CONNECT_SECONDS
-        )
+        return await asyncio.wait_for(connecting, _CONNECT_SECONDS)
     except (RuntimeError, ValueError, TimeoutError) as error:
         raise MemoryUnavailable(
             f"Temporal at {profile.address} cannot be reached ({_reason(error)}): check TEMPORAL_ADDRESS and "

@@ -33,6 +33,7 @@ _PREFIX: Final = "DURABLE_MEMORY_"
 _SECRETS: Final[Mapping[str, str]] = {
     "redis_url": "REDIS_URL",
     "encryption_keys": "DURABLE_MEMORY_ENCRYPTION_KEYS",
+    "payload_keys": "DURABLE_MEMORY_PAYLOAD_KEYS",
 }
 """Fields whose value may stand in a file, with the names of their variables."""
 _MAX_SECRET_BYTES: Final = 64_000
@@ -120,6 +121,13 @@ class Settings(BaseSettings):
     )
     """Encrypts what Redis keeps: `id:base64` of 32 bytes, several by commas; the first one writes, all of them read.
     `DURABLE_MEMORY_ENCRYPTION_KEYS`, or a file named by `DURABLE_MEMORY_ENCRYPTION_KEYS_FILE`.
+    """
+
+    payload_keys: Annotated[str | None, AfterValidator(_checked_keys)] = Field(
+        default=None, validation_alias="DURABLE_MEMORY_PAYLOAD_KEYS", repr=False
+    )
+    """Encrypts what workflows and activities pass, so what Temporal keeps, in the same form.
+    `DURABLE_MEMORY_PAYLOAD_KEYS`, or a file named by `DURABLE_MEMORY_PAYLOAD_KEYS_FILE`.
     """
 
     project: Annotated[str, AfterValidator(checked_id)] = "default"

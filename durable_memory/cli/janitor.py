@@ -65,7 +65,7 @@ async def _sweep(settings: Settings) -> Counter[str]:
     profile = load_profile()
     if profile.address is None:
         raise MemoryInvalid("TEMPORAL_ADDRESS is not set; only Temporal knows which workflows have ended")
-    temporal = await connect_temporal(profile)
+    temporal = await connect_temporal(profile, payload_keys=settings.payload_keys)
     waker = TemporalWaker(temporal, settings.task_queue)
     client = await MemoryClient.connect(
         settings.redis_url,

@@ -60,7 +60,7 @@ def with_client(
             prefix=settings.prefix,
             encoding=settings.encoding,
             encryption_keys=settings.encryption_keys,
-            waker=CommandWaker(settings.task_queue),
+            waker=CommandWaker(settings.task_queue, settings.payload_keys),
             summarizer=None if settings.summarizer is None else NamedSummarizer(settings.summarizer),
         )
         async with client:

@@ -20,8 +20,9 @@ async def require_temporal() -> None:
 class CommandWaker:
     """Connects to Temporal only when there is something to wake, since most commands never need it."""
 
-    def __init__(self, task_queue: str) -> None:
+    def __init__(self, task_queue: str, payload_keys: str | None) -> None:
         self._task_queue = task_queue
+        self._payload_keys = payload_keys
 
     async def wake(self, memory: MemoryId, *, force: bool = False) -> None:
         """See FlushWaker. A Temporal that cannot be reached fails no command: what was written is written."""
@@ -30,7 +31,7 @@ class CommandWaker:
             say("A flush is due; a worker will see it (set TEMPORAL_ADDRESS to wake one from here).")
             return
         try:
-            client = await connect_temporal(profile)
+            client = await connect_temporal(profile, payload_keys=self._payload_keys)
         except MemoryUnavailable as fault:
             say(f"A flush is due; a worker will see it. It could not be woken from here: {fault.message}.")
             return

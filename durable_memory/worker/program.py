@@ -115,7 +115,13 @@ async def _work(settings: Settings, *, dev: DevPlaces | None) -> None:
         backend, warnings = await _open_redis(redis_url, settings.prefix)
         stack.push_async_callback(backend.store.close)
         late = OverdueFlushes(backend, settings.project, lambda: watch.registry)
-        client = await connect_temporal(profile, plugins=[plugin], runtime=_runtime(metrics), identity=_identity())
+        client = await connect_temporal(
+            profile,
+            payload_keys=settings.payload_keys,
+            plugins=[plugin],
+            runtime=_runtime(metrics),
+            identity=_identity(),
+        )
         await _check_namespace(client)
         await stack.enter_async_context(metrics.collecting())
         readiness = Readiness(

@@ -23,6 +23,7 @@ KEY = "c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0LXNlY3I="
 DEFAULTS: dict[str, object] = {
     "redis_url": None,
     "encryption_keys": None,
+    "payload_keys": None,
     "project": "default",
     "prefix": "dm:",
     "task_queue": "durable-memory",
@@ -40,6 +41,7 @@ DEFAULTS: dict[str, object] = {
 FROM_ENVIRONMENT: dict[str, tuple[str, str, object]] = {
     "redis_url": ("REDIS_URL", "redis://:pw@db:6379/1", "redis://:pw@db:6379/1"),
     "encryption_keys": ("DURABLE_MEMORY_ENCRYPTION_KEYS", f"k1:{KEY}", f"k1:{KEY}"),
+    "payload_keys": ("DURABLE_MEMORY_PAYLOAD_KEYS", f"k1:{KEY}", f"k1:{KEY}"),
     "project": ("DURABLE_MEMORY_PROJECT", "shop", "shop"),
     "prefix": ("DURABLE_MEMORY_PREFIX", "app/", "app/"),
     "task_queue": ("DURABLE_MEMORY_TASK_QUEUE", "memory-eu", "memory-eu"),
@@ -56,6 +58,7 @@ FROM_ENVIRONMENT: dict[str, tuple[str, str, object]] = {
 }
 REFUSED = [
     ("DURABLE_MEMORY_ENCRYPTION_KEYS", KEY, "key 1 must be <id>:<base64 of 32 bytes>"),
+    ("DURABLE_MEMORY_PAYLOAD_KEYS", KEY, "key 1 must be <id>:<base64 of 32 bytes>"),
     ("DURABLE_MEMORY_ENCRYPTION_KEYS", "k1:c2VjcmV0", "key 1 has 6 bytes; 32 are needed"),
     ("DURABLE_MEMORY_ENCRYPTION_KEYS", f"k1:{KEY},k2:secret!", "key 2 is not base64"),
     ("DURABLE_MEMORY_ENCRYPTION_KEYS", f"k1:{KEY} k1:{KEY}", "key 2 has the id of another one"),

@@ -1,0 +1,45 @@
+"""A worker with payload keys reads what callers with the same keys encrypt, and its flusher's history says nothing."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+from pathlib import Path
+
+from temporalio.client import Client
+from temporalio.converter import DataConverter
+
+from durable_memory import EncryptionCodec, MemoryClient
+from durable_memory.activities.waker import flusher_id
+from durable_memory.memory.identity import MemoryId
+from tests.integration.worker.calling import calling
+from tests.integration.worker.conftest import StartWorker
+from tests.integration.worker.workers import eventually
+
+KEYS = "k1:" + base64.b64encode(b"1" * 32).decode()
+KEY = "marley4711"
+
+
+async def test_what_temporal_keeps_is_encrypted(
+    start_worker: StartWorker, folder: Path, project: str, redis_url: str, temporal_address: str
+) -> None:
+    converter = dataclasses.replace(DataConverter.default, payload_codec=EncryptionCodec(KEYS))
+    client = await Client.connect(temporal_address, data_converter=converter)
+    async with (
+        start_worker(DURABLE_MEMORY_PAYLOAD_KEYS=KEYS),
+        calling(client, project) as caller,
+        await MemoryClient.connect(redis_url, memories=[folder / "memories"], project=project) as memories,
+    ):
+        await caller.append("thread", KEY, *["Parcel 17 left the depot for Ghent. " * 20] * 8)
+        memory = memories.memory("thread", KEY)
+
+        async def summarised() -> bool:
+            return (await memory.stats()).messages["long_term"] == 1
+
+        await eventually(summarised)
+
+    plain = await Client.connect(temporal_address)
+    flusher = plain.get_workflow_handle(flusher_id(MemoryId(project, "thread", KEY)))
+    history = (await flusher.fetch_history()).to_json()
+    assert base64.b64encode(b"binary/encrypted").decode() in history
+    assert not any(form in history for form in (KEY, base64.b64encode(KEY.encode()).decode()[:-4]))
