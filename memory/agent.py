@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from durable_memory.memory.access import allows
 from durable_memory.memory.arguments import operation_name, whole_number
 from durable_memory.memory.context import Source, compose
 from durable_memory.memory.declarations.agent import Use
-from durable_memory.memory.errors import MemoryInvalid
+from durable_memory.memory.errors import MemoryInvalid, MemoryOversize
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.tokens.counter import TokenCounter
@@ -19,22 +19,33 @@ from durable_memory.memory.types import (
     AgentTurn,
     InvalidValue,
     MemoryTurn,
+    Message,
     MessageInput,
+    Turn,
     as_messages,
 )
+from durable_memory.memory.writing import Writing
 
 CounterOf: TypeAlias = Callable[[MemoryId], TokenCounter]
 """Finds what counts the tokens of a memory."""
 
 
+class AgentsMemory(NamedTuple):
+    """One memory of an agent: how the agent declares it, its handle, and its writing side."""
+
+    use: Use
+    memory: Memory
+    writing: Writing
+
+
 class AgentMemories:
     """The memories of one agent, opened with one input; cheap to make, holds no connection of its own.
 
-    memories: each with how the agent declares it, in the order of the declaration. counter_of: counts what a context
+    memories: in the order of the declaration. counter_of: counts what a context
     says itself, by the measure of each memory.
     """
 
-    def __init__(self, ref: AgentRef, memories: Sequence[tuple[Use, Memory]], counter_of: CounterOf) -> None:
+    def __init__(self, ref: AgentRef, memories: Sequence[AgentsMemory], counter_of: CounterOf) -> None:
         self._ref = ref
         self._memories = tuple(memories)
         self._counter_of = counter_of
@@ -47,7 +58,7 @@ class AgentMemories:
     @property
     def memories(self) -> tuple[Memory, ...]:
         """The handles on its memories, each held to its mode, in the order of the declaration."""
-        return tuple(memory for _, memory in self._memories)
+        return tuple(one.memory for one in self._memories)
 
     async def context(self, *, max_tokens: int | None = None) -> AgentContext:
         """Composes its memories for one model call.
@@ -59,7 +70,7 @@ class AgentMemories:
         limit = whole_number("max_tokens", max_tokens)
         sources = [
             Source(memory, use.label or use.resource, use.max_tokens, self._counter_of(memory.id))
-            for use, memory in self._memories
+            for use, memory, _ in self._memories
             if use.mode != "append-only" or use.has_inject
         ]
         return await compose(sources, limit)
@@ -69,7 +80,8 @@ class AgentMemories:
     ) -> AgentTurn:
         """Appends the messages of one turn to every memory that it may write to, once per operation.
 
-        They are written one after the other, in the order of the declaration; what fails ends the call, and the same
+        What one of them would refuse whatever it holds is refused before anything is written to any. Then they are
+        written one after the other, in the order of the declaration; what fails ends the call, and the same
         operation again completes it: memories that hold the turn answer the same. If a repeated attempt comes with
         other words, those that stand in the first memory go to the others as well. Errors as in `Memory.append`.
         """
@@ -81,9 +93,10 @@ class AgentMemories:
         asked = True  # whether the words of an earlier attempt may still be found
         # One operation of the caller is one of each memory; that of another agent with the same id is another.
         name = None if operation_id is None else f"{operation_name(operation_id)}/{self._ref.id}"
-        for use, memory in self._memories:
-            if not allows(use.mode, "record_turn"):
-                continue
+        written = [one for one in self._memories if allows(one.use.mode, "record_turn")]
+        if len(written) > 1:
+            standing = await self._checked(written, standing, name)
+        for use, memory, _ in written:
             turn = await memory.record_turn(standing, operation_id=name)
             if asked and turn.result.already_applied and len(turn.messages) == len(standing):
                 # What a memory kept of the first attempt, without what its store gave; one that keeps not all kinds of
@@ -92,3 +105,33 @@ class AgentMemories:
             asked = asked and (turn.result.already_applied or not turn.result.ids)
             turns.append(MemoryTurn(use.resource, turn.result))
         return AgentTurn(standing, tuple(turns))
+
+    async def _checked(
+        self, written: Sequence[AgentsMemory], messages: tuple[Message, ...], operation_id: str | None
+    ) -> tuple[Message, ...]:
+        """Returns messages that no memory refuses for good: those sent, or those of an earlier attempt that stand.
+
+        Raises what the first memory that refuses them would raise.
+        """
+        try:
+            for one in written:
+                await one.writing.check(messages)
+        except (MemoryInvalid, MemoryOversize):
+            # Other words of an operation that has begun are no reason to leave it half done.
+            first = await _recorded(written, operation_id)
+            if first is None:
+                raise
+            return as_messages(first.messages) if len(first.messages) == len(messages) else messages
+        return messages
+
+
+async def _recorded(written: Sequence[AgentsMemory], operation_id: str | None) -> Turn | None:
+    """Returns the turn that an earlier attempt has recorded in one of the memories, or None."""
+    for one in written:
+        try:
+            turn = await one.memory.recorded_turn(operation_id=operation_id)
+        except MemoryInvalid:
+            return None  # no call repeats another here
+        if turn is not None:
+            return turn
+    return None

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self, TypedDict
 
 from durable_memory.memory.access import Access
-from durable_memory.memory.agent import AgentMemories
+from durable_memory.memory.agent import AgentMemories, AgentsMemory
 from durable_memory.memory.all_memories import AllMemories
 from durable_memory.memory.caller import Caller, ProcessCaller
 from durable_memory.memory.clock import Clock, SystemClock
@@ -36,6 +36,7 @@ from durable_memory.memory.tokens.counters import Counters, make_counter
 from durable_memory.memory.tokens.counting import DEFAULT_ENCODING, counting_named
 from durable_memory.memory.types import AgentRef, MemoryRef
 from durable_memory.memory.waking import FlushWaker, NoWaker
+from durable_memory.memory.writing import Writing
 
 DEFAULT_PROJECT = "default"
 DEFAULT_PREFIX = "dm:"
@@ -198,10 +199,14 @@ class MemoryClient(AllMemories):
         """
         ref = agent if isinstance(agent, AgentRef) else AgentRef(agent, None if input is None else dict(input))
         found = resolve_agent(ref, self._registry, **self._from())
-        return AgentMemories(ref, [(use, self._opened(one)) for use, one in found], self._counter_of)
+        memories = [AgentsMemory(use, self._opened(one), self._writing(one)) for use, one in found]
+        return AgentMemories(ref, memories, self._counter_of)
 
     def _opened(self, found: Resolved) -> Memory:
         return Memory(self.services(found.resource), found.resource, found.memory, self._caller, found.access)
+
+    def _writing(self, found: Resolved) -> Writing:
+        return Writing.of(self.services(found.resource), found.resource, found.memory, self._caller, found.access)
 
     def _from(self) -> _Origin:
         owner = self._caller.owner

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from durable_memory.memory.access import Mode
-from durable_memory.memory.types import SECTIONS, SHORT_TERM, Section
+from durable_memory.memory.types import LONG_TERM, SECTIONS, SHORT_TERM, SYSTEM, Section
 
 PolicyName: TypeAlias = Literal["fifo", "lru", "lfu", "priority", "token_aware_lru"]
 
@@ -127,6 +127,21 @@ class Limits:
     def share_of(self, section: Section) -> int | None:
         """Returns what this section may fill of its own, in tokens; None where the budget is common."""
         return next((share.tokens for share in self.shares if share.section == section), None)
+
+    def room_of(self, section: Section) -> tuple[int | None, *tuple[Section, ...]]:
+        """Returns what a message or group of this section may fill; and the section, if that is its share."""
+        section = self.section_of(section)
+        share = self.share_of(section)
+        return (self.room_tokens,) if share is None else (share, section)
+
+    def widest_room(self) -> tuple[int | None, *tuple[Section, ...]]:
+        """The same for a result, whose section is that of its call."""
+        talk = [share for share in self.shares if share.section not in {SYSTEM, LONG_TERM}]
+        if not talk:
+            return (self.room_tokens,)
+        # Of equal ones short_term, which stands last.
+        widest = max(reversed(talk), key=lambda share: share.tokens)
+        return widest.tokens, widest.section
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,24 +51,10 @@ class Memory:
     ) -> None:
         self._services = services
         self._resource = resource
-        limits = resource.limits()
-        # Stores refuse what the mode does not allow, too: no way around this handle leads to more.
-        self._limits = limits if access.mode == limits.mode else replace(limits, mode=access.mode)
         self._id = memory
         self._access = access
-        counter = services.counters.of(resource.counting)
-        self._writing = Writing(
-            services,
-            memory,
-            self._limits,
-            counter,
-            caller,
-            access.agent,
-            resource.keywords,
-            resource.privacy,
-            truncates=resource.oversize == "truncate",
-            calibration=services.counters.calibration(resource.counting),
-        )
+        self._writing = Writing.of(services, resource, memory, caller, access)
+        self._limits = self._writing.limits
 
     @property
     def id(self) -> MemoryId:

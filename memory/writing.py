@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 from durable_memory.memory import telemetry
+from durable_memory.memory.access import Access
 from durable_memory.memory.arguments import operation_name
 from durable_memory.memory.caller import Attempt, Caller, given_attempt, given_id, same_again
+from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.door import Admitted
 from durable_memory.memory.errors import MemoryBackpressure, MemoryOversize
 from durable_memory.memory.eviction.keywords import Keywords
@@ -15,6 +18,7 @@ from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.privacy.stage import Privacy
 from durable_memory.memory.services import Services
+from durable_memory.memory.stores import unfit
 from durable_memory.memory.stores.values import Entry, Operation
 from durable_memory.memory.tokens.calibration import Calibration
 from durable_memory.memory.tokens.counter import TokenCounter
@@ -41,6 +45,24 @@ class Writing:
     truncates: bool
     calibration: Calibration | None
 
+    @classmethod
+    def of(cls, services: Services, resource: MemoryResource, memory: MemoryId, caller: Caller, access: Access) -> Self:
+        """Returns the writing side of a declared memory, for a caller with this access."""
+        limits = resource.limits()
+        return cls(
+            services,
+            memory,
+            # Stores refuse what the mode does not allow, too: no way around a handle leads to more.
+            limits if access.mode == limits.mode else replace(limits, mode=access.mode),
+            services.counters.of(resource.counting),
+            caller,
+            access.agent,
+            resource.keywords,
+            resource.privacy,
+            truncates=resource.oversize == "truncate",
+            calibration=services.counters.calibration(resource.counting),
+        )
+
     def attempt(self, operation_id: str | None) -> Attempt:
         """Names the next call.
 
@@ -64,13 +86,7 @@ class Writing:
 
     async def admit(self, messages: MessageInput | Sequence[MessageInput]) -> Admitted:
         """Takes messages through the door. Raises MemoryInvalid, MemoryRedactionFailed."""
-        admitted = await self.services.door.admit(
-            messages,
-            self.counter,
-            provenance=self.caller.provenance,
-            agent=self.agent,
-            privacy=self.privacy,
-        )
+        admitted = await self._through_the_door(messages)
         if admitted.redacted:
             telemetry.count_redactions(self.id.resource, admitted.redacted)
         if admitted.estimated:
@@ -78,6 +94,24 @@ class Writing:
         if self.keywords is not None:
             admitted = replace(admitted, entries=self.keywords.raise_bands(admitted.messages, admitted.entries))
         return admitted
+
+    async def check(self, messages: MessageInput | Sequence[MessageInput]) -> None:
+        """Raises what an append of these messages would raise whatever the memory holds, and does nothing else.
+
+        That is what the door refuses, sections that are not declared, and messages that are larger than their room, one
+        by one or, as they are never evicted, together. Raises MemoryInvalid, MemoryRedactionFailed, MemoryOversize.
+        """
+        resource, admitted = self.id.resource, await self._through_the_door(messages)
+        unfit.check_sections(resource, admitted.entries, self.limits)
+        for position, entry in enumerate(admitted.entries):
+            refusal = unfit.too_large(resource, position, entry, self.limits)
+            if refusal is None:
+                continue
+            cut = await self._cut(admitted, position, refusal) if self.truncates else None
+            if cut is None:
+                raise refusal
+            admitted = cut
+        unfit.check_fixed(resource, admitted.entries, self.limits)
 
     async def append(self, admitted: Admitted, digest: str, attempt: Attempt) -> tuple[Admitted, AppendResult]:
         """Appends what was admitted, and does all that follows. Returns also what was stored, cut or not."""
@@ -111,14 +145,7 @@ class Writing:
             except MemoryOversize as refusal:
                 if not self.truncates or refusal.position is None:
                     raise
-                cut = await self.services.door.cut(
-                    admitted,
-                    refusal.position,
-                    refusal.excess_tokens,
-                    self.counter,
-                    waiting=refusal.waiting,
-                    provenance=self.caller.provenance,
-                )
+                cut = await self._cut(admitted, refusal.position, refusal)
                 if cut is None:
                     raise
                 admitted = cut
@@ -153,6 +180,25 @@ class Writing:
         if result.flush_due:
             await self.services.waker.wake(self.id)
         return result
+
+    async def _through_the_door(self, messages: MessageInput | Sequence[MessageInput]) -> Admitted:
+        return await self.services.door.admit(
+            messages,
+            self.counter,
+            provenance=self.caller.provenance,
+            agent=self.agent,
+            privacy=self.privacy,
+        )
+
+    async def _cut(self, admitted: Admitted, position: int, refusal: MemoryOversize) -> Admitted | None:
+        return await self.services.door.cut(
+            admitted,
+            position,
+            refusal.excess_tokens,
+            self.counter,
+            waiting=refusal.waiting,
+            provenance=self.caller.provenance,
+        )
 
     async def _nothing_stored(self, admitted: Admitted) -> AppendResult:
         """Answers an append of which the resource keeps no message: the memory is as it was, also if it is none."""

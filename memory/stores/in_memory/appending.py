@@ -13,6 +13,7 @@ from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.in_memory.state import MemoryState
 from durable_memory.memory.stores.in_memory.values import OVERFLOW, Group, Place, Tally, in_conversation
+from durable_memory.memory.stores.unfit import check_sections, too_large
 from durable_memory.memory.stores.values import Entry, StoredEntry
 from durable_memory.memory.types import LONG_TERM, SHORT_TERM, SYSTEM, Section
 
@@ -64,9 +65,9 @@ class _Planner:
 
     def place(self, position: int, entry: Entry) -> None:
         """Finds the group of one message."""
-        room, *name = self._widest_room() if entry.answers is not None else self._room(entry.section)
-        if room is not None and entry.tokens > room:
-            raise refusals.message_too_large(self.resource, position, entry.tokens, room, *name)
+        refusal = too_large(self.resource, position, entry, self.limits)
+        if refusal is not None:
+            raise refusal
         number = self.state.last_number + 1 + position
         self.plan.moment = next_moment(self.plan.moment, self.now_ms)
         if entry.answers is None:
@@ -142,21 +143,6 @@ class _Planner:
             self.plan.evicted_messages += group.messages
             self.leaving.change(group.tokens, group.messages)
 
-    def _room(self, section: Section) -> tuple[int | None, *tuple[Section, ...]]:
-        """Returns what a message or group of this section may fill; and the section, if that is its share."""
-        section = self.limits.section_of(section)
-        share = self.limits.share_of(section)
-        return (self.limits.room_tokens,) if share is None else (share, section)
-
-    def _widest_room(self) -> tuple[int | None, *tuple[Section, ...]]:
-        """The same for a result, whose section is that of its call."""
-        talk = [share for share in self.limits.shares if share.section not in {SYSTEM, LONG_TERM}]
-        if not talk:
-            return (self.limits.room_tokens,)
-        # Of equal ones short_term, which stands last.
-        widest = max(reversed(talk), key=lambda share: share.tokens)
-        return widest.tokens, widest.section
-
     def _pinned(self, section: Section) -> Tally:
         return self.state.pinned_in(section, self.limits)
 
@@ -175,7 +161,7 @@ class _Planner:
                 raise refusals.overflow_full(self.resource, unit, there, arriving, limit)
 
     def _check_group(self, position: int, group: _Planned) -> None:
-        room, *name = self._room(group.place)
+        room, *name = self.limits.room_of(group.place)
         if room is not None and group.tokens > room:
             raise refusals.group_too_large(
                 self.resource, position, "tokens", group.tokens, room, *name, waiting=group.waiting
@@ -270,9 +256,7 @@ def plan_append(
 
     Raises MemoryInvalid, MemoryOrphanResult, MemoryOversize, MemoryBackpressure.
     """
-    for position, entry in enumerate(entries):
-        if entry.section == LONG_TERM or entry.section not in limits.sections:
-            raise refusals.section_not_writable(resource, position, entry.section, limits.sections)
+    check_sections(resource, entries, limits)
     planner = _Planner(state, limits, resource, now_ms)
     for position, entry in enumerate(entries):
         planner.place(position, entry)

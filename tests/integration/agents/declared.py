@@ -47,5 +47,36 @@ def declarations(persistence: str = "redis") -> list[dict[str, Any]]:
             "memories": ["desk", "other"],
             "memory_key": "s:{{ input.user }}",
         },
+        {
+            "resource": "memory",
+            "id": "trip",
+            **_DESK,
+            "persistence": kept,
+            "token_allocation": {
+                "short_term": 0.5,
+                "long_term": 0.2,
+                "system": 0.2,
+                "user_defined": {"bookings": 0.1},
+            },
+        },
+        {"resource": "memory", "id": "audit", "max_tokens": 100, "flushing": {"type": "drop"}, "persistence": kept},
+        {
+            "resource": "memory",
+            "id": "clipped",
+            "max_tokens": 100,
+            "flushing": {"type": "drop"},
+            "oversize": "truncate",
+            "persistence": kept,
+        },
+        *(
+            {
+                "resource": "agent",
+                "id": f"trip-and-{other}",
+                "memory": True,
+                "memories": ["trip", other],
+                "memory_key": "t:{{ input.user }}",
+            }
+            for other in ("audit", "clipped")
+        ),
         {"resource": "agent", "id": "stateless", "memory": False},
     ]

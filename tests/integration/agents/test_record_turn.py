@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from durable_memory import Memory, MemoryClient, Message
-from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
+from durable_memory.memory.errors import MemoryInvalid, MemoryOversize, MemoryUnavailable
 from tests.integration.agents.conftest import unique
 
 TURN = [Message.user("To Lyon, please."), Message.assistant("Booked.")]
@@ -86,6 +86,57 @@ async def test_a_repetition_completes_what_broke_in_the_middle_with_the_words_th
     assert [message.text for message in turn.messages] == ["To Lyon, please.", "Booked."]
     for resource in ("desk", "other"):
         assert await said(client, resource, f"s:{user}") == ["To Lyon, please.", "Booked."]
+
+
+ONE_TOO_LARGE = [Message.user("To Lyon, please."), Message.assistant("Booked. " * 90)]
+REFUSED = {
+    "a section that one does not declare": ([TURN[0], Message.assistant("Booked.", section="bookings")], MemoryInvalid),
+    "a message larger than its room": (ONE_TOO_LARGE, MemoryOversize),
+    "system messages larger together": ([Message.system("Rule. " * 25)] * 3, MemoryOversize),
+}
+
+
+@pytest.mark.parametrize("slip", REFUSED)
+async def test_what_one_memory_refuses_for_good_is_written_to_none(client: MemoryClient, slip: str) -> None:
+    user = unique("user")
+    agent = client.agent("trip-and-audit", input={"user": user})
+    messages, error = REFUSED[slip]
+    with pytest.raises(error, match=r"^audit: "):
+        await agent.record_turn(messages, operation_id="turn-1")
+    for resource in ("trip", "audit"):
+        assert await said(client, resource, f"t:{user}") == []
+    # So the same operation is free for other words.
+    turn = await agent.record_turn(TURN, operation_id="turn-1")
+    assert [one.result.already_applied for one in turn.turns] == [False, False]
+    for resource in ("trip", "audit"):
+        assert await said(client, resource, f"t:{user}") == ["To Lyon, please.", "Booked."]
+
+
+async def test_what_a_memory_cuts_is_no_reason_to_refuse_the_turn(client: MemoryClient) -> None:
+    user = unique("user")
+    turn = await client.agent("trip-and-clipped", input={"user": user}).record_turn(ONE_TOO_LARGE)
+    assert [len(one.result.ids) for one in turn.turns] == [2, 2]
+    assert (await said(client, "trip", f"t:{user}"))[1] == ONE_TOO_LARGE[1].text
+    assert 0 < len((await said(client, "clipped", f"t:{user}"))[-1]) < len(ONE_TOO_LARGE[1].text)
+
+
+async def test_what_has_begun_is_completed_though_the_words_sent_again_are_refused(client: MemoryClient) -> None:
+    user = unique("user")
+    agent = client.agent("trip-and-audit", input={"user": user})
+    # The first attempt ended between the two.
+    await agent.memories[0].record_turn(TURN, operation_id="turn-1/trip-and-audit")
+    turn = await agent.record_turn(ONE_TOO_LARGE, operation_id="turn-1")
+    assert [message.text for message in turn.messages] == ["To Lyon, please.", "Booked."]
+    assert [one.result.already_applied for one in turn.turns] == [True, False]
+    for resource in ("trip", "audit"):
+        assert await said(client, resource, f"t:{user}") == ["To Lyon, please.", "Booked."]
+
+
+async def test_without_an_operation_id_too_nothing_is_written_of_what_is_refused(client: MemoryClient) -> None:
+    user = unique("user")
+    with pytest.raises(MemoryOversize, match=r"^audit: "):
+        await client.agent("trip-and-audit", input={"user": user}).record_turn(ONE_TOO_LARGE)
+    assert await said(client, "trip", f"t:{user}") == []
 
 
 async def test_an_agent_that_may_write_nowhere_records_nowhere(client: MemoryClient) -> None:

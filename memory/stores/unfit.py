@@ -1,0 +1,39 @@
+"""What every store refuses of an append whatever the memory holds: known before anything is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from durable_memory.memory.errors import MemoryOversize
+from durable_memory.memory.limits import Limits
+from durable_memory.memory.stores import refusals
+from durable_memory.memory.stores.values import Entry
+from durable_memory.memory.types import LONG_TERM, SYSTEM
+
+
+def check_sections(resource: str, entries: Sequence[Entry], limits: Limits) -> None:
+    """Raises MemoryInvalid for a section that is not declared, or that only a flush writes."""
+    for position, entry in enumerate(entries):
+        if entry.section == LONG_TERM or entry.section not in limits.sections:
+            raise refusals.section_not_writable(resource, position, entry.section, limits.sections)
+
+
+def too_large(resource: str, position: int, entry: Entry, limits: Limits) -> MemoryOversize | None:
+    """Returns the refusal of a message that could never stand in the view, or None for one that could."""
+    room, *name = limits.room_of(entry.section) if entry.answers is None else limits.widest_room()
+    if room is None or entry.tokens <= room:
+        return None
+    return refusals.message_too_large(resource, position, entry.tokens, room, *name)
+
+
+def check_fixed(resource: str, entries: Sequence[Entry], limits: Limits) -> None:
+    """Raises MemoryOversize for system and pinned messages that alone fill more than there is for them."""
+    fixed = [entry for entry in entries if entry.answers is None and (entry.pinned or entry.section == SYSTEM)]
+    for section in dict.fromkeys(limits.section_of(entry.section) for entry in fixed):
+        room, *name = limits.room_of(section)
+        # Without shares, one room holds them all.
+        tokens = sum(entry.tokens for entry in fixed if not name or limits.section_of(entry.section) == section)
+        if room is not None and tokens > room:
+            raise refusals.pinned_too_large(resource, "tokens", tokens, room, *name)
+    if limits.room_messages is not None and len(fixed) > limits.room_messages:
+        raise refusals.pinned_too_large(resource, "messages", len(fixed), limits.room_messages)
