@@ -21,7 +21,9 @@ _FAILED = {
     "UTC: raise it, or let fallback: rule_based write",
     "failed: MemoryModelRefused": "the model of its summariser refuses the key, its name or the request: the log of "
     "the worker says which",
-    "failed: MemoryModelUnavailable": "the model of its summariser does not answer",
+    "failed: MemoryModelUnavailable": "the model of its summariser does not answer; it is tried again",
+    "failed: MemorySummaryRejected": "the text of its summariser was empty, cut, refused or longer than its room; it "
+    "is tried again: let it keep to max_tokens, or raise summary_tokens",
 }
 """What can be said of a failed flush beyond the type of its error."""
 
@@ -68,7 +70,7 @@ def judge(stats: MemoryStats, limits: Limits, now: datetime) -> MemoryHealth:
         problems.append(_BLOCKED[stats.flush_blocked])
     if stats.last_flush_outcome not in (None, "committed", "dropped"):
         why = _FAILED.get(stats.last_flush_outcome, "it is tried again")
-        problems.append(f"the last flush failed ({stats.last_flush_outcome}); {why}")
+        problems.append(f"the last flush {stats.last_flush_outcome}; {why}")
     for unit, waiting, capacity in (
         ("tokens", stats.omitted.tokens, limits.overflow_tokens),
         ("messages", stats.omitted.messages, limits.overflow_messages),

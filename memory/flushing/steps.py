@@ -211,7 +211,7 @@ class Flush:
             if chosen.fallback is None or not (final or last_attempt):
                 raise
             _log.warning(
-                "a model wrote no summary, so the rules write it", extra={"resource": resource, "reason": kind}
+                "a model wrote no summary, so the rules write it (%s)", _cause(error), extra={"resource": resource}
             )
             summary = await self._summary(memory, chosen.fallback, messages, max_tokens)
             telemetry.count_summary(resource, chosen.name, "fallback")
@@ -280,3 +280,8 @@ class Flush:
 
 async def _tokens(counter: TokenCounter, message: Message) -> int:
     return (await counter.count([message]))[0].tokens
+
+
+def _cause(error: Exception) -> str:
+    """Says why a model wrote nothing: our own errors in their words, any other, which may hold content, by type."""
+    return f"{error.type}: {error.message}" if isinstance(error, MemoryFault) else type(error).__name__

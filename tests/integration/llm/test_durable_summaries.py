@@ -77,7 +77,7 @@ async def test_without_a_fallback_the_messages_wait_and_health_says_why(
         assert len(service.requests) == 1
         assert await rig.texts("desk", "key") == written
         problems = " ".join((await memory.health()).problems)
-        assert "failed: MemoryModelRefused" in problems
+        assert "the last flush failed: MemoryModelRefused; " in problems
 
 
 async def test_a_forced_flush_does_not_wait_for_the_pause_after_a_failed_one(

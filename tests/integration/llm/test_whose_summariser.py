@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from pathlib import Path
 
 import pytest
+import yaml
 
 from durable_memory import MemoryClient, MemoryPlugin, Registry
-from durable_memory.memory.errors import MemoryInvalid
+from durable_memory.memory.errors import MemoryInvalid, MemorySummaryRejected
 from durable_memory.memory.flushing.summarizer import SummaryRequest
 from durable_memory.memory.memory import Memory
-from tests.integration.llm.endpoint import SUMMARY, Endpoint
+from tests.integration.cli.programs import run_program
+from tests.integration.llm.endpoint import SUMMARY, Endpoint, Fails
 from tests.integration.llm.rig import RULES, declared, desk
 from tests.integration.temporal.background import texts
 from tests.integration.temporal.rig import unique
@@ -40,6 +43,41 @@ async def test_each_resource_has_the_summariser_that_it_declares(redis_url: str,
     async with await MemoryClient.connect(redis_url, memories=registry, project=unique("project")) as memories:
         assert await flushed(memories.memory("desk", "key")) == SUMMARY
         assert "The parcel" in await flushed(memories.memory("rules", "key"))
+
+
+async def test_a_direct_flush_says_why_the_rules_wrote_and_never_what_the_provider_said(
+    redis_url: str, service: Endpoint, tmp_path: Path
+) -> None:
+    service.default = Fails(503)
+    (tmp_path / "desk.yaml").write_text(yaml.safe_dump(declared("desk", service.url)))
+    given = {"REDIS_URL": redis_url, "DURABLE_MEMORY_PROJECT": unique("project"), "DURABLE_MEMORY_MEMORIES": "."}
+    for text in texts(3):
+        await run_program("append", "desk", "key", text, cwd=tmp_path, **given)
+    ended = await run_program("flush", "desk", "key", "--force", cwd=tmp_path, **given)
+    assert ended.code == 0
+    assert len(service.requests) == 1
+    assert "so the rules write it (MemoryModelUnavailable: the model 'openai:gpt-4o-mini' is overloaded" in ended.err
+    assert "status 503" in ended.err
+    assert "refused for" not in ended.err
+
+
+async def test_health_says_in_words_that_a_summary_was_of_no_use(redis_url: str) -> None:
+    class TooLong(Own):
+        async def summarize(self, request: SummaryRequest) -> str:
+            return "word " * 2 * request.max_tokens
+
+    async with await MemoryClient.connect(
+        redis_url, memories=Registry.from_resources([RULES]), project=unique("project"), summarizer=TooLong()
+    ) as memories:
+        memory = memories.memory("rules", "key")
+        await memory.append(texts(3))
+        with pytest.raises(MemorySummaryRejected):
+            await memory.flush(force=True)
+        (problem,) = (await memory.health()).problems
+    assert problem.startswith(
+        "the last flush failed: MemorySummaryRejected; the text of its summariser was empty, cut,"
+    )
+    assert problem.endswith("let it keep to max_tokens, or raise summary_tokens")
 
 
 async def test_a_summariser_of_the_program_writes_for_all_whatever_they_declare(
