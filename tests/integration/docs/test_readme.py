@@ -69,13 +69,31 @@ async def test_the_script_prints_what_the_readme_says(tour: Path, redis_url: str
     assert printed == "True 2 Good morning!\n"
 
 
-async def test_the_summarizer_of_the_readme_summarises(tour: Path) -> None:
-    program = (
-        "import asyncio, summaries; from durable_memory import Message, SummaryRequest; "
-        "request = SummaryRequest((Message.user('The parcel is late.'),), 50, None); "
-        "print(asyncio.run(summaries.ModelSummarizer().summarize(request)))"
-    )
-    assert "user: The parcel is late." in await run(tour, sys.executable, "-c", program)
+SMALL = """
+import asyncio
+from durable_memory import MemoryClient, Message, Registry
+from summaries import ModelSummarizer
+
+SMALL = {"resource": "memory", "id": "small", "max_tokens": 300, "persistence": {"type": "in_memory"},
+         "flushing": {"summary_tokens": 60, "keep_last": 1}}
+
+async def main():
+    registry = Registry.from_resources([SMALL])
+    async with await MemoryClient.connect(memories=registry, summarizer=ModelSummarizer()) as client:
+        memory = client.memory("small", "key")
+        await memory.append([Message.user(f"Parcel {number} is late. " * 8) for number in range(4)])
+        print((await memory.flush(force=True)).outcome)
+        print((await memory.read()).messages[0].text)
+
+asyncio.run(main())
+"""
+
+
+async def test_the_summarizer_of_the_readme_keeps_to_the_room_of_a_small_memory(tour: Path) -> None:
+    (tour / "small.py").write_text(SMALL)
+    printed = await run(tour, sys.executable, "small.py")
+    assert printed.startswith("committed\n")
+    assert "user: Parcel 0 is late." in printed
 
 
 def test_every_named_file_of_the_readme_is_part_of_a_test() -> None:
