@@ -14,6 +14,7 @@ from durable_memory.cli.output import Output, say, show
 from durable_memory.cli.session import failing_in_words
 from durable_memory.memory.declarations.faults import Fault
 from durable_memory.memory.declarations.json_schema import json_schema
+from durable_memory.memory.declarations.references import keyless_memories
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import InvalidDeclarations
 from durable_memory.memory.flushing.choice import missing_extra
@@ -36,7 +37,7 @@ def validate(
     """Check declarations, without any server.
 
     Every fault is listed with its file and line; also a model that cannot be asked, since the extra llm is not
-    installed here. Exit code 1 if there is one.
+    installed here. Exit code 1 if there is one. A note names an agent's memory whose key only its callers can give.
     """
     faults: tuple[Fault, ...] = ()
     valid = Registry(())
@@ -60,6 +61,14 @@ def validate(
         say(f"Error: the declarations have {tables.counted(len(faults), 'fault')}.")
         raise typer.Exit(1)
     show(output, data, declared_tables.valid_table(valid))
+    declared = {each.id: each for each in valid.memories()}
+    for agent in valid.agents():
+        for keyless in keyless_memories(agent, declared):
+            # No fault: an agent whose calls all give their keys is complete without.
+            say(
+                f"Note: nothing makes the key of memory {keyless!r} for agent {agent.id!r}: calls on it have to give "
+                "the key, and the agent has no context and records no turn in all of its memories."
+            )
 
 
 def schema(

@@ -85,6 +85,12 @@ def resolve_agent(
     found: dict[MemoryId, tuple[Use, Resolved]] = {}
     for use in registry.agent(ref.id).uses:
         resource = registry.memory(use.resource)
+        if use.key is None and resource.key_template is None:
+            raise MemoryKeyInvalid(
+                f"agent {ref.id!r}: nothing makes the key of its memory {resource.id!r}, which only a call on that "
+                "memory can give; declare `memories[].key` (or `memory_key`) for the agent, or the memory's "
+                "default_key_template"
+            )
         memory = _rendered(resource, use.key, values, project)
         if memory in found:
             raise MemoryKeyInvalid(

@@ -161,3 +161,12 @@ async def test_the_reference_opens_the_same_memories(clerk: Clerk, client: Memor
     await clerk.thread.append("Hello.")
     assert await client.agent(clerk.agent.ref).context() == await clerk.agent.context()
     assert AgentContext.from_dict((await clerk.agent.context()).to_dict()) == await clerk.agent.context()
+
+
+async def test_an_agent_with_a_memory_whose_key_nothing_makes_is_told_what_to_declare(client: MemoryClient) -> None:
+    wanted = r"agent 'stranger': nothing makes the key of its memory 'other'.*declare `memories\[\].key`"
+    with pytest.raises(MemoryKeyInvalid, match=wanted):
+        client.agent("stranger", input={"user": "ada"})
+    key = unique("key")
+    await client.memory("other", key, agent="stranger").append("Hello")
+    assert (await client.memory("other", key, agent="stranger").read()).messages[0].text == "Hello"

@@ -61,6 +61,24 @@ async def test_the_tour_prints_what_the_readme_says(tour: Path, redis_url: str, 
     program = str(Path(sys.executable).with_name("durable-memory"))
     seen = await run(tour, program, "read", "customer-support", "user:42", **environment)
     assert "It is order A-17." in seen
+    # What another agent sees of it, in the words of the README.
+    context = next(line for kind, text in blocks() if kind == "sh" for line in text.splitlines() if " context " in line)
+    shared = await run(tour, program, *context.split()[1:], **environment)
+    assert "Support thread" in shared
+    assert "It is order A-17." in shared
+
+
+async def test_the_declarations_of_the_readme_are_valid_and_complete(tour: Path) -> None:
+    process = await asyncio.create_subprocess_exec(
+        str(Path(sys.executable).with_name("durable-memory")),
+        "validate",
+        cwd=tour,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    output, notes = await process.communicate()
+    assert (process.returncode, notes) == (0, b"")
+    assert b"booking" in output
 
 
 async def test_the_script_prints_what_the_readme_says(tour: Path, redis_url: str) -> None:
@@ -97,7 +115,15 @@ async def test_the_summarizer_of_the_readme_keeps_to_the_room_of_a_small_memory(
 
 
 def test_every_named_file_of_the_readme_is_part_of_a_test() -> None:
-    assert sorted(files()) == ["agents.py", "main.py", "memories/support.yaml", "model.py", "script.py", "summaries.py"]
+    assert sorted(files()) == [
+        "agents.py",
+        "main.py",
+        "memories/booking.yaml",
+        "memories/support.yaml",
+        "model.py",
+        "script.py",
+        "summaries.py",
+    ]
 
 
 def test_the_readme_names_only_settings_that_exist() -> None:

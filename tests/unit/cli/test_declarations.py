@@ -57,6 +57,18 @@ async def test_every_fault_is_listed_with_its_place(folder: Path) -> None:
     assert "wrong/wrong.yaml:7" in table.out
 
 
+async def test_an_agents_memory_whose_key_only_callers_give_is_noted(tmp_path: Path) -> None:
+    memory = "resource: memory\nid: desk\nmax_tokens: 900\n---\nresource: agent\nid: booking\nmemory: desk\n"
+    (tmp_path / "memories").mkdir()
+    declared = tmp_path / "memories" / "declared.yaml"
+    declared.write_text(memory)
+    ended = await run_program("validate", cwd=tmp_path)
+    assert ended.code == 0
+    assert "Note: nothing makes the key of memory 'desk' for agent 'booking'" in ended.err
+    declared.write_text(memory + 'memory_key: "desk:{{ input.user }}"\n')
+    assert (await run_program("validate", cwd=tmp_path)).err == ""
+
+
 async def test_folders_come_from_the_command_line_else_from_the_environment(folder: Path) -> None:
     assert (await run_program("validate", cwd=folder, DURABLE_MEMORY_MEMORIES="wrong")).code == 1
     assert (await run_program("validate", "memories", cwd=folder, DURABLE_MEMORY_MEMORIES="wrong")).code == 0
