@@ -26,6 +26,8 @@ from durable_memory.memory.types import ListedMemory, ListedPage, MemoryStats, P
 
 MAX_PAGE: Final = 1_000
 _PAGE: Final = 200
+_READS: Final = 100
+"""Reads of the index that one page takes at most."""
 _AT_ONCE: Final = 16
 _ATTEMPTS: Final = 10
 _PATIENCE_MS: Final = 600_000
@@ -51,16 +53,23 @@ class Inventory:
         self._clock = clock
 
     async def page(self, cursor: str | None, limit: int) -> ListedPage:
-        """Returns the next memories that exist, at most so many; an empty page may have a next one."""
+        """Returns the next memories that exist, at most so many, of one resource after the other.
+
+        A page with a next one has fewer only where much of what the index names has expired, or has no memories; the
+        work of one page is bounded.
+        """
         left, inner = self._from(cursor)
-        if not left:
-            return ListedPage((), None)
-        place = left[0]
-        page = await place.index.memories(self._project, place.resource, inner, limit, self._prefix)
-        memories = await _existing(place, page)
-        if page.cursor is not None:
-            return ListedPage(memories, _cursor(place.resource, page.cursor))
-        return ListedPage(memories, _cursor(left[1].resource, None) if len(left) > 1 else None)
+        found: list[ListedMemory] = []
+        for _ in range(_READS):
+            if not left or len(found) == limit:
+                break
+            place = left[0]
+            page = await place.index.memories(self._project, place.resource, inner, limit - len(found), self._prefix)
+            found += await _existing(place, page)
+            inner = page.cursor
+            if inner is None:
+                left = left[1:]
+        return ListedPage(tuple(found), _cursor(left[0].resource, inner) if left else None)
 
     async def all(self) -> AsyncIterator[ListedMemory]:
         """Goes through all memories that exist."""

@@ -67,10 +67,11 @@ def list_(  # noqa: PLR0913 - each argument is one of the command line
         refuse_unseen(client, resource)
         at, listed = cursor, list[ListedMemory]()
         while True:
-            page = await client.list_page(resource, scope=scope, prefix=prefix, cursor=at, limit=limit or 1000)
+            wanted = 1000 if limit is None else limit - len(listed)
+            page = await client.list_page(resource, scope=scope, prefix=prefix, cursor=at, limit=wanted)
             listed += page.memories
             at = page.cursor
-            if at is None or (limit is not None and listed):
+            if at is None or len(listed) == limit:
                 return ListedPage(tuple(listed), at)
 
     found = with_client(collect, redis_url=redis_url, project=project, memories=memories)

@@ -26,6 +26,19 @@ async def test_list_finds_by_prefix_and_in_pages(cli: Cli) -> None:
     assert f"--cursor {first['cursor']}" in (await cli("list", "--scope", "user", "--limit", "2")).out.replace("\n", "")
 
 
+async def test_a_page_goes_on_into_the_next_resource(cli: Cli) -> None:
+    for resource, key in (("notes", "k"), ("thread", "a"), ("thread", "b"), ("trip", "k")):
+        await cli("append", resource, key, "Hello")
+    page = (await cli("list", "--limit", "3", "-o", "json")).json()
+    assert [(one["resource"], one["key"]) for one in page["memories"]] == [
+        ("notes", "k"),
+        ("thread", "a"),
+        ("thread", "b"),
+    ]
+    last = (await cli("list", "--limit", "3", "--cursor", page["cursor"], "-o", "json")).json()
+    assert ([one["resource"] for one in last["memories"]], last["cursor"]) == (["trip"], None)
+
+
 async def test_purge_counts_until_yes_is_said(cli: Cli) -> None:
     for key in ("user:al", "user:al:1", "user:alice"):
         await cli("append", "thread", key, "Hello")

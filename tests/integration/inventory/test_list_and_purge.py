@@ -49,6 +49,25 @@ async def test_pages_go_on_over_resources_and_show_counters(client: MemoryClient
     assert seen == [("desk", "a", 2), ("desk", "b", 2), ("desk", "c", 2), ("thread", "a", 2)]
 
 
+async def test_a_page_is_filled_from_the_next_resources(client: MemoryClient) -> None:
+    await fill(client, "desk", "a")
+    await fill(client, "temporary", "a")
+    await fill(client, "thread", "a", "b", "c")
+    first = await client.list_page(limit=4)
+    assert [f"{one.resource}/{one.key}" for one in first.memories] == ["desk/a", "temporary/a", "thread/a", "thread/b"]
+    last = await client.list_page(cursor=first.cursor, limit=4)
+    assert ([one.key for one in last.memories], last.cursor) == (["c"], None)
+    assert len((await client.list_page(limit=5)).memories) == 5
+
+
+async def test_a_page_passes_over_what_is_no_longer_there(client: MemoryClient) -> None:
+    await fill(client, "desk", "a", "b", "c", "d")
+    for key in ("a", "c"):
+        await client.memory("desk", key).clear(confirm=True)
+    page = await client.list_page("desk", limit=2)
+    assert [one.key for one in page.memories] == ["b", "d"]
+
+
 @pytest.mark.parametrize("cursor", ["", "x", "WzFd", "e30=", "ä"])
 async def test_a_cursor_of_nowhere_is_refused(client: MemoryClient, cursor: str) -> None:
     with pytest.raises(MemoryInvalid, match="cursor: is not one that this listing gave"):
