@@ -74,10 +74,11 @@ def facts(title: str, rows: Iterable[tuple[str, str]]) -> Table:
 
 def listing(title: str, columns: Iterable[str], rows: Iterable[Iterable[str]], *, numbers: Iterable[str] = ()) -> Table:
     """Makes a table with a row for each thing; the columns in `numbers` stand to the right."""
-    table = Table(title=_bold(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(title=_bold(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     right = set(numbers)
     for column in columns:
-        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+        # A narrow terminal folds what stands in the rows, but not the headings.
+        table.add_column(column, justify="right" if column in right else "left", overflow="fold", min_width=len(column))
     for row in rows:
         table.add_row(*(Text(visible(cell)) for cell in row))
     return table
