@@ -42,7 +42,7 @@ class Rules:
     number: float = 6.0
     repeated: bool = True
     name: float = 3.0
-    tool_share: float = 0.3
+    tool_share: float = 0.15
     unit_cost: float = 5.0
 
 
