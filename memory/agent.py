@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
+from durable_memory.memory import telemetry
 from durable_memory.memory.access import allows
 from durable_memory.memory.arguments import operation_name, whole_number
+from durable_memory.memory.caller import Attempt
 from durable_memory.memory.context import Source, compose
 from durable_memory.memory.declarations.agent import Use
 from durable_memory.memory.errors import MemoryInvalid, MemoryOversize
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.tokens.counter import TokenCounter
+from durable_memory.memory.turns import record, recorded
 from durable_memory.memory.types import (
     AgentContext,
     AgentRef,
@@ -85,53 +88,52 @@ class AgentMemories:
         operation again completes it: memories that hold the turn answer the same. If a repeated attempt comes with
         other words, those that stand in the first memory go to the others as well. Errors as in `Memory.append`.
         """
+        # One operation of the caller is one of each memory; that of another agent with the same id is another.
+        name = None if operation_id is None else f"{operation_name(operation_id)}/{self._ref.id}"
+        # All named before the first wait, since a repeated attempt may make its turns wait in another order.
+        named = [(one, one.writing.attempt(name)) for one in self._memories if allows(one.use.mode, "record_turn")]
         try:
             standing = as_messages(messages)
         except InvalidValue as error:
             raise MemoryInvalid(str(error)) from None
         turns: list[MemoryTurn] = []
         asked = True  # whether the words of an earlier attempt may still be found
-        # One operation of the caller is one of each memory; that of another agent with the same id is another.
-        name = None if operation_id is None else f"{operation_name(operation_id)}/{self._ref.id}"
-        written = [one for one in self._memories if allows(one.use.mode, "record_turn")]
-        if len(written) > 1:
-            standing = await self._checked(written, standing, name)
-        for use, memory, _ in written:
-            turn = await memory.record_turn(standing, operation_id=name)
+        if len(named) > 1:
+            standing = await _checked(named, standing)
+        for one, attempt in named:
+            with telemetry.measured("record_turn", one.memory.id) as call:
+                turn = await record(one.writing, standing, attempt, call)
             if asked and turn.result.already_applied and len(turn.messages) == len(standing):
                 # What a memory kept of the first attempt, without what its store gave; one that keeps not all kinds of
                 # messages, or has dropped some since, cannot tell.
                 standing, asked = as_messages(turn.messages), False
             asked = asked and (turn.result.already_applied or not turn.result.ids)
-            turns.append(MemoryTurn(use.resource, turn.result))
+            turns.append(MemoryTurn(one.use.resource, turn.result))
         return AgentTurn(standing, tuple(turns))
 
-    async def _checked(
-        self, written: Sequence[AgentsMemory], messages: tuple[Message, ...], operation_id: str | None
-    ) -> tuple[Message, ...]:
-        """Returns messages that no memory refuses for good: those sent, or those of an earlier attempt that stand.
 
-        Raises what the first memory that refuses them would raise.
-        """
-        try:
-            for one in written:
-                await one.writing.check(messages)
-        except (MemoryInvalid, MemoryOversize):
-            # Other words of an operation that has begun are no reason to leave it half done.
-            first = await _recorded(written, operation_id)
-            if first is None:
-                raise
-            return as_messages(first.messages) if len(first.messages) == len(messages) else messages
-        return messages
+async def _checked(named: Sequence[tuple[AgentsMemory, Attempt]], messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """Returns messages that no memory refuses for good: those sent, or those of an earlier attempt that stand.
+
+    Raises what the first memory that refuses them would raise.
+    """
+    try:
+        for one, _ in named:
+            await one.writing.check(messages)
+    except (MemoryInvalid, MemoryOversize):
+        # Other words of an operation that has begun are no reason to leave it half done.
+        first = await _recorded(named)
+        if first is None:
+            raise
+        return as_messages(first.messages) if len(first.messages) == len(messages) else messages
+    return messages
 
 
-async def _recorded(written: Sequence[AgentsMemory], operation_id: str | None) -> Turn | None:
+async def _recorded(named: Sequence[tuple[AgentsMemory, Attempt]]) -> Turn | None:
     """Returns the turn that an earlier attempt has recorded in one of the memories, or None."""
-    for one in written:
-        try:
-            turn = await one.memory.recorded_turn(operation_id=operation_id)
-        except MemoryInvalid:
-            return None  # no call repeats another here
+    for one, attempt in named:
+        with telemetry.measured("recorded_turn", one.memory.id) as call:
+            turn = await recorded(one.writing, attempt.operation_id, call)
         if turn is not None:
             return turn
     return None

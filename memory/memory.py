@@ -11,7 +11,7 @@ from durable_memory.memory import telemetry
 from durable_memory.memory.access import Access
 from durable_memory.memory.arguments import known_sections, message_ids, version_of_view, whole_number
 from durable_memory.memory.caller import Caller
-from durable_memory.memory.codec import decode, view_of
+from durable_memory.memory.codec import view_of
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.flushing.call import FlushCall, run_call
@@ -20,6 +20,7 @@ from durable_memory.memory.health import examine
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.services import Services
 from durable_memory.memory.stores.values import Operation, ReadQuery
+from durable_memory.memory.turns import record, recorded
 from durable_memory.memory.types import (
     AppendResult,
     ClearResult,
@@ -103,15 +104,7 @@ class Memory:
         """
         with telemetry.measured("record_turn", self._id) as call:
             self._check("record_turn")
-            attempt = self._writing.attempt(operation_id)
-            admitted = await self._writing.admit(messages)
-            call.records(admitted.messages)
-            admitted, result = await self._writing.append(admitted, "", attempt)
-            if result.already_applied:
-                first = await self._services.store.find(self._id, result.ids)
-                return Turn(tuple(map(decode, first)) or admitted.messages, result)
-            sent = zip(admitted.messages, result.ids, strict=False)
-            return Turn(tuple(replace(message, id=message_id) for message, message_id in sent), result)
+            return await record(self._writing, messages, self._writing.attempt(operation_id), call)
 
     async def recorded_turn(self, *, operation_id: str | None = None) -> Turn | None:
         """Returns the turn that an earlier attempt has recorded, or None: to be asked before a model is asked again.
@@ -122,14 +115,7 @@ class Memory:
         """
         with telemetry.measured("recorded_turn", self._id) as call:
             self._check("recorded_turn")
-            recorded_id = self._writing.recorded_id(operation_id)
-            result = await self._services.store.recorded(self._id, recorded_id, self._limits)
-            if result is None:
-                return None
-            stored = await self._services.store.find(self._id, result.ids)
-            turn = Turn(tuple(map(decode, stored)), result)
-            call.records(turn.messages)
-            return turn
+            return await recorded(self._writing, self._writing.recorded_id(operation_id), call)
 
     async def write(
         self,

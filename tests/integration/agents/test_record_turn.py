@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from temporalio.testing import ActivityEnvironment
 
-from durable_memory import Memory, MemoryClient, Message
+from durable_memory import MemoryClient, Message
+from durable_memory.activities.caller import ActivityCaller
 from durable_memory.memory.errors import MemoryInvalid, MemoryOversize, MemoryUnavailable
+from durable_memory.memory.writing import Writing
 from tests.integration.agents.conftest import unique
 
 TURN = [Message.user("To Lyon, please."), Message.assistant("Booked.")]
@@ -45,6 +51,24 @@ async def test_the_same_operation_is_applied_once(client: MemoryClient) -> None:
     assert await said(client, "desk", f"s:{user}") == ["To Lyon, please.", "Booked."]
 
 
+SLOW = "-" * 20_000
+"""So long that it is counted in a thread: a call made after the one that says it overtakes it."""
+
+
+async def test_turns_recorded_at_the_same_time_are_numbered_in_the_order_of_their_calls(client: MemoryClient) -> None:
+    info = replace(ActivityEnvironment.default_info(), workflow_run_id=unique("run"), scheduled_time=datetime.now(UTC))
+    user = unique("user")
+
+    async def attempt(first: str, second: str) -> list[str]:
+        mine = client.calling_as(ActivityCaller(info)).agent("scribe", input={"user": user})
+        turns = await asyncio.gather(mine.record_turn(first), mine.record_turn(second))
+        return [turn.messages[0].text[:5] for turn in turns]
+
+    said_first = await attempt(f"first{SLOW}", "other")
+    assert said_first == ["first", "other"]
+    assert await attempt("again", f"still{SLOW}") == said_first
+
+
 async def test_the_words_that_stand_are_found_where_the_first_memory_has_lost_some(client: MemoryClient) -> None:
     agent = client.agent("scribe", input={"user": unique("user")})
     first = await agent.record_turn(TURN, operation_id="turn-1")
@@ -66,15 +90,15 @@ async def test_a_repetition_completes_what_broke_in_the_middle_with_the_words_th
 ) -> None:
     user = unique("user")
     agent = client.agent("scribe", input={"user": user})
-    record_turn = Memory.record_turn
+    append = Writing.append
 
-    async def breaking(memory: Memory, *arguments: Any, **options: Any) -> Any:
-        if memory.id.resource == "other":
+    async def breaking(writing: Writing, *arguments: Any) -> Any:
+        if writing.id.resource == "other":
             raise MemoryUnavailable("the store does not answer")
-        return await record_turn(memory, *arguments, **options)
+        return await append(writing, *arguments)
 
     with monkeypatch.context() as broken:
-        broken.setattr(Memory, "record_turn", breaking)
+        broken.setattr(Writing, "append", breaking)
         with pytest.raises(MemoryUnavailable):
             await agent.record_turn(TURN, operation_id="turn-1")
     assert (await said(client, "desk", f"s:{user}"), await said(client, "other", f"s:{user}")) == (
