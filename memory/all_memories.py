@@ -76,11 +76,11 @@ class AllMemories(ABC):
         dry_run: bool = True,
         confirm: bool = False,
     ) -> PurgeResult:
-        """Removes all memories of a resource, of a scope, or with a prefix; see `list_memories` for what these mean.
+        """Erases all memories of a resource, of a scope, or with a prefix; see `list_memories` for what these mean.
 
-        What comes into being after it began stays, and so do backups of a clear, until they end. dry_run: only count
-        what would be removed, which is the default; the real purge takes `dry_run=False, confirm=True`. Raises
-        MemoryInvalid without it, or if nothing says which.
+        Their backups go as well, also those of a memory that was cleared or has expired. What comes into being after it
+        began stays. dry_run: only count what would be removed, which is the default; the real purge takes
+        `dry_run=False, confirm=True`. Raises MemoryInvalid without it, or if nothing says which.
         """
         if resource is None and scope is None and not prefix:
             raise MemoryInvalid("purge: name a resource, a scope or a key prefix; there is no purge of a whole project")
@@ -133,7 +133,7 @@ class AllMemories(ABC):
         else:
             found = sorted((each for each in declared if scope in (None, each.scope)), key=lambda each: each.id)
             places = [_place(each, self.services(each)) for each in found]
-        return Inventory(self._project, places, checked_prefix(prefix), self._clock)
+        return Inventory(self._project, places, checked_prefix(prefix))
 
     async def _undeclared(self, resource: str, scope: Scope | None) -> Place:
         """Returns where the memories of a resource are whose definition is gone; it is unknown if there are none."""

@@ -8,20 +8,18 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-import secrets
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from durable_memory.memory import telemetry
-from durable_memory.memory.clock import Clock
-from durable_memory.memory.errors import MemoryConflict, MemoryDamaged, MemoryInvalid
+from durable_memory.memory.errors import MemoryDamaged, MemoryInvalid
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.index_port import MemoryPage, ProjectIndex
 from durable_memory.memory.stores.port import Store
-from durable_memory.memory.stores.values import Operation
+from durable_memory.memory.stores.values import Erased
 from durable_memory.memory.types import ListedMemory, ListedPage, MemoryStats, PurgeResult
 
 MAX_PAGE: Final = 1_000
@@ -29,8 +27,6 @@ _PAGE: Final = 200
 _READS: Final = 100
 """Reads of the index that one page takes at most."""
 _AT_ONCE: Final = 16
-_ATTEMPTS: Final = 10
-_PATIENCE_MS: Final = 600_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +42,10 @@ class Place:
 class Inventory:
     """The memories of some resources whose keys have a prefix. places: in the order of their resources' ids."""
 
-    def __init__(self, project: str, places: Sequence[Place], prefix: str, clock: Clock) -> None:
+    def __init__(self, project: str, places: Sequence[Place], prefix: str) -> None:
         self._project = project
         self._places = places
         self._prefix = prefix
-        self._clock = clock
 
     async def page(self, cursor: str | None, limit: int) -> ListedPage:
         """Returns the next memories that exist, at most so many, of one resource after the other.
@@ -95,58 +90,43 @@ class Inventory:
                 cursor = page.cursor
 
     async def purge(self, *, dry_run: bool) -> PurgeResult:
-        """Clears all memories that were there when it began, or counts them.
+        """Erases all memories that were there when it began, with their backups, or counts them.
 
-        Each is cleared at the version that was looked at, so what is born in its place meanwhile stays.
+        What is born in the place of one meanwhile stays. A memory that has ended is gone through for its backups.
         """
-        memories = messages = 0
+        memories = messages = backups = 0
         for place in self._places:
             cursor: str | None = None
             began_ms: int | None = None
             while True:
                 page = await place.index.memories(self._project, place.resource, cursor, _PAGE, self._prefix)
                 began_ms = page.read_ms if began_ms is None else began_ms
-                purged = await self._purge_page(place, page, began_ms, dry_run=dry_run)
-                memories, messages = memories + len(purged), messages + sum(purged)
+                for erased in await self._purge_page(place, page, began_ms, dry_run=dry_run):
+                    memories, messages = memories + (erased.version is not None), messages + erased.messages
+                    backups += erased.backups
                 if page.cursor is None:
                     break
                 cursor = page.cursor
-        return PurgeResult(memories=memories, messages=messages, dry_run=dry_run)
+        return PurgeResult(memories=memories, messages=messages, dry_run=dry_run, backups=backups)
 
-    async def _purge_page(self, place: Place, page: MemoryPage, began_ms: int, *, dry_run: bool) -> list[int]:
-        """Returns of each memory of a page that is cleared how many messages it held."""
+    async def _purge_page(self, place: Place, page: MemoryPage, began_ms: int, *, dry_run: bool) -> list[Erased]:
+        """Returns what was erased of each memory of a page, or would be."""
         places = asyncio.Semaphore(_AT_ONCE)
 
-        async def one(memory: MemoryId) -> int | None:
+        async def one(memory: MemoryId) -> Erased:
             async with places:
-                return await self._purge_one(place, memory, page.read_ms, began_ms, dry_run=dry_run)
+                if dry_run:
+                    return await _erasable(place, memory, began_ms)
+                return await self._purge_one(place, memory, page.read_ms, began_ms)
 
-        purged = await asyncio.gather(*(one(memory) for memory in page.memories))
-        return [held for held in purged if held is not None]
+        return await asyncio.gather(*(one(memory) for memory in page.memories))
 
-    async def _purge_one(
-        self, place: Place, memory: MemoryId, read_ms: int, began_ms: int, *, dry_run: bool
-    ) -> int | None:
-        for _ in range(_ATTEMPTS):
-            stats = await _look(place, memory)
-            if stats is not None and not stats.exists:
-                await place.index.forget(memory, read_ms)
-                return None
-            if stats is not None and stats.created_at is not None and _ms(stats.created_at) > began_ms:
-                return None
-            if dry_run:
-                return 0 if stats is None else _held(stats)
-            operation = Operation(f"purge/{secrets.token_hex(8)}", self._clock.now_ms() + _PATIENCE_MS, "")
-            try:
-                with telemetry.measured("clear", memory):
-                    cleared = await place.store.clear(memory, operation, None if stats is None else stats.version)
-            except MemoryConflict:
-                continue  # it was written to since
+    async def _purge_one(self, place: Place, memory: MemoryId, read_ms: int, began_ms: int) -> Erased:
+        with telemetry.measured("clear", memory):
+            erased = await place.store.erase(memory, born_until_ms=began_ms)
+        if not erased.kept:
             await place.index.forget(memory, read_ms)
-            return cleared.cleared
-        raise MemoryConflict(
-            f"purge: a memory of {memory.resource} is written to all the time; stop its writers, or purge again"
-        )
+        return erased
 
     def _from(self, cursor: str | None) -> tuple[Sequence[Place], str | None]:
         """Returns the places that are left, and where to go on in the first of them."""
@@ -164,7 +144,7 @@ async def _existing(place: Place, page: MemoryPage) -> tuple[ListedMemory, ...]:
     async def look(memory: MemoryId) -> MemoryStats | None:
         async with places:
             stats = await _look(place, memory)
-            if stats is not None and not stats.exists:
+            if stats is not None and is_gone(stats):
                 await place.index.forget(memory, page.read_ms)
             return stats
 
@@ -182,6 +162,21 @@ async def _look(place: Place, memory: MemoryId) -> MemoryStats | None:
         return await place.store.stats(memory, place.limits)
     except MemoryDamaged:
         return None
+
+
+def is_gone(stats: MemoryStats) -> bool:
+    """Tells whether nothing is left of a memory: while it has backups the index knows it, and a purge finds them."""
+    return not stats.exists and not stats.backups
+
+
+async def _erasable(place: Place, memory: MemoryId, began_ms: int) -> Erased:
+    """Returns what an erase would remove. The backups of a damaged memory are not counted."""
+    stats = await _look(place, memory)
+    if stats is None:
+        return Erased("damaged", 0, 0)
+    if not stats.exists or (stats.created_at is not None and _ms(stats.created_at) > began_ms):
+        return Erased(None, 0, len(stats.backups))
+    return Erased(stats.version, _held(stats), len(stats.backups))
 
 
 def _held(stats: MemoryStats) -> int:

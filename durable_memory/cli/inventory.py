@@ -99,7 +99,7 @@ def purge(
 ) -> None:
     """Count the memories of a resource, of a scope, or with a prefix; with --yes, remove them for good.
 
-    What comes into being meanwhile stays, and so do backups of `clear --backup`, until their seven days have passed.
+    Backups of `clear --backup` go with them. What comes into being meanwhile stays.
     """
     if resource is None and scope is None and not prefix:
         raise typer.BadParameter("name a RESOURCE, --scope or --prefix; there is no purge of a whole project")
@@ -110,7 +110,7 @@ def purge(
 
     result = with_client(run, redis_url=redis_url, project=project, memories=memories)
     show(output, to_json(result), tables.purge_table(_title(resource, scope, prefix), result))
-    if result.dry_run and result.memories:
+    if result.dry_run and (result.memories or result.backups):
         say("Nothing was removed; --yes removes them.")
 
 

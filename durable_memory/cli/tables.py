@@ -149,7 +149,8 @@ def purge_table(title: str, result: PurgeResult) -> Table:
     """What a purge removed, or would remove."""
     verb = "would be removed" if result.dry_run else "removed"
     memories = f"{result.memories:,} {'memory' if result.memories == 1 else 'memories'}"
-    return facts(title, [(verb, f"{memories}, {counted(result.messages, 'message')}")])
+    backups = f", {counted(result.backups, 'backup')}" if result.backups else ""
+    return facts(title, [(verb, f"{memories}, {counted(result.messages, 'message')}{backups}")])
 
 
 def import_table(file: str, result: ImportResult) -> Table:

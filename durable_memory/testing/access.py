@@ -26,6 +26,7 @@ _CHANGES: Final[dict[str, Call]] = {
     "pin": lambda memory, first: memory.pin(first),
     "clear": lambda memory, _: memory.clear(),
     "restore": lambda memory, _: memory.restore("0" * 16),
+    "erase": lambda memory, _: memory.erase(),
     "begin": lambda memory, _: memory.begin(force=True),
     "commit": lambda memory, _: memory.commit(Batch("0" * 16, 1, "flusher/1", "b", 1, 1, 1)),
     "drop": lambda memory, _: memory.drop(force=True),

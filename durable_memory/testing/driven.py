@@ -11,7 +11,16 @@ from durable_memory.memory.clock import Clock, SystemClock
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.port import Store
-from durable_memory.memory.stores.values import Batch, Begun, Entry, Operation, ReadQuery, StoredEntry, StoredView
+from durable_memory.memory.stores.values import (
+    Batch,
+    Begun,
+    Entry,
+    Erased,
+    Operation,
+    ReadQuery,
+    StoredEntry,
+    StoredView,
+)
 from durable_memory.memory.types import AppendResult, ClearResult, DeleteResult, FlushResult, MemoryStats, Section
 from durable_memory.testing.builders import section_tokens, summary, text_of, texts_of
 
@@ -115,6 +124,11 @@ class Driven:
         """Brings a backup back."""
         operation = self.operation(op, backup or "", if_version or "")
         return await self.store.restore(self.memory, backup or "", operation, self.limits, if_version)
+
+    async def erase(self, *, born_until_ms: int | None = None) -> Erased:
+        """Erases memory and backups; by default whenever the memory was born."""
+        until_ms = self.clock.now_ms() + OPERATION_MS if born_until_ms is None else born_until_ms
+        return await self.store.erase(self.memory, born_until_ms=until_ms, mode=self.limits.mode)
 
     async def stats(self) -> MemoryStats:
         """Returns the counters."""

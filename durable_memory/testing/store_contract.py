@@ -21,6 +21,7 @@ from durable_memory.testing.backups import BackupContract
 from durable_memory.testing.clearing import ClearingContract
 from durable_memory.testing.deleting import DeletingContract
 from durable_memory.testing.dropping import DroppingContract
+from durable_memory.testing.erasing import ErasingContract
 from durable_memory.testing.eviction import EvictionContract
 from durable_memory.testing.flush_committing import FlushCommitContract
 from durable_memory.testing.flush_leasing import FlushLeaseContract
@@ -56,6 +57,7 @@ class StoreContract(
     DeletingContract,
     ClearingContract,
     BackupContract,
+    ErasingContract,
     FlushSelectionContract,
     FlushPlanningContract,
     FlushLeaseContract,

@@ -19,6 +19,7 @@ from durable_memory.memory import telemetry
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.errors import MemoryFault, MemoryInvalid, MemoryUnknownResource
 from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.inventory import is_gone
 from durable_memory.memory.janitor.chains import Runs, judge
 from durable_memory.memory.janitor.settlement import Settlement
 from durable_memory.memory.limits import Limits
@@ -140,7 +141,7 @@ class Janitor:
         except MemoryUnknownResource:
             limits = _UNDECLARED
         stats = await backend.store.stats(memory, limits)
-        if not stats.exists:
+        if is_gone(stats):
             forgotten = await backend.index.forget(memory, read_ms)
             counts["forgotten"] += forgotten
         elif stats.flush_due and stats.flushing_owner is None and stats.flush_blocked is None:

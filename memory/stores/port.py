@@ -5,8 +5,8 @@ flush must expect (gone, stale, busy, nothing) are values. A driver checks in th
 incarnation and if_version, capacity; only then it writes. What was refused has changed nothing.
 
 `limits.mode`, or `mode` where a call takes no limits, is what the caller may do. append refuses read-only; write, pin,
-delete, clear, begin, commit and drop refuse all but read-write, with MemoryAccessDenied. Who holds a batch got it
-from a begin, so content, draft, renew and fail ask no more; reads and touches are for every mode.
+delete, clear, restore, erase, begin, commit and drop refuse all but read-write, with MemoryAccessDenied. Who holds a
+batch got it from a begin, so content, draft, renew and fail ask no more; reads and touches are for every mode.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from durable_memory.memory.stores.values import (
     BatchPage,
     Begun,
     Entry,
+    Erased,
     Operation,
     ReadQuery,
     ScanPage,
@@ -136,6 +137,14 @@ class Store(Protocol):
         """Replaces everything by a backup of this memory, as a new incarnation, and drops a flush in progress.
 
         The answer names no ids. Raises MemoryConflict, and MemoryInvalid for a backup that this memory does not have.
+        """
+        ...
+
+    async def erase(self, memory: MemoryId, *, born_until_ms: int, mode: Mode = "read-write") -> Erased:
+        """Removes everything and all backups, but the record of operations, which holds no content.
+
+        A damaged memory is erased as well. born_until_ms: by the clock of the store; a memory that was born later is
+        kept, while backups go whenever they were made.
         """
         ...
 

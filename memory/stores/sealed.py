@@ -17,6 +17,7 @@ from durable_memory.memory.stores.values import (
     BatchPage,
     Begun,
     Entry,
+    Erased,
     Operation,
     ReadQuery,
     ScanPage,
@@ -113,6 +114,10 @@ class SealedStore:
     ) -> AppendResult:
         """See Store. What was sealed stays sealed, in a backup too."""
         return await self._store.restore(memory, backup_id, operation, limits, if_version)
+
+    async def erase(self, memory: MemoryId, *, born_until_ms: int, mode: Mode = "read-write") -> Erased:
+        """See Store."""
+        return await self._store.erase(memory, born_until_ms=born_until_ms, mode=mode)
 
     async def begin(
         self,

@@ -128,6 +128,20 @@ class BatchPage:
     cursor: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """What an erase removed.
+
+    version: of the memory; None if there was none, or if it was kept (`kept`), since it was born too late. messages:
+    live, waiting and summaries.
+    """
+
+    version: str | None
+    messages: int
+    backups: int
+    kept: bool = False
+
+
 Stopped: TypeAlias = Literal["gone", "stale"]
 """The memory was cleared or expired (`gone`), or the batch is no longer the memory's (`stale`). Nothing was written."""
 

@@ -26,11 +26,15 @@ class ListedPage:
 
 @dataclass(frozen=True, slots=True)
 class PurgeResult:
-    """How many memories a purge removed, with how many messages; after a dry run, how many it would have removed."""
+    """How many memories a purge removed, with how many messages; after a dry run, how many it would have removed.
+
+    backups: of these memories, and of those that had ended before.
+    """
 
     memories: int
     messages: int
     dry_run: bool
+    backups: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from durable_memory.memory.stores.values import (
     ABSENT,
     BACKUP_LIFETIME_MS,
     Entry,
+    Erased,
     Operation,
     ReadQuery,
     ScanPage,
@@ -222,6 +223,17 @@ class InMemoryStore(InMemoryFlushing, Store):
         shelf.state.written(now, limits)
         shelf.operations.record("restore", operation, ())
         return replace(repeated((), shelf.state, limits), already_applied=False, created=True, removed=removed)
+
+    async def erase(self, memory: MemoryId, *, born_until_ms: int, mode: Mode = "read-write") -> Erased:
+        """See Store."""
+        refusals.check_mode(mode, "erase", memory.resource)
+        shelf = self._shelves.shelf(memory, self._clock.now_ms())
+        state, backups = shelf.state, len(shelf.backups)
+        shelf.backups.clear()
+        if state is not None and state.created_ms > born_until_ms:
+            return Erased(None, 0, backups, kept=True)
+        shelf.state = None
+        return Erased(None if state is None else state.version, _size(state), backups)
 
     async def stats(self, memory: MemoryId, limits: Limits) -> MemoryStats:
         """See Store."""

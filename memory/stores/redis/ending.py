@@ -1,4 +1,4 @@
-"""The Redis driver where a memory ends or comes back: clear, backups, restore; and its counters."""
+"""The Redis driver where a memory ends or comes back: clear, backups, restore, erase; and its counters."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.redis import replies
 from durable_memory.memory.stores.redis.arguments import digest_of, digits, mark_of, no_limits, packed
 from durable_memory.memory.stores.redis.flushing import RedisScripts
-from durable_memory.memory.stores.values import BACKUP_LIFETIME_MS, Operation
+from durable_memory.memory.stores.values import BACKUP_LIFETIME_MS, Erased, Operation
 from durable_memory.memory.types import AppendResult, ClearResult, MemoryStats
 
 
 class RedisEnding(RedisScripts):
-    """Clear, restore and stats of the Store port."""
+    """Clear, restore, erase and stats of the Store port."""
 
     async def clear(
         self,
@@ -82,6 +82,25 @@ class RedisEnding(RedisScripts):
         if words[0] == "again":
             return result
         return replace(result, already_applied=False, created=True, removed=int(words[1]))
+
+    async def erase(self, memory: MemoryId, *, born_until_ms: int, mode: Mode = "read-write") -> Erased:
+        """See Store."""
+        try:
+            return await self._erase(memory, born_until_ms, mode)
+        except MemoryDamaged:
+            await self._run("heal", memory, [no_limits(mode)])
+            return await self._erase(memory, born_until_ms, mode)
+
+    async def _erase(self, memory: MemoryId, born_until_ms: int, mode: Mode) -> Erased:
+        words, backups = ["backups"], tuple[str, ...]()
+        while words[0] == "backups":
+            # One that another client makes meanwhile is named by the next answer.
+            backups += tuple(words[1:])
+            keys_of = partial(self._keys.with_backups, memory, backups)
+            args = [no_limits(mode), digits(born_until_ms)]
+            reply = await self._run("erase", memory, args, keys_of=lambda _, *sections, of=keys_of: of(*sections))
+            words = reply.decode().split(" ")
+        return replies.erased(memory.resource, words)
 
     async def stats(self, memory: MemoryId, limits: Limits) -> MemoryStats:
         """See Store."""

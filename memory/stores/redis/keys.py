@@ -88,16 +88,19 @@ class RedisKeys:
 
     def backup(self, memory: MemoryId, backup_id: str, *sections: Section) -> KeySet:
         """Returns the keys of a memory, then the list of its backups and the copies of this one."""
+        return self.with_backups(memory, (backup_id,), *sections)
+
+    def with_backups(self, memory: MemoryId, backup_ids: tuple[str, ...], *sections: Section) -> KeySet:
+        """Returns the keys of a memory, then the list of its backups and the copies of these."""
         names = self._names(memory, sections)
         place = names[0].removesuffix(MEMORY_KEYS[0])
-        copied = [name for name in names if name.removeprefix(place) not in _NOT_COPIED]
-        copies = (f"{place}backup:{backup_id}:{name.removeprefix(place)}" for name in copied)
+        copied = [part for name in names if (part := name.removeprefix(place)) not in _NOT_COPIED]
+        copies = (f"{place}backup:{backup_id}:{part}" for backup_id in backup_ids for part in copied)
         return key_set(*names, f"{place}backup:list", *copies)
 
     def backups(self, memory: MemoryId, *sections: Section) -> KeySet:
         """Returns the keys of a memory, then the list of its backups."""
-        names = self._names(memory, sections)
-        return key_set(*names, f"{names[0].removesuffix(MEMORY_KEYS[0])}backup:list")
+        return self.with_backups(memory, (), *sections)
 
     def index(self, project: str, resource: str) -> KeySet:
         """Returns index of the resource, due, owners, names: what changes when a memory is registered or forgotten."""

@@ -10,7 +10,7 @@ from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged, Me
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.redis.arguments import PINNED_MARKS
-from durable_memory.memory.stores.values import ABSENT, ScanPage, StoredEntry, StoredView
+from durable_memory.memory.stores.values import ABSENT, Erased, ScanPage, StoredEntry, StoredView
 from durable_memory.memory.types import (
     LONG_TERM,
     SHORT_TERM,
@@ -202,6 +202,14 @@ def cleared(resource: str, reply: bytes, wanted: str | None) -> ClearResult:
         raise refuse(resource, words, wanted)
     cleared, *backup = words[1:]  # records of earlier releases know of no backups
     return ClearResult(int(cleared), None if backup in ([], ["-"]) else backup[0])
+
+
+def erased(resource: str, words: Sequence[str]) -> Erased:
+    """Reads the answer to erase."""
+    if words[0] != "ok":
+        raise refuse(resource, words)
+    _, version, messages, backups, kept = words
+    return Erased(None if version == "-" else version, int(messages), int(backups), kept == "1")
 
 
 def found(reply: bytes) -> tuple[StoredEntry, ...]:

@@ -43,11 +43,20 @@ async def test_purge_counts_until_yes_is_said(cli: Cli) -> None:
     for key in ("user:al", "user:al:1", "user:alice"):
         await cli("append", "thread", key, "Hello")
     counted = await cli("purge", "thread", "--prefix", "user:al", "-o", "json")
-    assert (counted.code, counted.json()) == (0, {"memories": 2, "messages": 2, "dry_run": True})
+    assert (counted.code, counted.json()) == (0, {"memories": 2, "messages": 2, "dry_run": True, "backups": 0})
     assert "Nothing was removed; --yes removes them." in counted.err
     assert "2 memories, 2 messages" in (await cli("purge", "thread", "--prefix", "user:al", "--yes")).out
     left = (await cli("list", "thread", "-o", "json")).json()
     assert [memory["key"] for memory in left] == ["user:alice"]
+
+
+async def test_purge_names_the_backups_that_go_with_it(cli: Cli) -> None:
+    await cli("append", "thread", "k", "Hello")
+    backup = (await cli("clear", "thread", "k", "--yes", "--backup", "-o", "json")).json()["backup_id"]
+    assert "0 memories, 0 messages, 1 backup" in (await cli("purge", "thread", "--prefix", "k")).out
+    purged = (await cli("purge", "thread", "--prefix", "k", "--yes", "-o", "json")).json()
+    assert purged == {"memories": 0, "messages": 0, "dry_run": False, "backups": 1}
+    assert (await cli("restore", "thread", "k", backup)).code == 1
 
 
 async def test_what_was_declared_once_can_be_listed_and_purged(cli: Cli, folder: Path) -> None:

@@ -99,6 +99,24 @@ async def test_a_purge_removes_what_was_meant_and_nothing_else(client: MemoryCli
     assert (await client.memory("desk", "user:al").read()).version == "absent"
 
 
+async def test_a_purge_erases_backups_too_also_of_what_was_cleared_before(client: MemoryClient) -> None:
+    await fill(client, "desk", "user:1", "user:1:a", "user:2")
+    backups = [
+        (await client.memory("desk", key).clear(confirm=True, backup=True)).backup_id for key in ("user:1", "user:2")
+    ]
+    await fill(client, "desk", "user:1")
+    await client.memory("desk", "user:1:a").clear(confirm=True, backup=True)
+    assert await keys_of(client, "desk") == ["desk/user:1"]  # a listing forgets none that has backups
+    counted = await client.purge("desk", prefix="user:1")
+    assert counted == PurgeResult(memories=1, messages=2, dry_run=True, backups=2)
+    purged = await client.purge("desk", prefix="user:1", dry_run=False, confirm=True)
+    assert purged == PurgeResult(memories=1, messages=2, dry_run=False, backups=2)
+    with pytest.raises(MemoryInvalid, match="backup_id"):
+        await client.memory("desk", "user:1").restore(backups[0] or "")
+    assert (await client.memory("desk", "user:2").restore(backups[1] or "")).messages == 2
+    assert await client.purge("desk", prefix="user:1") == PurgeResult(memories=0, messages=0, dry_run=True)
+
+
 async def test_a_purge_without_a_word_of_confirmation_or_of_what_is_refused(client: MemoryClient) -> None:
     await fill(client, "desk", "a")
     with pytest.raises(MemoryInvalid, match="confirm: purge removes"):

@@ -117,6 +117,16 @@ async def test_expired_memories_leave_the_index_and_their_owners_stay_bound_unti
     assert await by_hand.bindings(owner.id) == ()
 
 
+async def test_a_memory_stays_in_the_index_while_it_has_backups_so_that_a_purge_finds_them(by_hand: Sweeper) -> None:
+    memory = by_hand.rig.memory("brief", "kept")
+    await memory.append(WORDS)
+    await memory.clear(confirm=True, backup=True)
+    await asyncio.sleep(0.01)
+    assert (await by_hand.sweep())["forgotten"] == 0
+    assert (await by_hand.client.purge("brief", dry_run=False, confirm=True)).backups == 1
+    assert await by_hand.listed("brief") == []
+
+
 async def test_a_memory_of_a_resource_that_is_no_longer_declared_stays_as_it_is(by_hand: Sweeper) -> None:
     gone = MemoryId(by_hand.client.project, "undeclared", "key")
     await by_hand.index.register(gone, Owner(by_hand.rig.client.namespace, unique("run"), "a-run"))
