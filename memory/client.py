@@ -248,7 +248,7 @@ class MemoryClient(AllMemories):
         return self._counters.of(self._registry.memory(memory.resource).counting)
 
     def _privacy_of(self, memory: MemoryId) -> Privacy | None:
-        """Returns what its summaries are kept free of, by the same declarations."""
+        """Returns what its summarisers and summaries are kept free of, by the same declarations."""
         return self._registry.memory(memory.resource).privacy
 
     def calling_as(self, caller: Caller) -> MemoryClient:

@@ -10,9 +10,9 @@ import copy
 import logging
 import secrets
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from durable_memory.memory import codec, telemetry
 from durable_memory.memory.clock import Clock
@@ -41,14 +41,24 @@ _GIVE_BACK_SECONDS: Final = 2.0
 _MARK_SHARE: Final = 1 / 4
 """Of a summary's room: if its first line would take more, the brief one stands there."""
 
+_NOTHING_TOLD: Final = "(of kinds not kept)"
+"""The summary of messages whose kinds are not kept any more."""
+
 _log = logging.getLogger(__name__)
+
+
+class _Told(NamedTuple):
+    """What a summariser is told of a batch. covers: how many messages of the conversation the batch stands for."""
+
+    messages: tuple[Message, ...]
+    covers: int
 
 
 class Flush:
     """Flushes memories of one store. Belongs to the event loop of its store.
 
     choose: returns who writes the summaries of a memory. counter_of: returns what counts its tokens. privacy_of:
-    returns what its summaries are kept free of.
+    returns what summarisers are not told, and what summaries are kept free of.
     """
 
     def __init__(
@@ -105,8 +115,9 @@ class Flush:
         """Writes the summary of a batch and stores it as the batch's draft, keeping the lease meanwhile.
 
         Returns None when the draft is stored, `gone` or `stale` when it has become useless. Raises
-        MemorySummaryRejected for an empty or too large summary, and whatever the summariser raises; of one that has a
-        fallback, only what another attempt may mend. last_attempt: there is no other one, so the fallback writes.
+        MemoryRedactionFailed before any summariser is asked, MemorySummaryRejected for an empty or too large summary,
+        and whatever the summariser raises; of one that has a fallback, only what another attempt may mend.
+        last_attempt: there is no other one, so the fallback writes.
         """
         stopped = await while_leased(
             self._store, memory, batch, limits, self._draft(memory, batch, last_attempt=last_attempt)
@@ -192,18 +203,25 @@ class Flush:
                 return page
             entries += page.entries
             cursor = page.cursor
-        messages = [codec.decode(entry) for entry in entries]
-        summary = await self._written(memory, messages, batch.summary_max, last_attempt=last_attempt)
+        told = await self._told(memory, entries)
+        summary = await self._written(memory, told, batch.summary_max, last_attempt=last_attempt)
         return await self._store.draft(memory, batch, summary)
 
-    async def _written(
-        self, memory: MemoryId, messages: list[Message], max_tokens: int, *, last_attempt: bool
-    ) -> Entry:
+    async def _told(self, memory: MemoryId, entries: Sequence[StoredEntry]) -> _Told:
+        """Returns what a summariser is told: not what a privacy policy keeps out that is younger than the messages."""
+        messages = tuple(codec.decode(entry) for entry in entries)
+        covers, privacy = covered(messages), self._privacy_of(memory)
+        if privacy is None:
+            return _Told(messages, covers)
+        screened = await privacy.screen_stored(messages, sum(len(entry.payload) for entry in entries))
+        return _Told(screened.messages, covers)
+
+    async def _written(self, memory: MemoryId, told: _Told, max_tokens: int, *, last_attempt: bool) -> Entry:
         """Returns the summary, counting each attempt by its outcome."""
         chosen, resource = self._choose(memory), memory.resource
         try:
             async with asyncio.timeout(ATTEMPT_SECONDS if chosen.fallback else None):
-                summary = await self._summary(memory, chosen.summarizer, messages, max_tokens)
+                summary = await self._summary(memory, chosen.summarizer, told, max_tokens)
         except Exception as error:
             kind = error.type if isinstance(error, MemoryFault) else type(error).__name__
             telemetry.count_summary(resource, chosen.name, kind)
@@ -213,23 +231,23 @@ class Flush:
             _log.warning(
                 "a model wrote no summary, so the rules write it (%s)", _cause(error), extra={"resource": resource}
             )
-            summary = await self._summary(memory, chosen.fallback, messages, max_tokens)
+            summary = await self._summary(memory, chosen.fallback, told, max_tokens)
             telemetry.count_summary(resource, chosen.name, "fallback")
             return summary
         telemetry.count_summary(resource, chosen.name, "written")
         return summary
 
-    async def _summary(
-        self, memory: MemoryId, summarizer: Summarizer, messages: list[Message], max_tokens: int
-    ) -> Entry:
-        counter, covers = self._counter_of(memory), covered(messages)
+    async def _summary(self, memory: MemoryId, summarizer: Summarizer, told: _Told, max_tokens: int) -> Entry:
+        counter, covers = self._counter_of(memory), told.covers
         brief = await _tokens(counter, summary_message("", covers, brief=False)) > max_tokens * _MARK_SHARE
         room = max_tokens - await _tokens(counter, summary_message("", covers, brief=brief))
         if room < 1:
             raise MemorySummaryRejected(
                 f"a summary may have {max_tokens} tokens here, which its first line alone exceeds; raise summary_tokens"
             )
-        text = checked_summary(await summarize_in_parts(summarizer, SummaryRequest(tuple(messages), room, counter)))
+        text = _NOTHING_TOLD
+        if told.messages:
+            text = checked_summary(await summarize_in_parts(summarizer, SummaryRequest(told.messages, room, counter)))
         message = summary_message(await self._redacted(memory, text), covers, brief=brief)
         count = (await counter.count([message]))[0]
         if count.tokens > max_tokens:

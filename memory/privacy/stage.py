@@ -1,4 +1,4 @@
-"""The stage between what a caller sends and what is counted, digested and stored: redaction, and kinds not kept."""
+"""The stage before what is counted, digested and stored, and before what is summarised: redaction, kinds not kept."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from durable_memory.memory.errors import MemoryInvalid, MemoryRedactionFailed
 from durable_memory.memory.privacy.messages import redact_message, without_kinds
 from durable_memory.memory.privacy.redactor import Redactor, TooSlow
 from durable_memory.memory.privacy.walk import Walk
-from durable_memory.memory.types import Message, Role
+from durable_memory.memory.types import LONG_TERM, Message, Role
 
 INLINE_CHARACTERS: Final = 4_000
 """What is redacted on the event loop: a fraction of a millisecond. A thread would cost more than it saves."""
@@ -48,7 +48,21 @@ class Privacy:
         MemoryInvalid for texts that would take too long.
         """
         kept = without_kinds(messages, self._not_kept) if self._not_kept else tuple(messages)
-        dropped = len(messages) - len(kept)
+        return await self._redacted(kept, len(messages) - len(kept), size)
+
+    async def screen_stored(self, messages: Sequence[Message], size: int) -> Screened:
+        """Returns what may be shown to a summariser of messages that are stored, perhaps since before this policy.
+
+        As `screen`, but summaries stay whatever kinds are not kept: they stand for messages of all kinds.
+        """
+        kept = tuple(
+            one
+            for message in messages
+            for one in ((message,) if message.section == LONG_TERM else without_kinds((message,), self._not_kept))
+        )
+        return await self._redacted(kept, len(messages) - len(kept), size)
+
+    async def _redacted(self, kept: tuple[Message, ...], dropped: int, size: int) -> Screened:
         redactor = self._redactor
         if redactor is None or not kept:
             return Screened(kept, dropped=dropped)
@@ -57,7 +71,7 @@ class Privacy:
             return Screened(self._guarded(_redact_messages, walk, kept), walk.found, dropped)
         # A hop for each slice: a cancelled caller leaves the thread at most one slice of work.
         done: list[Message] = []
-        length = max(1, len(messages) * SLICE_CHARACTERS // size)
+        length = max(1, len(kept) * SLICE_CHARACTERS // size)
         for start in range(0, len(kept), length):
             slice_ = kept[start : start + length]
             done += await asyncio.to_thread(self._guarded, _redact_messages, walk, slice_)

@@ -9,17 +9,18 @@ from typing import Any
 
 import pytest
 
-from durable_memory import MemoryClient, Message
+from durable_memory import MemoryClient, Message, Registry
 from durable_memory.memory.errors import MemoryInvalid, MemoryOversize, MemoryRedactionFailed
 from durable_memory.memory.privacy.redactor import Redacted
 from durable_memory.memory.privacy.stage import Privacy
 from durable_memory.memory.types import ToolCall
-from tests.integration.privacy.conftest import REGISTRY, Repeats
+from tests.integration.privacy.conftest import POLICY, REGISTRY, Repeats
 from tests.integration.privacy.redis_files import Kept, spellings
 from tests.unit.privacy.planted import SECRETS
 
 PLANTED = [(text, secret) for texts in SECRETS.values() for text, secret in texts]
 EMAIL = "ada.lovelace@example.com"
+GROWN_UP: dict[str, Any] = {"max_tokens": 2_000, "scope": "user"}
 
 
 def varied(count: int) -> Iterator[tuple[dict[str, Any], str]]:
@@ -195,3 +196,23 @@ async def test_what_is_imported_is_redacted_and_left_out_like_what_is_appended(
     without_tools = await client.import_messages(lines, resource="no-tools")
     assert (without_tools.messages, without_tools.faults) == (1, 0)
     assert await kept.redis.keys(f"*private/{key}*")
+
+
+async def test_old_messages_come_under_a_new_policy_by_export_purge_and_import(
+    client: MemoryClient, kept: Kept, key: str
+) -> None:
+    without = Registry.from_resources([{"resource": "memory", "id": "grown-up", **GROWN_UP}])
+    policy = {"privacy_policy": {**POLICY, "non_persistable_message_types": ["tool"]}}
+    under_policy = Registry.from_resources([{"resource": "memory", "id": "grown-up", **GROWN_UP, **policy}])
+    client.use(without)
+    await client.memory("grown-up", key).append([f"I am {EMAIL}", CALL, RESULT, Message.assistant("Welcome.")])
+    client.use(under_policy)
+    # A view shows what is stored, as it is stored.
+    assert (await client.memory("grown-up", key).read()).messages[0].text == f"I am {EMAIL}"
+    lines = [line async for line in client.export_messages("grown-up")]
+    await client.purge("grown-up", dry_run=False, confirm=True)
+    result = await client.import_messages(lines)
+    assert (result.messages, result.faults) == (2, 0)
+    view = await client.memory("grown-up", key).read()
+    assert [message.text for message in view.messages] == ["I am [redacted]", "Welcome."]
+    assert EMAIL not in await kept.values()
