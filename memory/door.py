@@ -74,13 +74,17 @@ class Door:
         if not 1 <= len(messages) <= MAX_MESSAGES:
             raise MemoryInvalid(f"messages: {len(messages):,} messages in one call; send 1 to {MAX_MESSAGES:,}")
         dropped, redacted = 0, _NOTHING
+        bodies = None
         if privacy is not None:
-            # Before anything is made of them: what was taken out is in no digest and in no count.
-            screened = await privacy.screen(messages, len(_encoded(map(body_of, messages))))
+            # Before anything is kept of them: what was taken out is in no digest and in no count.
+            sent, bodies = messages, [body_of(message) for message in messages]
+            screened = await privacy.screen(messages, len(_encoded(bodies)))
             messages, dropped, redacted = screened.messages, screened.dropped, screened.found
+            if messages != sent:
+                bodies = None
         if agent is not None:
-            messages = tuple(m if m.agent is not None else replace(m, agent=agent) for m in messages)
-        bodies = [body_of(message) for message in messages]
+            messages, bodies = tuple(m if m.agent is not None else replace(m, agent=agent) for m in messages), None
+        bodies = bodies or [body_of(message) for message in messages]
         # Measured before counting, so that a huge text costs nothing but its encoding.
         encoded = _encoded(bodies)
         digest = hashlib.sha256(encoded).hexdigest()[:32]

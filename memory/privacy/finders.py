@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import re2
 
@@ -40,6 +40,10 @@ _RECOGNISERS: Final = (
     Recogniser("credit_card", r"\b[0-9](?:[ .\-\n]{0,2}[0-9]){13,}\b", cards),
     Recogniser("iban", r"\b[A-Za-z]{2}[0-9]{2}", ibans),
 )
+
+
+Found: TypeAlias = tuple[int, int, str]
+"""Where a secret stands in a text, and its kind."""
 
 
 class PatternRefused(ValueError):
@@ -132,14 +136,15 @@ class Finders:
         self.each = tuple(finders)
         self._sieve = sieve
 
-    def spans(self, text: str, deadline: Deadline) -> Iterator[tuple[int, int, str]]:
-        """Yields what is a secret in `text`, and its kind. Raises TooSlow."""
+    def spans(self, text: str, deadline: Deadline) -> list[Found]:
+        """Returns what is a secret in `text`. Raises TooSlow."""
         finders: Iterable[Finder] = self.each
         if self._sieve is not None:
-            finders = (self.each[index] for index in self._sieve.Match(text) or ())
-        for finder in finders:
-            for start, end in finder.spans(text, deadline):
-                yield start, end, finder.kind
+            matching = self._sieve.Match(text)
+            if not matching:
+                return []
+            finders = (self.each[index] for index in matching)
+        return [(start, end, finder.kind) for finder in finders for start, end in finder.spans(text, deadline)]
 
 
 @lru_cache(maxsize=64)

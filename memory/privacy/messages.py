@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from durable_memory.memory.privacy.walk import Walk
 from durable_memory.memory.types import Message, Role, ToolCall
@@ -23,21 +23,23 @@ def redact_message(message: Message, walk: Walk) -> Message:
         content = walk.text(content)
     elif content is not None:
         content = tuple(walk.object(part, _PART_KEYS) for part in content)
-    redacted = replace(
-        message,
-        content=content,
-        name=_named(message.name, walk),
-        agent=_named(message.agent, walk),
-        tool_calls=tuple(
-            ToolCall(call.id, walk.text(call.name), walk.text(call.arguments)) for call in message.tool_calls
-        ),
-        metadata=walk.object(message.metadata),
-    )
-    return message if redacted == message else redacted
+    redacted: dict[str, Any] = {
+        "content": content,
+        "name": _named(message.name, walk),
+        "agent": _named(message.agent, walk),
+        "tool_calls": tuple(_called(call, walk) for call in message.tool_calls),
+        "metadata": walk.object(message.metadata),
+    }
+    changed = {name: value for name, value in redacted.items() if value != getattr(message, name)}
+    return replace(message, **changed) if changed else message
 
 
 def _named(name: str | None, walk: Walk) -> str | None:
     return None if name is None else walk.text(name)
+
+
+def _called(call: ToolCall, walk: Walk) -> ToolCall:
+    return ToolCall(call.id, walk.text(call.name), walk.text(call.arguments))
 
 
 def without_kinds(messages: Sequence[Message], kinds: Collection[Role]) -> tuple[Message, ...]:

@@ -11,6 +11,7 @@ from durable_memory.memory.privacy.entities import Entity, Span
 from durable_memory.memory.privacy.finders import (
     Deadline,
     Finders,
+    Found,
     as_label,
     finders_of_entities,
     finders_of_patterns,
@@ -48,7 +49,8 @@ class TextRedactor:
         deadline = Deadline(self._max_seconds)
         found: Counter[str] = Counter()
         for _ in range(_ROUNDS):
-            cuts = list(self._cuts(text, self._found(text, label, deadline)))
+            spans = self._found(text, label, deadline)
+            cuts = list(self._cuts(text, spans)) if spans else ()
             if not cuts:
                 return Redacted(text, found)
             found.update(kind for _, _, kind in cuts)
@@ -60,31 +62,35 @@ class TextRedactor:
         deadline = Deadline(self._max_seconds)
         return sorted((start, end) for start, end, _ in self._by(self._patterns, text, deadline, letters=False))
 
-    def _found(self, text: str, label: str, deadline: Deadline) -> Iterator[tuple[int, int, str]]:
-        yield from self._by(self._patterns, text, deadline, letters=False)
-        yield from self._by(self._entities, text, deadline, letters=True)
+    def _found(self, text: str, label: str, deadline: Deadline) -> list[Found]:
+        # Lists, not iterators: most texts hold nothing, and every append waits for this.
+        found = self._by(self._patterns, text, deadline, letters=False)
+        found += self._by(self._entities, text, deadline, letters=True)
         if label and self._labelled is not None:
             before = as_label(label)
-            for start, end, kind in self._by(self._labelled, before + text, deadline, letters=True):
-                if end > len(before):
-                    yield max(0, start - len(before)), end - len(before), kind
+            found += [
+                (max(0, start - len(before)), end - len(before), kind)
+                for start, end, kind in self._by(self._labelled, before + text, deadline, letters=True)
+                if end > len(before)
+            ]
+        return found
 
     @staticmethod
-    def _by(finders: Finders | None, text: str, deadline: Deadline, *, letters: bool) -> Iterator[tuple[int, int, str]]:
+    def _by(finders: Finders | None, text: str, deadline: Deadline, *, letters: bool) -> list[Found]:
         if finders is None:
-            return
-        yield from finders.spans(text, deadline)
+            return []
+        found = finders.spans(text, deadline)
         # On its shadow too; not instead, since what is dropped there may have kept two numbers apart.
         shadow = folded(text, letters=letters)
         if shadow is not None:
-            for start, end, kind in finders.spans(shadow.text, deadline):
-                yield (*shadow.in_original(start, end), kind)
+            found += [
+                (*shadow.in_original(start, end), kind) for start, end, kind in finders.spans(shadow.text, deadline)
+            ]
+        return found
 
-    def _cuts(self, text: str, found: Iterator[tuple[int, int, str]]) -> Iterator[tuple[int, int, str]]:
-        """Yields what to cut out, in order and apart; markers that stand in the text are left."""
+    def _cuts(self, text: str, found: Sequence[Found]) -> Iterator[Found]:
+        """Yields what to cut out of where something was found, in order and apart; markers in the text are left."""
         spans = sorted(found, key=lambda span: (span[0], -span[1]))
-        if not spans:
-            return
         markers = self._markers(text)
         start, end, kind = spans[0]
         for other in spans[1:]:
@@ -103,7 +109,7 @@ class TextRedactor:
             at = text.find(self._marker, markers[-1][1])
         return markers
 
-    def _cut_out(self, text: str, cuts: Sequence[tuple[int, int, str]]) -> str:
+    def _cut_out(self, text: str, cuts: Sequence[Found]) -> str:
         kept: list[str] = []
         position = 0
         for start, end, _ in cuts:
@@ -113,7 +119,7 @@ class TextRedactor:
         return "".join(kept)
 
 
-def _beside(markers: Sequence[Span], start: int, end: int, kind: str) -> Iterator[tuple[int, int, str]]:
+def _beside(markers: Sequence[Span], start: int, end: int, kind: str) -> Iterator[Found]:
     """Yields the parts of a span that are in no marker."""
     for index in range(bisect_right(markers, start, key=_end), len(markers)):
         begins, ends = markers[index]

@@ -90,5 +90,6 @@ class Walk:
         self._seconds_left -= time.thread_time() - before
         if self._seconds_left < 0:
             raise TooSlow("all texts together take the patterns too long")
-        self.found.update(redacted.found)
+        if redacted.found:
+            self.found.update(redacted.found)
         return redacted.text
