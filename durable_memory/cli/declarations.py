@@ -10,10 +10,11 @@ import typer
 from durable_memory.activities.wire_schema import wire_schema
 from durable_memory.cli import declared_tables, tables
 from durable_memory.cli.options import Form, Memories, settings_from
-from durable_memory.cli.output import Output, say, show
+from durable_memory.cli.output import Output, print_text, say, show
 from durable_memory.cli.session import failing_in_words
 from durable_memory.memory.declarations.faults import Fault
 from durable_memory.memory.declarations.json_schema import json_schema
+from durable_memory.memory.declarations.reference_page import reference_page
 from durable_memory.memory.declarations.references import keyless_memories
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import InvalidDeclarations
@@ -79,9 +80,17 @@ def schema(
     wire: Annotated[
         bool, typer.Option("--wire", help="Of the activities that other languages call by name instead.")
     ] = False,
+    reference: Annotated[
+        bool, typer.Option("--reference", help="Every field of the documents in words instead: a Markdown page.")
+    ] = False,
 ) -> None:
-    """Print the JSON Schema of the YAML documents, or of the wire contract."""
-    document = wire_schema() if wire else json_schema()
-    show(
-        output, document, declared_tables.activities_table(document) if wire else declared_tables.schema_table(document)
-    )
+    """Print the JSON Schema of the YAML documents, or of the wire contract; or the reference of all fields."""
+    if reference and wire:
+        raise typer.BadParameter("--reference is of the YAML documents; leave --wire out")
+    if reference:
+        print_text(reference_page())
+    elif wire:
+        document = wire_schema()
+        show(output, document, declared_tables.activities_table(document))
+    else:
+        show(output, json_schema(), declared_tables.fields_table())

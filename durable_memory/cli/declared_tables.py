@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -12,8 +11,10 @@ from durable_memory.cli.output import listing
 from durable_memory.cli.tables import counted
 from durable_memory.memory.declarations.durations import format_duration
 from durable_memory.memory.declarations.faults import Fault
+from durable_memory.memory.declarations.field_docs import field_docs
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.resource import MemoryResource
+from durable_memory.memory.declarations.validation import KINDS
 
 
 def resources_table(registry: Registry) -> Table:
@@ -35,10 +36,13 @@ def faults_table(faults: Sequence[Fault]) -> Table:
     return listing("Faults", ("place", "field", "problem"), rows)
 
 
-def schema_table(schema: Mapping[str, Any]) -> Table:
+def fields_table() -> Table:
     """The fields of the documents."""
-    definitions = schema["$defs"]
-    rows = [row for name in ("MemoryResource", "AgentResource") for row in _fields(definitions[name], definitions)]
+    fields = (field for kind in KINDS for part in field_docs(kind) for field in part.fields if field.values != "fields")
+    rows = (
+        (field.path, f"{field.values}; {'' if field.required else 'default: '}{field.default}\n{field.text}\n")
+        for field in fields
+    )
     return listing("Fields of the YAML documents", ("field", "meaning"), rows)
 
 
@@ -55,19 +59,6 @@ def activities_table(schema: Mapping[str, Any]) -> Table:
     sides = ((name, activity["properties"]) for name, activity in schema["properties"].items())
     rows = ((name, listed(side["request"]), listed(side["answer"])) for name, side in sides)
     return listing("Activities, called by name", ("activity", "request", "answer"), rows)
-
-
-def _fields(definition: Mapping[str, Any], definitions: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, ...]]:
-    for name, field in definition["properties"].items():
-        part = definitions.get(str(field.get("$ref", "")).rpartition("/")[2])
-        if part is not None:
-            yield from _fields(part, definitions, f"{path}{name}.")
-            continue
-        options = [option.get("type", "") for option in field.get("anyOf", [])]
-        values = field.get("enum") or ([field["const"]] if "const" in field else options or [field.get("type", "")])
-        has_default = field.get("default") not in (None, "") and "const" not in field
-        default = f", by default {json.dumps(field['default'])}" if has_default else ""
-        yield f"{path}{name}", f"{' | '.join(map(str, values))}{default}\n{field.get('description', '')}\n"
 
 
 def _declared(resource: MemoryResource) -> str:

@@ -35,9 +35,7 @@ def show(output: Output, data: object, table: Table) -> None:
     if output is Output.JSON:
         print_json(data)
     else:
-        if isinstance(sys.stdout, io.TextIOWrapper):
-            # A terminal that is not Unicode gets \u0000 for what it lacks, and not a traceback.
-            sys.stdout.reconfigure(errors="backslashreplace")
+        _escape_what_is_lacking()
         Console(file=sys.stdout, highlight=False, markup=False, emoji=False).print(table)
 
 
@@ -46,6 +44,18 @@ def print_json(data: object) -> None:
     text = json.dumps(data, ensure_ascii=not _is_unicode(sys.stdout.encoding), indent=2)
     # A name of a file that is no valid text cannot be written as it is.
     sys.stdout.write(f"{clean_text(text)}\n")
+
+
+def print_text(text: str) -> None:
+    """Prints text of our own as it is, which ends with a line break."""
+    _escape_what_is_lacking()
+    sys.stdout.write(text)
+
+
+def _escape_what_is_lacking() -> None:
+    """Gives a terminal that is not Unicode an escape for what it lacks, and not a traceback."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _is_unicode(encoding: str | None) -> bool:

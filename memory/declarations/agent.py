@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from durable_memory.memory.access import Mode
-from durable_memory.memory.declarations.declaration import Count, Declaration, Id, cross_field_error
+from durable_memory.memory.declarations.declaration import Declaration, Id, Tokens, cross_field_error
 from durable_memory.memory.declarations.resource import Template
 from durable_memory.memory.keys.templates import KeyTemplate
 
@@ -27,26 +27,46 @@ def _checked_label(value: str) -> str:
 
 
 class Inject(Declaration):
-    """How a memory stands in the context of a model call."""
+    """How the memory stands in the context of a model call. An `append-only` memory stands there only with it."""
 
-    max_tokens: Count | None = None
-    """Its share of the context at most, in tokens. Default: what the memories with a share leave, divided evenly."""
+    max_tokens: Tokens | None = None
+    """The most that it takes of a context.
 
-    label: Annotated[str, AfterValidator(_checked_label)] | None = None
-    """What the model reads above it; one line. Default: the id of the memory."""
+    Default: what the memories with a share leave, divided evenly.
+    """
+
+    label: (
+        Annotated[
+            str,
+            AfterValidator(_checked_label),
+            Field(title=f"one line of up to {_MAX_LABEL} characters, without brackets"),
+        ]
+        | None
+    ) = None
+    """What the model reads above it.
+
+    Default: the id of the memory.
+    """
 
 
 class DeclaredMemory(Declaration):
-    """A memory that an agent may use, with its own key, mode and share."""
+    """A memory that an agent may use, with its own key, mode and share.
+
+    Only where the document has no `memory`. An id alone stands for `{id: …}`.
+    """
 
     id: Id
-    """The memory resource."""
+    """A memory resource that is declared. It may stand twice, under two keys."""
 
     key: Template | None = None
-    """Makes the key for calls that give none. Default: the memory's default_key_template."""
+    """Makes the key of this memory for calls that give none.
+
+    Default: the memory's `default_key_template`.
+    """
 
     mode: Mode = "read-write"
-    """`read-write`: everything. `append-only`: append and read. `read-only`: read."""
+    """What the agent may do with it: everything, append and read, or read. A protection against mistakes, no boundary
+    between tenants."""
 
     inject: Inject = Inject()
 
@@ -85,25 +105,39 @@ class Use:
 
 
 class AgentResource(Declaration):
-    """An agent. Calls made in its name reach the memories that it declares, and no other."""
+    """An agent. Calls made in its name reach the memories that it declares, and no other.
+
+    There are three ways to declare them, and each document takes one: `memory` with an id; `memory: true` with
+    `memories` and `memory_key`; `memories` alone.
+    """
 
     resource: Literal["agent"] = "agent"
-    """The kind of this document."""
+    """What the document declares."""
 
     id: Id
-    """Names the agent; unique in the project."""
+    """Its name, unique among the agents of the project; it may be that of a memory."""
 
     description: Annotated[str, Field(max_length=1000)] = ""
-    """What the agent does."""
+    """What the agent does; shown by `durable-memory validate`."""
 
     memory: MemoryOrSwitch | None = None
-    """The memory resource that it may use. `true`: those of `memories`, under `memory_key`. `false`: none."""
+    """The one memory that calls in its name may reach; `true` for those of `memories`, all under `memory_key`; `false`
+    for none.
+
+    Default: those of `memories`.
+    """
 
     memories: Annotated[tuple[IdOrMemory, ...], Field(strict=False)] | None = None
-    """With `memory: true` a list of ids. Without `memory` a list of ids or mappings, each with its own key and mode."""
+    """With `memory: true` the ids of its memories. Without `memory` ids or mappings, each with its own key and mode.
+
+    Default: required unless `memory` is an id or `false`.
+    """
 
     memory_key: Template | None = None
-    """Makes the key for calls in its name that give none. Default: the memory's default_key_template."""
+    """Makes the key for calls in its name that give none. Required with `memory: true`, refused with `memories` alone.
+
+    Default: the memory's `default_key_template`.
+    """
 
     @model_validator(mode="after")
     def _check_tier(self) -> Self:

@@ -22,26 +22,34 @@ _TOLERANCE: Final = Fraction(1, 1000)
 MOST_SECTIONS: Final = 16
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII)
 
-UserShare = Annotated[float, Field(gt=0, lt=1)]
+UserShare = Annotated[float, Field(gt=0, lt=1, title="share")]
 
 
 class TokenAllocation(Declaration):
-    """Fixed parts of the token budget by section; their sum is 1. No section uses what another one leaves free."""
+    """Divides the token budget into fixed parts, one for each section. None uses what another one leaves free.
 
-    short_term: Annotated[float, Field(gt=0, le=1)]
+    The shares add up to 1.0 (± 0.001), those of `user_defined` included. They are rounded down to whole tokens, and
+    none may be left without a token.
+
+    Default: one budget for all sections.
+    """
+
+    short_term: Annotated[float, Field(gt=0, le=1, title="share")]
     """The share of the conversation, apart from user-defined sections."""
 
-    long_term: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    """The share of summaries, as many as fit; more than summary_tokens. Only where flushing.type is hybrid_summary."""
+    long_term: Annotated[float, Field(ge=0, lt=1, title="share")] = 0.0
+    """The share of summaries, as many as fit: more tokens than `flushing.summary_tokens`. Required for
+    `hybrid_summary`, refused for `drop`."""
 
-    system: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    """The share of system messages. Without one there can be none."""
+    system: Annotated[float, Field(ge=0, lt=1, title="share")] = 0.0
+    """The share of system messages. Without one there can be none: an append of one is refused."""
 
     user_defined: dict[str, UserShare] = Field(default_factory=dict)
-    """Sections of your own by name, at most 16, in the order in which a view shows them: `bookings: 0.05`.
+    """Sections of your own, at most 16, each with its share, in the order in which a view shows them:
+    `{bookings: 0.05}`. A name has 1 to 64 of `a-z 0-9 _ -`, no sign first. Only messages that name the section stand
+    there.
 
-    Messages stand there that are appended with `section: bookings`. A section that is dropped from here loses nothing:
-    its messages count as short_term.
+    Default: none.
     """
 
     def by_section(self) -> dict[Section, Fraction]:

@@ -16,7 +16,12 @@ CROSS_FIELD: Final = "cross_field"
 
 
 class Declaration(BaseModel):
-    """Base of all parts of a document: unknown fields, wrong types and later changes are errors."""
+    """Base of all parts of a document: unknown fields, wrong types and later changes are errors.
+
+    The docstrings of its fields and of itself are the reference for users, docs/yaml-reference.md: what a field does,
+    one pitfall if there is one, rules with other fields, and as the last paragraph `Default: …` where the value in code
+    does not say it. Types, ranges and units come from the annotations.
+    """
 
     model_config = ConfigDict(
         extra="forbid", strict=True, frozen=True, hide_input_in_errors=True, use_attribute_docstrings=True
@@ -42,12 +47,19 @@ def checked_id(value: str) -> str:
 Id = Annotated[
     str,
     AfterValidator(checked_id),
-    WithJsonSchema({"type": "string", "pattern": ID_PATTERN}),
+    WithJsonSchema({"type": "string", "title": "id", "pattern": ID_PATTERN}),
 ]
 """A field that holds an id."""
 
-Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
-"""A field that holds a limit in tokens or messages."""
+# A title is what the reference says of the values: the unit of a number, or what a text stands for.
+Tokens = Annotated[int, Field(ge=1, le=1_000_000_000, title="tokens")]
+"""A field that holds a number of tokens."""
+
+Messages = Annotated[int, Field(ge=1, le=1_000_000_000, title="messages")]
+"""A field that holds a number of messages."""
+
+Groups = Annotated[int, Field(ge=0, le=100_000, title="groups")]
+"""A field that holds a number of groups: a message, or an assistant's tool calls with all their results."""
 
 
 def cross_field_error(problems: Sequence[tuple[str, str]]) -> PydanticCustomError:

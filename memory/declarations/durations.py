@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
-from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
+from pydantic import BeforeValidator, GetCoreSchemaHandler, GetJsonSchemaHandler, PlainSerializer, WithJsonSchema
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
 
 _FORM: Final = re.compile(r"([0-9]{1,15})(ms|s|m|h|d)", re.ASCII)
 _UNITS: Final = {
@@ -70,6 +73,30 @@ Duration = Annotated[
     timedelta,
     BeforeValidator(parse_duration),
     PlainSerializer(format_duration, return_type=str, when_used="json"),
-    WithJsonSchema({"type": "string", "pattern": "^[0-9]+(ms|s|m|h|d)$", "examples": ["30s", "24h"]}),
+    WithJsonSchema(
+        {"type": "string", "title": "duration", "pattern": "^[0-9]+(ms|s|m|h|d)$", "examples": ["30s", "24h"]}
+    ),
 ]
 """A field that holds a duration."""
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """The bounds of a field that holds a duration, both included: `Annotated[Duration, Within("1s", "1h")]`."""
+
+    shortest: str
+    longest: str
+
+    def checked(self, value: timedelta) -> timedelta:
+        """Returns `value`. Raises ValueError if it is out of bounds."""
+        if not parse_duration(self.shortest) <= value <= parse_duration(self.longest):
+            raise ValueError(f"must be from {self.shortest} to {self.longest}")
+        return value
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """See pydantic: the value is checked after it was read."""
+        return core_schema.no_info_after_validator_function(self.checked, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """See pydantic: JSON Schema cannot compare durations, so the bounds stand in the title."""
+        return {**handler(schema), "title": f"duration from {self.shortest} to {self.longest}"}

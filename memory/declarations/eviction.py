@@ -32,21 +32,26 @@ def _checked_keyword(value: str) -> str:
     return value
 
 
-Keyword = Annotated[str, AfterValidator(_checked_keyword)]
+Keyword = Annotated[
+    str, AfterValidator(_checked_keyword), Field(title=f"text of up to {MAX_KEYWORD_LENGTH} characters")
+]
 
 
 class EvictionPolicy(Declaration):
     """Which group goes next, at an append that would break the budget and at a flush."""
 
     type: PolicyName = "fifo"
-    """`fifo`: the oldest. `lru`: the one that was least recently appended to or touched.
-
-    `lfu`: the one that was touched least often. `priority`: the one with the lowest priority. `token_aware_lru`: as
-    lru; at a flush the one whose tokens times the time since its last use are the most.
-    """
+    """Which group goes first: the oldest (`fifo`); the one whose last message or access is longest ago (`lru`); the one
+    with the fewest accesses, its append the first of them (`lfu`); the one of the lowest priority (`priority`); at a
+    flush the one of the most tokens times time since its last message or access, at an append as `lru`
+    (`token_aware_lru`). Of equals the oldest. A plain read of the view is no access."""
 
     priority_keywords: Annotated[tuple[Keyword, ...], Field(strict=False, max_length=100)] = ()
-    """Words that raise a message whose text has one of them to high priority; for the policy `priority`."""
+    """Words and phrases that raise a message with one of them to high priority; only for the policy `priority`. They
+    are looked for at the append, so a new one changes nothing that is stored.
+
+    Default: none.
+    """
 
 
 def policy_of(resource: MemoryResource) -> PolicyName:

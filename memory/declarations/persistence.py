@@ -5,42 +5,35 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from durable_memory.memory.declarations.declaration import Declaration
-from durable_memory.memory.declarations.durations import Duration
+from durable_memory.memory.declarations.durations import Duration, Within
 from durable_memory.memory.limits import BreakerLimits
 
 Problem = tuple[str, str]
 _BREAKER: Final = "persistence.circuit_breaker"
 
 
-def _checked_timeout(value: timedelta) -> timedelta:
-    if not timedelta(milliseconds=10) <= value <= timedelta(minutes=1):
-        raise ValueError("must be from 10ms to 1m")
-    return value
-
-
-def _checked_reset(value: timedelta) -> timedelta:
-    if not timedelta(milliseconds=100) <= value <= timedelta(hours=1):
-        raise ValueError("must be from 100ms to 1h")
-    return value
-
-
 class CircuitBreaker(Declaration):
-    """Fails calls at once while Redis does not answer, instead of letting each wait for it."""
+    """While Redis does not answer, fails calls at once instead of letting each wait for it; only for `redis`.
+
+    It counts for all memories of its resource in one process. While it is open, calls fail with `MemoryUnavailable`,
+    which says when the next try is.
+    """
 
     enabled: bool = False
-    """Whether there is one; without it, a call tries for about ten seconds."""
+    """Whether there is one; required beside other fields. Without it, a call tries for about ten seconds."""
 
-    timeout: Annotated[Duration, AfterValidator(_checked_timeout)] = timedelta(milliseconds=150)
-    """What one call of the store may take; 10ms to 1m. Longer is a failure."""
+    timeout: Annotated[Duration, Within("10ms", "1m")] = timedelta(milliseconds=150)
+    """What one call of the store may take; longer is a failure. Let the longest ones pass, such as a read of a large
+    view: what is given up may have been written, and is safe to repeat with its operation id, as activities do."""
 
-    max_failures: Annotated[int, Field(ge=1, le=1000)] = 4
-    """Failures in a row that open it. Refusals, such as a message that is too large, are none."""
+    max_failures: Annotated[int, Field(ge=1, le=1000, title="failures")] = 4
+    """How many calls in a row without an answer open it. A refusal, such as `MemoryOversize`, is an answer."""
 
-    reset_timeout: Annotated[Duration, AfterValidator(_checked_reset)] = timedelta(seconds=20)
-    """How long it stays open before one call tries again; 100ms to 1h."""
+    reset_timeout: Annotated[Duration, Within("100ms", "1h")] = timedelta(seconds=20)
+    """How long it stays open before one call tries again, whose answer closes it."""
 
     def limits(self) -> BreakerLimits | None:
         """Returns its numbers, or None where it is off."""
@@ -53,13 +46,17 @@ class Persistence(Declaration):
     """Where the memory is kept, and for how long."""
 
     type: Literal["redis", "in_memory"] = "redis"
-    """`in_memory` lives in one process and ends with it: for tests."""
+    """Where it stands. `in_memory` lives in one process and ends with it: for tests, and refused by a worker."""
 
     ttl: Duration | None = None
-    """Lifetime of the whole memory since the last write; null means for ever. Default: by scope."""
+    """Lifetime of the whole memory since its last write, renewed once a twentieth of it has passed; `null` is for ever.
+    Backups are no part of it: each stays for seven days, and only a purge erases it before.
+
+    Default: by scope.
+    """
 
     refresh_on_read: bool = False
-    """Whether a read of the view prolongs the lifetime as a write does, of all that belongs to the memory together."""
+    """`true`: a read of the view prolongs the lifetime as a write does. Needs one that ends; reads then write."""
 
     circuit_breaker: CircuitBreaker = CircuitBreaker()
 

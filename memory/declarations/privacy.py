@@ -40,7 +40,11 @@ def _checked_marker(value: str) -> str:
     return value
 
 
-Pattern = Annotated[str, Field(min_length=1, max_length=_MAX_PATTERN_LENGTH), AfterValidator(_checked_pattern)]
+Pattern = Annotated[
+    str,
+    Field(min_length=1, max_length=_MAX_PATTERN_LENGTH, title="regular expression of RE2"),
+    AfterValidator(_checked_pattern),
+]
 """A field that holds a regular expression of RE2."""
 
 
@@ -48,18 +52,29 @@ class PrivacyPolicy(Declaration):
     """What is taken out of messages before they are counted and stored, and which messages are not kept at all."""
 
     redact_patterns: Annotated[list[Pattern], Field(max_length=_MAX_PATTERNS)] = Field(default=[])
-    """Regular expressions of RE2; what they match is replaced."""
+    """Regular expressions; what they match is replaced. RE2 has no look-around and no back-references. Quote them with
+    `'…'`: inside `"…"` YAML reads the backslashes itself.
+
+    Default: none.
+    """
 
     redact_entities: list[Entity] = Field(default=[])
-    """What is recognised and replaced: email, phone, credit_card, iban, us_ssn, ip_address, api_key."""
+    """What is recognised by its form and replaced. What has none, such as a name, is missed.
+
+    Default: none.
+    """
 
     non_persistable_message_types: list[Role] = Field(default=[])
-    """Roles whose messages are not stored. Without results of tools there are no calls either."""
+    """Roles whose messages are not stored; never all four. `tool` leaves out the calls as well, and `assistant` needs
+    `tool` beside it.
+
+    Default: none.
+    """
 
     default_redaction_string: Annotated[
         str, Field(min_length=1, max_length=_MAX_MARKER_LENGTH), AfterValidator(_checked_marker)
     ] = "[redacted]"
-    """What stands where something was taken out."""
+    """What stands where something was taken out; needs `redact_patterns` or `redact_entities`."""
 
 
 def privacy_problems(policy: PrivacyPolicy) -> list[Problem]:

@@ -32,9 +32,13 @@ def _checked_endpoint(value: str) -> str:
 
 
 Variable = Annotated[
-    str, AfterValidator(_checked_variable), WithJsonSchema({"type": "string", "pattern": _VARIABLE_PATTERN})
+    str,
+    AfterValidator(_checked_variable),
+    WithJsonSchema({"type": "string", "title": "name of an environment variable", "pattern": _VARIABLE_PATTERN}),
 ]
 """A field that names an environment variable."""
 
-Endpoint = Annotated[str, AfterValidator(_checked_endpoint), WithJsonSchema({"type": "string", "format": "uri"})]
+Endpoint = Annotated[
+    str, AfterValidator(_checked_endpoint), WithJsonSchema({"type": "string", "title": "URL", "format": "uri"})
+]
 """A field that holds the base URL of a service."""

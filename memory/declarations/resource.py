@@ -15,8 +15,8 @@ from pydantic import AfterValidator, Field, PrivateAttr, WithJsonSchema, model_v
 
 from durable_memory.memory.declarations.allocation import TokenAllocation
 from durable_memory.memory.declarations.budget import compute_limits, problems_between_fields, token_budget
-from durable_memory.memory.declarations.declaration import Count, Declaration, Id, cross_field_error
-from durable_memory.memory.declarations.durations import Duration
+from durable_memory.memory.declarations.declaration import Declaration, Groups, Id, Messages, Tokens, cross_field_error
+from durable_memory.memory.declarations.durations import Duration, Within
 from durable_memory.memory.declarations.eviction import EvictionPolicy, policy_of
 from durable_memory.memory.declarations.persistence import Persistence, persistence_problems
 from durable_memory.memory.declarations.privacy import PrivacyPolicy, build_privacy, privacy_problems
@@ -61,60 +61,65 @@ def _checked_version(value: str) -> str:
     return value
 
 
-def _checked_lease(value: timedelta) -> timedelta:
-    if not timedelta(seconds=1) <= value <= timedelta(hours=1):
-        raise ValueError("must be from 1s to 1h")
-    return value
-
-
 def _checked_template(value: str) -> str:
     KeyTemplate.parse(value)
     return value
 
 
 Version = Annotated[
-    str, AfterValidator(_checked_version), WithJsonSchema({"type": "string", "pattern": _VERSION_PATTERN})
+    str,
+    AfterValidator(_checked_version),
+    WithJsonSchema({"type": "string", "title": "version such as 1.2.0", "pattern": _VERSION_PATTERN}),
 ]
 Template = Annotated[
     str,
     AfterValidator(_checked_template),
-    WithJsonSchema({"type": "string", "minLength": 1, "maxLength": MAX_TEMPLATE_LENGTH}),
+    WithJsonSchema({"type": "string", "title": "key template", "minLength": 1, "maxLength": MAX_TEMPLATE_LENGTH}),
 ]
 """A field that holds a key template."""
 
 
 class Flushing(Declaration):
-    """What becomes of groups that leave the live view, and when the background flush works."""
+    """What becomes of groups that leave the live view, and when the background flush works.
+
+    The threshold and the target are shares of what messages may fill: of the budget less the room for summaries
+    (`summary_tokens`, and one message of `max_messages`), or of each section's part where `token_allocation` divides
+    it.
+    """
 
     type: FlushingType = "hybrid_summary"
-    """`hybrid_summary`: they wait in the overflow and become a summary. `drop`: they are removed and counted.
+    """What leaves the view waits in the overflow and becomes a summary (`hybrid_summary`), or is removed and counted
+    (`drop`). `simple_fifo` and the names of the other policies are short for `drop` with that policy; another
+    `eviction_policy.type` beside them is an error."""
 
-    `simple_fifo`, `lru`, `lfu`, `priority` and `token_aware_lru` are short for `drop` with that policy.
+    summarize_threshold: Annotated[float, Field(gt=0, le=1, title="share")] = 0.8
+    """The fill at which the background flush starts. Close to 1, appends evict before it has done its work."""
+
+    target_ratio: Annotated[float, Field(ge=0, lt=1, title="share")] = 0.5
+    """The fill that a flush goes down to; less than `summarize_threshold`. The closer they are, the more often flushes
+    run."""
+
+    summary_tokens: Tokens | None = None
+    """Room that is kept free for summaries, so messages have that much less; with `token_allocation` the most that one
+    summary may have, less than the part of `long_term`. At least 16, also where it is a default. Only for
+    `hybrid_summary`.
+
+    Default: a tenth of the token budget, at most half of the part of `long_term`; 350 without a token budget.
     """
 
-    summarize_threshold: Annotated[float, Field(gt=0, le=1)] = 0.8
-    """Fill at which the background flush starts, as a share of what messages may fill."""
+    summarize_oldest_percent: Annotated[float, Field(ge=0, le=1, title="share")] = 0
+    """The part of the conversation's messages that a flush takes at least, in the policy's order, also where fewer
+    would reach the target. A share for all its name: 0.4 is 40 %."""
 
-    target_ratio: Annotated[float, Field(ge=0, lt=1)] = 0.5
-    """Fill that a flush goes down to; less than summarize_threshold."""
+    keep_first: Groups = 0
+    """Groups at the start of the conversation (of `short_term`) that a flush leaves alone. An append that finds no room
+    may evict them all the same; pin what must stay."""
 
-    summary_tokens: Count | None = None
-    """Room kept free for summaries, in tokens; the size of one where long_term has a share.
-
-    Default: a tenth of max_tokens and at most half of long_term's share, or 350 without a token budget.
-    """
-
-    summarize_oldest_percent: Annotated[float, Field(ge=0, le=1)] = 0
-    """Share of the conversation's messages, 0 to 1, that a flush takes at least, also where fewer reach the target."""
-
-    keep_first: Annotated[int, Field(ge=0, le=100_000)] = 0
-    """Groups at the start of the conversation (of short_term) that a flush leaves alone."""
-
-    keep_last: Annotated[int, Field(ge=0, le=100_000)] = 2
-    """Groups at the end of the conversation (of short_term) that a flush leaves alone."""
+    keep_last: Groups = 2
+    """Groups at the end of the conversation (of `short_term`) that a flush leaves alone. Together with `keep_first`
+    fewer than fit beside the summary, at one message and one token each."""
 
     summarizer: SummarizerChoice = SummarizerChoice()
-    """Who writes the summaries."""
 
     @property
     def strategy(self) -> Literal["hybrid_summary", "drop"]:
@@ -123,70 +128,92 @@ class Flushing(Declaration):
 
 
 class Overflow(Declaration):
-    """The capacity for what was evicted and waits for its summary. When it is full, appends are refused for now."""
+    """How much may wait for its summary after it was evicted; only for `hybrid_summary`.
 
-    max_tokens: Count | None = None
-    """In tokens, at least twice the memory's max_tokens. Default: four times."""
+    When it is full, appends are refused for now (`MemoryBackpressure`), and Temporal repeats them until a flush has
+    made room.
+    """
 
-    max_messages: Count | None = None
-    """In messages, for a memory without max_tokens; at least twice its max_messages. Default: four times."""
+    max_tokens: Tokens | None = None
+    """Most tokens that may wait, of a memory with a token budget; at least twice that budget.
+
+    Default: four times the token budget.
+    """
+
+    max_messages: Messages | None = None
+    """Most messages that may wait, of a memory without a token budget; at least twice its `max_messages`.
+
+    Default: four times `max_messages`.
+    """
 
 
 class Locking(Declaration):
-    """The lease of a flush."""
+    """The lease that keeps two flushes of one memory apart. Appends and clears need none."""
 
-    flush_ttl: Annotated[Duration, AfterValidator(_checked_lease)] = timedelta(seconds=30)
-    """Lifetime of the lease, renewed at a third of it; 1s to 1h."""
+    flush_ttl: Annotated[Duration, Within("1s", "1h")] = timedelta(seconds=30)
+    """How long the lease lives if it is not renewed, which it is at a third of that. After a crash, the next flush
+    waits for what is left of it."""
 
 
 class MemoryResource(Declaration):
-    """A memory resource: one declaration, any number of memories (one for each key)."""
+    """A memory resource: one declaration, any number of memories, one for each key.
 
-    resource: Literal["memory"] = "memory"
-    """The kind of this document."""
-
-    id: Id
-    """Names the resource; unique in the project."""
-
-    description: Annotated[str, Field(max_length=1000)] = ""
-    """What the memory is for, shown by `durable-memory list`."""
-
-    version: Version | None = None
-    """The version of this declaration, shown by `durable-memory list`."""
-
-    type: MemoryType = "token_based"
-    """The fill that the flush watches: `token_based` tokens, `message_count_based` messages, `buffer` the larger one.
-
-    Every limit that is given is hard, whatever the type.
+    The *token budget* is the smaller of `max_tokens` and the share of the model's window that `max_context_ratio` is.
     """
 
-    max_tokens: Count | None = None
-    """Tokens of the live view at most, summaries included."""
+    resource: Literal["memory"] = "memory"
+    """What the document declares."""
 
-    max_messages: Count | None = None
-    """Messages of the live view at most, summaries included."""
+    id: Id
+    """Its name, unique among the memories of the project. Every key in the store holds it: under another id, the same
+    declaration finds nothing."""
 
-    max_context_ratio: Annotated[float, Field(gt=0, le=1)] | None = None
-    """Share of the model's context window that the live view may fill at most; needs token_provider.
+    description: Annotated[str, Field(max_length=1000)] = ""
+    """What the memory is for; shown by `durable-memory list`."""
 
-    Beside max_tokens the smaller limit holds.
+    version: Version | None = None
+    """The version of this declaration; shown by `durable-memory list`, and nothing else.
+
+    Default: none.
+    """
+
+    type: MemoryType = "token_based"
+    """The fill that the flush watches: tokens (`token_based`, needs a token budget), messages (`message_count_based`,
+    needs `max_messages`), or the larger of both (`buffer`, needs one of them). Every limit that is given is hard,
+    whatever the type."""
+
+    max_tokens: Tokens | None = None
+    """Most tokens of the live view, summaries included; no more than the window of `token_provider`'s model. Your own
+    prompt and the model's answer need room beside it.
+
+    Default: no limit.
+    """
+
+    max_messages: Messages | None = None
+    """Most messages of the live view, summaries included; at least 2 for `hybrid_summary`, since one is the summary.
+
+    Default: no limit.
+    """
+
+    max_context_ratio: Annotated[float, Field(gt=0, le=1, title="share")] | None = None
+    """The share of the model's context window that the live view may fill; needs `token_provider`. Beside `max_tokens`
+    the smaller limit holds. A model with another window changes the budget.
+
+    Default: no limit.
     """
 
     token_provider: TokenProvider | None = None
-    """The model that reads this memory, whose tokens are counted. Default: as the process counts, see the settings."""
-
     token_allocation: TokenAllocation | None = None
-    """Divides the token budget between the sections. Left out: all of them share one budget."""
-
     eviction_policy: EvictionPolicy = EvictionPolicy()
     flushing: Flushing = Flushing()
 
     oversize: Literal["reject", "truncate"] = "reject"
-    """What happens to a message or group that can never fit: the append is refused with both numbers, or its text is
-    cut to what fits and marked; tool calls are never cut."""
+    """What happens to a message or group that can never fit: the append is refused with both numbers (`reject`), or its
+    text is cut to what fits and marked (`truncate`). Tool calls are never cut."""
 
     open_group_ttl: Duration = timedelta(hours=1)
-    """How long tool calls may wait for their results, untouched, before the group counts as abandoned."""
+    """How long tool calls may wait for their results, untouched, before their group counts as abandoned. Views leave
+    the group out meanwhile."""
 
     overflow: Overflow = Overflow()
     persistence: Persistence = Persistence()
@@ -194,16 +221,26 @@ class MemoryResource(Declaration):
     locking: Locking = Locking()
 
     scope: Scope = "session"
-    """How long the memory lives; decides the defaults of persistence.ttl and on_workflow_end."""
+    """How long a memory lives: decides what `persistence.ttl` and `on_workflow_end` are by default, and what the latter
+    may be; see the scopes below."""
 
     agents_only: bool = False
-    """`true`: only declared agents use it; calls that name no agent are refused."""
+    """`true`: calls that name no declared agent are refused, from workflows, activities and the command line alike.
+    What an operator does to all memories (list, purge, export, import) names none and is let through."""
 
     default_key_template: Template | None = None
-    """Makes the key for callers that send `input` and no key, unless their agent has a memory_key."""
+    """Makes the key for callers that send `input` and no key, where their agent has no template for this memory. One
+    that cannot be rendered is an error, never another key.
+
+    Default: none; such callers have to give a key.
+    """
 
     on_workflow_end: OnWorkflowEnd | None = None
-    """What happens when the last workflow that used the memory has ended. Default, and what is allowed: by scope."""
+    """What happens when the last workflow that used a memory has ended: nothing (`keep`), a flush down to what is never
+    flushed (`flush`), or the end of the memory, without a backup (`clear`).
+
+    Default: by scope.
+    """
 
     _limits: Limits = PrivateAttr()
     _counting: Counting | None = PrivateAttr()

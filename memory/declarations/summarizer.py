@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
-from durable_memory.memory.declarations.declaration import Count, Declaration
-from durable_memory.memory.declarations.durations import Duration
+from durable_memory.memory.declarations.declaration import Declaration, Tokens
+from durable_memory.memory.declarations.durations import Duration, Within
 from durable_memory.memory.declarations.provider_access import Endpoint, Variable
 from durable_memory.memory.tokens.models import find_model
 
@@ -24,7 +24,6 @@ DEFAULT_INPUT_TOKENS: Final = 16_000
 DEFAULT_TIMEOUT: Final = timedelta(minutes=2)
 _MODEL_PATTERN: Final = r"^(openai|anthropic):[!-~]{1,200}$"
 _MODEL: Final = re.compile(_MODEL_PATTERN.strip("^$"), re.ASCII)
-_LONGEST_TIMEOUT: Final = timedelta(minutes=5)
 _SMALLEST_INPUT: Final = 256
 _MAX_PROMPT: Final = 8_000
 
@@ -37,47 +36,63 @@ def _checked_model(value: str) -> str:
     return value
 
 
-def _checked_timeout(value: timedelta) -> timedelta:
-    if not timedelta(seconds=1) <= value <= _LONGEST_TIMEOUT:
-        raise ValueError("must be from 1s to 5m")
-    return value
-
-
 class SummarizerChoice(Declaration):
-    """Who turns what a flush takes out into a summary."""
+    """Who turns what a flush takes out into a summary; only for `hybrid_summary`.
+
+    All fields but `type` are for `type: llm`. A summariser that the program names goes before what is declared here.
+    """
 
     type: Literal["rule_based", "llm"] = "rule_based"
-    """`rule_based`: sentences of the conversation, free and offline. `llm`: a language model writes."""
+    """Who writes: an extract of the conversation, free and offline (`rule_based`), or a language model (`llm`), which
+    needs the extra `llm` and a key on the worker."""
 
     model: Annotated[
         str | None,
         AfterValidator(lambda value: value if value is None else _checked_model(value)),
-        WithJsonSchema({"type": "string", "pattern": _MODEL_PATTERN}),
+        WithJsonSchema(
+            {"type": "string", "title": "`openai:<model>` or `anthropic:<model>`", "pattern": _MODEL_PATTERN}
+        ),
     ] = None
-    """`openai:<model>` or `anthropic:<model>`; required where type is llm."""
+    """Which model writes. `openai:` also stands for any service with OpenAI's API, named in `endpoint`.
+
+    Default: required where `type` is `llm`.
+    """
 
     prompt: Annotated[str | None, Field(min_length=1, max_length=_MAX_PROMPT)] = None
-    """What a summary is to say, in place of our own words. That the conversation is data, and how long the summary may
-    be, is always added."""
+    """What a summary is to say. That the conversation is data, and how long the summary may be, is always added.
+
+    Default: words of our own.
+    """
 
     endpoint: Endpoint | None = None
-    """Where the model is served, if not by its provider: the base URL of an API like OpenAI's or Anthropic's."""
+    """Where the model is served, if not by its provider: the base URL of a service with OpenAI's or Anthropic's API.
+
+    Default: the provider's.
+    """
 
     api_key_env: Variable | None = None
-    """Names the environment variable that holds the key. Default: the provider's own; none where endpoint is given."""
+    """The variable that holds the key; never the key itself. With `endpoint` and without this, no key is sent.
 
-    max_input_tokens: Annotated[int, Field(ge=_SMALLEST_INPUT, le=10_000_000)] = DEFAULT_INPUT_TOKENS
-    """Tokens of the conversation in one request at most; more is summarised in parts, and then their summaries."""
+    Default: `OPENAI_API_KEY` or `ANTHROPIC_API_KEY`; none with `endpoint`.
+    """
 
-    timeout: Annotated[Duration, AfterValidator(_checked_timeout)] = DEFAULT_TIMEOUT
-    """How long one request may take, 1s to 5m."""
+    max_input_tokens: Annotated[int, Field(ge=_SMALLEST_INPUT, le=10_000_000, title="tokens")] = DEFAULT_INPUT_TOKENS
+    """Most tokens of the conversation in one request; more is summarised in parts. At most three quarters of the
+    model's window, where the model is known."""
+
+    timeout: Annotated[Duration, Within("1s", "5m")] = DEFAULT_TIMEOUT
+    """How long one request may take."""
 
     fallback: Literal["rule_based", "none"] = "rule_based"
-    """What happens when all attempts failed. `none`: the messages wait; once the overflow is full, appends are held
+    """Who writes when all attempts failed. `none`: the messages wait, and once the overflow is full appends are held
     back."""
 
-    daily_token_budget: Count | None = None
-    """Tokens, of requests and answers together, that this resource may spend in a day (UTC). Default: no limit."""
+    daily_token_budget: Tokens | None = None
+    """Most tokens that this resource may spend in a day (UTC), over all processes, requests and answers together; at
+    least `max_input_tokens`. When it is spent, `fallback` decides.
+
+    Default: no limit.
+    """
 
     @property
     def uses_model(self) -> bool:

@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from durable_memory.memory.declarations.declaration import Count, Declaration
+from durable_memory.memory.declarations.declaration import Declaration, Tokens
 from durable_memory.memory.declarations.provider_access import Endpoint, Variable
 from durable_memory.memory.tokens.counting import DEFAULT_ENCODING, Counting
 from durable_memory.memory.tokens.endpoint import COUNTING_PROVIDERS
@@ -20,35 +20,55 @@ _ANY_ENCODING: Final = ("openai", "other")
 class TokenProviderSettings(Declaration):
     """What the table of models does not say, or says otherwise."""
 
-    context_window: Count | None = None
-    """The model's context window in tokens, input and output together. Default: as in the table of models."""
+    context_window: Tokens | None = None
+    """The model's context window, input and output together. Required for a model that the table does not have.
+
+    Default: by the table of models.
+    """
 
     encoding: EncodingName | None = None
-    """The published encoding of a model that is not in the table; it is then counted exactly."""
+    """Counts a model exactly that the table does not have, as a deployment with a name of its own; of `openai` and
+    `other`.
 
-    estimate_factor: Annotated[float, Field(ge=0.5, le=4)] | None = None
-    """By how much the model's tokens exceed those of o200k_base, where they are estimated. Default: by the table."""
+    Default: by the table of models.
+    """
+
+    estimate_factor: Annotated[float, Field(ge=0.5, le=4, title="factor")] | None = None
+    """How many tokens the model has for one of `o200k_base`, where they are estimated by it. Too small a factor lets
+    views outgrow the model's window.
+
+    Default: by the table of models.
+    """
 
 
 class TokenProvider(Declaration):
-    """The model that reads this memory: how its tokens are counted, and how large its context window is."""
+    """The model that reads this memory: how its tokens are counted, and how large its context window is.
+
+    Default: tokens are counted as `DURABLE_MEMORY_ENCODING` says, and `max_context_ratio` cannot be used.
+    """
 
     provider: Provider
-    """Who makes the model. `other`: any model, of which settings.context_window has to be given."""
+    """Who makes the model."""
 
     model: Annotated[str, Field(min_length=1, max_length=200)]
-    """The model's name, as its provider spells it; a date or `-latest` after it makes no difference."""
+    """Its name, as its provider spells it; a date or `-latest` after it makes no difference."""
 
     fallback: Literal["tiktoken", "bytes"] = "tiktoken"
-    """How tokens are estimated where no published tokenizer counts them: `tiktoken` takes those of o200k_base times
-    a factor, `bytes` a third of the bytes, without loading a tokenizer."""
+    """How tokens are estimated where no published tokenizer counts them: those of `o200k_base` times a factor
+    (`tiktoken`), or a third of the bytes, without loading a tokenizer and often half as much again (`bytes`)."""
 
     api_key_env: Variable | None = None
-    """Names the environment variable with the key for the provider's counting endpoint, which then corrects the
-    estimates now and then: of anthropic and google."""
+    """The variable that holds the key for the provider's counting endpoint, which then corrects the estimates; of
+    `anthropic` and `google`. Never the key itself.
+
+    Default: none; the endpoint is not asked.
+    """
 
     endpoint: Endpoint | None = None
-    """The base URL of that endpoint if it is not the provider's own; without api_key_env it is asked without a key."""
+    """Base URL of that counting endpoint, as of a gateway. Without `api_key_env` it is asked without a key.
+
+    Default: the provider's.
+    """
 
     settings: TokenProviderSettings = TokenProviderSettings()
 

@@ -8,6 +8,7 @@ import pytest
 
 from durable_memory.activities.wire_schema import wire_schema
 from durable_memory.memory.declarations.json_schema import json_schema
+from durable_memory.memory.declarations.reference_page import reference_page
 from tests.integration.cli.programs import DECLARATIONS, run_program
 
 WRONG = "resource: memory\nid: Wrong!\nmax_tokens: many\n---\nresource: agent\nid: a\nmemory: nowhere\n"
@@ -106,7 +107,14 @@ async def test_schema_prints_the_json_schema_for_editors_or_its_fields(folder: P
     assert (await run_program("schema", cwd=folder)).json() == json_schema()
     table = (await run_program("schema", "--output", "table", cwd=folder)).out
     assert "flushing.summarize_threshold" in table
-    assert "number, by default 0.8" in table
+    assert "share, above 0 to 1; default: 0.8" in table
+
+
+async def test_schema_prints_the_reference_of_this_version(folder: Path) -> None:
+    assert (await run_program("schema", "--reference", cwd=folder)).out == reference_page()
+    both = await run_program("schema", "--reference", "--wire", cwd=folder)
+    assert both.code == 2
+    assert "leave --wire out" in both.err
 
 
 async def test_schema_of_the_wire_is_for_callers_in_other_languages(folder: Path) -> None:

@@ -53,6 +53,12 @@ def test_null_is_allowed_only_where_it_means_never() -> None:
     assert nullable == ["Persistence.ttl"]
 
 
+def test_defaults_are_what_a_document_may_hold() -> None:
+    lease = PARTS["Locking"]["properties"]["flush_ttl"]
+    assert lease["default"] == "30s"
+    assert re.search(lease["pattern"], lease["default"])
+
+
 def test_patterns_agree_with_what_the_models_accept() -> None:
     assert PARTS["MemoryResource"]["properties"]["id"]["pattern"] == ID_PATTERN
     duration = PARTS["MemoryResource"]["properties"]["open_group_ttl"]["pattern"]
