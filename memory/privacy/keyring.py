@@ -1,6 +1,6 @@
 """The keys under which payloads are encrypted: AES-256-GCM, the first key writes, all of them read.
 
-The package that encrypts is optional, and imported when a keyring is made.
+The packages that encrypt and write base64 are optional, and imported when a keyring is made.
 """
 
 from __future__ import annotations
@@ -8,12 +8,13 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-import hmac
 import re
 import secrets
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Self
+
+from durable_memory.memory.privacy.sealed_payload import parts_of, sealed_payload
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -39,20 +40,27 @@ class Keyring:
     def __init__(self, keys: Mapping[str, bytes]) -> None:
         """keys: of 32 bytes each by their ids, at least one; the first one writes.
 
-        Raises ValueError where the package that encrypts is missing.
+        Raises ValueError where a package is missing.
         """
         try:
-            from cryptography.exceptions import InvalidTag  # noqa: PLC0415 - of an optional package
+            import pybase64  # noqa: PLC0415 - of an optional package; base64 itself takes longer than to decrypt
+            from cryptography.exceptions import InvalidTag  # noqa: PLC0415 - the same
             from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415 - the same
-        except ImportError:
+            from cryptography.hazmat.primitives.hashes import SHA256  # noqa: PLC0415 - the same
+            from cryptography.hazmat.primitives.hmac import HMAC  # noqa: PLC0415 - the same
+        except ImportError as error:
             raise ValueError(
-                "needs the package cryptography, which is not installed: pip install 'durable-memory[privacy]'"
+                f"needs the package {(error.name or '').partition('.')[0]}, which is not installed: "
+                "pip install 'durable-memory[privacy]'"
             ) from None
+        self._to_base64 = pybase64.b64encode_as_string
+        self._from_base64 = pybase64.b64decode
         self._invalid: type[Exception] = InvalidTag
         self._ciphers: Mapping[str, AESGCM] = MappingProxyType({name: AESGCM(key) for name, key in keys.items()})
         self._writes = next(iter(keys))
         # Of the oldest key, so that a retry finds the same digest while a new key comes before it.
-        self._digests = hashlib.sha256(b"durable-memory digest\0" + list(keys.values())[-1]).digest()
+        of_digests = hashlib.sha256(b"durable-memory digest\0" + list(keys.values())[-1]).digest()
+        self._digests = HMAC(of_digests, SHA256())
 
     def __repr__(self) -> str:
         return f"Keyring({', '.join(self._ciphers)})"
@@ -98,6 +106,22 @@ class Keyring:
         except (self._invalid, ValueError):
             raise NotOpened(key_id) from None
 
+    def seal_text(self, plain: str, bound_to: bytes) -> str:
+        """Returns the payload of an encrypted text, see sealed_payload."""
+        key_id, sealed = self.seal(plain.encode(), bound_to)
+        return sealed_payload(key_id, self._to_base64(sealed))
+
+    def open_text(self, payload: str, bound_to: bytes) -> str:
+        """Returns the text that was sealed. Raises UnknownKey, NotOpened."""
+        key_id, encoded = parts_of(payload)
+        try:
+            sealed = self._from_base64(encoded, validate=True)
+        except ValueError:
+            raise NotOpened(key_id) from None
+        return self.open(key_id, sealed, bound_to).decode()
+
     def digest(self, digest: str) -> str:
         """Returns a digest that can be compared, and not guessed at without a key."""
-        return hmac.new(self._digests, digest.encode(), hashlib.sha256).hexdigest()[:_DIGEST_CHARACTERS]
+        keyed = self._digests.copy()
+        keyed.update(digest.encode())
+        return keyed.finalize().hex()[:_DIGEST_CHARACTERS]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from durable_memory.memory.access import Mode
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.privacy.keyring import Keyring, NotOpened, UnknownKey
-from durable_memory.memory.privacy.sealed_payload import is_sealed, missing_key, not_opened, read_sealed, write_sealed
+from durable_memory.memory.privacy.sealed_payload import is_sealed, missing_key, not_opened
 from durable_memory.memory.stores.port import Backend, Store
 from durable_memory.memory.stores.values import (
     Batch,
@@ -179,14 +180,13 @@ class SealedStore:
 
     def _keyed(self, operation: Operation) -> Operation:
         """A plain digest of a short text can be guessed at."""
-        return replace(operation, digest=self._keyring.digest(operation.digest)) if operation.digest else operation
+        if not operation.digest:
+            return operation
+        return Operation(operation.id, operation.deadline_ms, self._keyring.digest(operation.digest))
 
     def _seal_all(self, memory: MemoryId, entries: Sequence[Entry]) -> list[Entry]:
         aad = _bound_to(memory)
-        return [replace(entry, payload=self._seal(aad, entry.payload)) for entry in entries]
-
-    def _seal(self, aad: bytes, payload: str) -> str:
-        return write_sealed(*self._keyring.seal(payload.encode(), aad))
+        return [replace(entry, payload=self._keyring.seal_text(entry.payload, aad)) for entry in entries]
 
     def _open_all(self, memory: MemoryId, entries: Sequence[StoredEntry]) -> tuple[StoredEntry, ...]:
         aad = _bound_to(memory)
@@ -196,12 +196,14 @@ class SealedStore:
         if not is_sealed(entry.payload):
             return entry
         try:
-            return entry._replace(payload=self._keyring.open(*read_sealed(entry.payload), aad).decode())
+            payload = self._keyring.open_text(entry.payload, aad)
         except UnknownKey:
             raise missing_key(entry.id, entry.payload) from None
         except NotOpened:
             raise not_opened(entry.id, entry.payload) from None
+        return StoredEntry(entry.id, payload, entry.section, entry.tokens, entry.pinned)
 
 
+@lru_cache(maxsize=1024)
 def _bound_to(memory: MemoryId) -> bytes:
     return b"durable-memory message\0" + json.dumps([memory.project, memory.resource, memory.key]).encode()

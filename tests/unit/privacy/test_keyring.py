@@ -33,6 +33,18 @@ def test_what_was_changed_or_is_bound_to_something_else_does_not_open() -> None:
         Keyring.parse(OTHER).open(key_id, sealed, b"here")
 
 
+def test_what_was_stored_before_still_opens() -> None:
+    stored = "enc:1:k1:0siSstNEBqCcS+gfDd0fVgYHrHzdk43N933QW64wrxDcGD6GmsrnfX+RUBwpAu5EprEZQ1Zc7DvjX/ERTA0uS1iBvz5GBY4="
+    keyring = Keyring.parse(OLD)
+    assert keyring.open_text(stored, b"here") == '{"role":"user","content":"grüße, 你好"}'
+    assert keyring.digest("0123") == "de85ab5acec1bfeebf80bf38d6390200"
+    for changed in (stored[:-4], stored[:-1], stored.replace("+", "-"), stored + "\n", "enc:1:k1:", "enc:1:k1"):
+        with pytest.raises(NotOpened):
+            keyring.open_text(changed, b"here")
+    with pytest.raises(UnknownKey):
+        keyring.open_text(stored.replace("k1", "k2"), b"here")
+
+
 def test_the_same_words_never_look_the_same() -> None:
     keyring = Keyring.parse(OLD)
     assert len({keyring.seal(b"yes", b"here")[1] for _ in range(100)}) == 100
@@ -49,7 +61,10 @@ def test_keys_are_in_no_text_of_it() -> None:
     assert repr(keyring) == "Keyring(k2, k1)"
 
 
-def test_without_its_package_keys_are_refused_by_the_name_of_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "cryptography.exceptions", None)
-    with pytest.raises(ValueError, match=r"needs the package cryptography, .* 'durable-memory\[privacy\]'"):
+@pytest.mark.parametrize(("module", "package"), [("cryptography.exceptions", "cryptography"), ("pybase64", "pybase64")])
+def test_without_its_packages_keys_are_refused_by_the_name_of_the_extra(
+    module: str, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ValueError, match=rf"needs the package {package}, .* 'durable-memory\[privacy\]'"):
         Keyring.parse(OLD)
