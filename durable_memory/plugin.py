@@ -22,9 +22,9 @@ from durable_memory.activities.execute import PUBLIC_ACTIVITIES
 from durable_memory.activities.waker import TemporalWaker
 from durable_memory.janitor_schedule import ensure_janitor
 from durable_memory.memory.client import MemoryClient
+from durable_memory.memory.declarations.model_access import check_models
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import MemoryInvalid
-from durable_memory.memory.flushing.choice import check_models
 from durable_memory.memory.flushing.named import NamedSummarizer
 from durable_memory.memory.flushing.summarizer import Summarizer
 from durable_memory.memory.settings import Settings
@@ -214,7 +214,7 @@ class MemoryPlugin(SimplePlugin):
     def _check_models(self, registry: Registry) -> None:
         """Refuses models that this process is to ask and cannot."""
         if self._summarizer is None and (self._companion or len(self._served)):
-            check_models(registry.memories())
+            check_models(registry)
 
     async def _connect(self, client: Client) -> MemoryClient:
         self._check_models(self._registry)

@@ -14,11 +14,11 @@ from durable_memory.cli.output import Output, print_text, say, show
 from durable_memory.cli.session import failing_in_words
 from durable_memory.memory.declarations.faults import Fault
 from durable_memory.memory.declarations.json_schema import json_schema
+from durable_memory.memory.declarations.model_access import missing_extra
+from durable_memory.memory.declarations.notes import notes_on
 from durable_memory.memory.declarations.reference_page import reference_page
-from durable_memory.memory.declarations.references import keyless_memories
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import InvalidDeclarations
-from durable_memory.memory.flushing.choice import missing_extra
 from durable_memory.memory.types.answers import to_json
 
 
@@ -38,14 +38,19 @@ def validate(
     """Check declarations, without any server.
 
     Every fault is listed with its file and line; also a model that cannot be asked, since the extra llm is not
-    installed here. Exit code 1 if there is one. A note names an agent's memory whose key only its callers can give.
+    installed here. Exit code 1 if there is one. Notes name what is valid and may yet surprise: the key of a model that
+    is not set here, an agent's memory whose key only its callers can give.
     """
     faults: tuple[Fault, ...] = ()
+    notes: list[Fault] = []
     valid = Registry(())
     with failing_in_words():
         settings = settings_from(memories=[*(folders or ()), *(memories or ())])
         try:
-            valid = Registry.load(settings.memories, check=missing_extra)
+            # A summariser of the program's own writes for all resources: then their models are not asked.
+            models_write = settings.summarizer is None
+            valid = Registry.load(settings.memories, check=missing_extra if models_write else None)
+            notes = notes_on(valid, models_write=models_write)
         except InvalidDeclarations as invalid:
             faults = invalid.faults
     data = {
@@ -56,20 +61,15 @@ def validate(
         },
         "agents": [agent.id for agent in valid.agents()],
         "faults": to_json(faults),
+        "notes": to_json(tuple(notes)),
     }
     if faults:
         show(output, data, declared_tables.faults_table(faults))
         say(f"Error: the declarations have {tables.counted(len(faults), 'fault')}.")
         raise typer.Exit(1)
     show(output, data, declared_tables.valid_table(valid))
-    declared = {each.id: each for each in valid.memories()}
-    for agent in valid.agents():
-        for keyless in keyless_memories(agent, declared):
-            # No fault: an agent whose calls all give their keys is complete without.
-            say(
-                f"Note: nothing makes the key of memory {keyless!r} for agent {agent.id!r}: calls on it have to give "
-                "the key, and the agent has no context and records no turn in all of its memories."
-            )
+    for note in notes:
+        say(f"Note: {note}.")
 
 
 def schema(

@@ -23,10 +23,10 @@ from temporalio.worker import Worker, WorkerDeploymentConfig
 
 from durable_memory.dev import DevPlaces, dev_servers
 from durable_memory.exit import leave
+from durable_memory.memory.declarations.model_access import cannot_summarize, missing_counting_key
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.watching import Watch
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
-from durable_memory.memory.flushing.choice import check_models, missing_extra
 from durable_memory.memory.flushing.named import NamedSummarizer
 from durable_memory.memory.settings import Settings
 from durable_memory.memory.stores.port import Backend
@@ -92,9 +92,9 @@ async def _until_signal(work: Coroutine[Any, Any, None]) -> None:
 async def _work(settings: Settings, *, dev: DevPlaces | None) -> None:
     deployment = deployment_of(os.environ)
     # A summariser of the program's own writes for all resources: then their models are not asked.
-    watch = Watch(settings.memories, check=missing_extra if settings.summarizer is None else None)
-    if settings.summarizer is None:
-        check_models(watch.registry.memories())
+    watch = Watch(settings.memories, check=cannot_summarize if settings.summarizer is None else None)
+    for note in watch.registry.faults(missing_counting_key):
+        _log.warning("%s", note)
     metrics = install_metrics()
     async with AsyncExitStack() as stack:
         stack.enter_context(exporting_spans(os.environ))

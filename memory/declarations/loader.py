@@ -69,7 +69,7 @@ class Source:
 
 def load_folders(
     folders: Iterable[Path | str], environment: Mapping[str, str] | None = None, check: Check | None = None
-) -> tuple[Resource, ...]:
+) -> tuple[Source, ...]:
     """Returns what the `*.yaml` and `*.yml` files of these folders declare, in the order of their names.
 
     Args:
@@ -91,7 +91,7 @@ def load_folders(
     return _checked(sources, faults)
 
 
-def check_declared(resources: Iterable[Resource | Mapping[str, Any]]) -> tuple[Resource, ...]:
+def check_declared(resources: Iterable[Resource | Mapping[str, Any]]) -> tuple[Source, ...]:
     """Returns declarations made in code, models or mappings, after the same checks as those of files.
 
     Raises:
@@ -114,13 +114,13 @@ def check_declared(resources: Iterable[Resource | Mapping[str, Any]]) -> tuple[R
     return _checked(sources, faults)
 
 
-def _checked(sources: Sequence[Source], faults: list[Fault]) -> tuple[Resource, ...]:
-    """Returns the declarations of `sources`, after the checks between documents."""
+def _checked(sources: Sequence[Source], faults: list[Fault]) -> tuple[Source, ...]:
+    """Returns `sources`, each of which has its declaration, after the checks between documents."""
     faults += _duplicates(sources)
     faults += _wrong_references(sources)
     if faults:
         raise InvalidDeclarations(sorted(set(faults)))
-    return tuple(source.declaration for source in sources if source.declaration is not None)
+    return tuple(sources)
 
 
 def declaration_files(folders: Iterable[Path | str], faults: list[Fault]) -> list[Path]:

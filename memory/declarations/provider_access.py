@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeGuard
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, WithJsonSchema
@@ -12,8 +12,13 @@ _VARIABLE_PATTERN: Final = "^[A-Za-z_][A-Za-z0-9_]{0,99}$"
 _VARIABLE: Final = re.compile(_VARIABLE_PATTERN.strip("^$"), re.ASCII)
 
 
+def is_variable(value: object) -> TypeGuard[str]:
+    """Tells whether `value` can be the name of an environment variable, and so may be repeated in an error."""
+    return isinstance(value, str) and _VARIABLE.fullmatch(value) is not None
+
+
 def _checked_variable(value: str) -> str:
-    if _VARIABLE.fullmatch(value) is None:
+    if not is_variable(value):
         raise ValueError("must be the name of an environment variable, such as OPENAI_API_KEY, and never a key itself")
     return value
 

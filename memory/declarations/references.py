@@ -55,8 +55,3 @@ def repeated_memories(agent: AgentResource, memories: Mapping[str, MemoryResourc
         if first != index:
             problem = f"names memory {use.resource!r} under the key of memories.{first}; give it a key of its own"
             yield ("memories", str(index)), problem
-
-
-def keyless_memories(agent: AgentResource, memories: Mapping[str, MemoryResource]) -> list[str]:
-    """Returns the memories of an agent whose key no template makes: calls on them give it, one on all cannot."""
-    return [use.resource for use in agent.uses if use.key is None and memories[use.resource].key_template is None]

@@ -8,7 +8,8 @@ from types import MappingProxyType
 from typing import Any, Final, Self
 
 from durable_memory.memory.declarations.agent import AgentResource
-from durable_memory.memory.declarations.loader import Check, check_declared, load_folders
+from durable_memory.memory.declarations.faults import Fault
+from durable_memory.memory.declarations.loader import Check, Source, check_declared, load_folders
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.declarations.validation import Resource
 from durable_memory.memory.errors import MemoryUnknownResource
@@ -21,17 +22,18 @@ _MAX_ID: Final = 100
 class Registry:
     """Declared memory resources and agents by their ids. Safe to share between threads and loops."""
 
-    __slots__ = ("_agents", "_memories")
+    __slots__ = ("_agents", "_memories", "_sources")
 
-    def __init__(self, declarations: Iterable[Resource]) -> None:
+    def __init__(self, sources: Iterable[Source]) -> None:
         """Takes declarations that were checked against each other: see `load` and `from_resources`."""
+        self._sources = tuple(sources)
         memories: dict[str, MemoryResource] = {}
         agents: dict[str, AgentResource] = {}
-        for declaration in declarations:
-            if isinstance(declaration, MemoryResource):
-                memories[declaration.id] = declaration
-            else:
-                agents[declaration.id] = declaration
+        for source in self._sources:
+            if isinstance(source.declaration, MemoryResource):
+                memories[source.declaration.id] = source.declaration
+            elif source.declaration is not None:
+                agents[source.declaration.id] = source.declaration
         self._memories: Mapping[str, MemoryResource] = MappingProxyType(memories)
         self._agents: Mapping[str, AgentResource] = MappingProxyType(agents)
 
@@ -86,6 +88,10 @@ class Registry:
     def agents(self) -> tuple[AgentResource, ...]:
         """Returns all agents, in the order in which they were declared."""
         return tuple(self._agents.values())
+
+    def faults(self, check: Check) -> list[Fault]:
+        """Returns what `check` finds in the documents, each with its place."""
+        return [source.fault(*found) for source in self._sources for found in check(source.data)]
 
 
 def _unknown(kind: str, wanted: str, known: Mapping[str, object]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeGuard
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
@@ -28,8 +28,13 @@ _SMALLEST_INPUT: Final = 256
 _MAX_PROMPT: Final = 8_000
 
 
+def is_model(value: object) -> TypeGuard[str]:
+    """Tells whether `value` names a model with its provider."""
+    return isinstance(value, str) and _MODEL.fullmatch(value) is not None
+
+
 def _checked_model(value: str) -> str:
-    if _MODEL.fullmatch(value) is None:
+    if not is_model(value):
         raise ValueError(
             "must be openai:<model> or anthropic:<model>; any service with OpenAI's API is openai:<model> with endpoint"
         )

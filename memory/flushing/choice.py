@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
-from durable_memory.memory.declarations.faults import Location
+from durable_memory.memory.declarations.model_access import cannot_summarize
 from durable_memory.memory.declarations.resource import MemoryResource
-from durable_memory.memory.declarations.summarizer import SummarizerChoice, provider_of
+from durable_memory.memory.declarations.summarizer import SummarizerChoice
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.flushing.llm.budget import DailyBudget
 from durable_memory.memory.flushing.llm.model import Model
@@ -49,13 +48,11 @@ class Summarizers:
         spending: Mapping[str, Spending],
         *,
         project: str,
-        environment: Mapping[str, str] = os.environ,
     ) -> None:
-        """spending: by persistence type. environment: where keys stand."""
+        """spending: by persistence type."""
         self._own = None if own is None else Chosen(own, "own")
         self._spending = spending
         self._project = project
-        self._environment = environment
         self._models: dict[_Place, LlmSummarizer] = {}
 
     def of(self, resource: MemoryResource) -> Chosen:
@@ -86,8 +83,9 @@ class Summarizers:
 
     def _make(self, resource: MemoryResource) -> LlmSummarizer:
         choice = resource.flushing.summarizer
-        check_models([resource], self._environment)
-        key = self._environment.get(choice.key_variable or "") or None
+        for location, problem in cannot_summarize(resource.model_dump()):
+            raise MemoryInvalid(f"{'.'.join(location)}: {problem}")
+        key = os.environ.get(choice.key_variable or "") or None
 
         def open_model() -> Model:
             # The library is imported only where a model is declared.
@@ -105,45 +103,3 @@ class Summarizers:
             if budget is None
             else DailyBudget(self._spending[resource.persistence.type], self._project, resource.id, budget),
         )
-
-
-def check_models(resources: Iterable[MemoryResource], environment: Mapping[str, str] = os.environ) -> None:
-    """Raises MemoryInvalid, in one sentence, if a declared model cannot be used in this process.
-
-    For processes that run flushes, at their start: the extra `llm` or the variable with the key may be missing.
-    """
-    for resource in resources:
-        choice = resource.flushing.summarizer
-        if choice.uses_model and _lacks_extra(choice.provider):
-            raise MemoryInvalid(f"{resource.id}: flushing.summarizer: {_NO_EXTRA}")
-        if choice.uses_model and choice.key_variable and not environment.get(choice.key_variable):
-            raise MemoryInvalid(
-                f"{resource.id}: flushing.summarizer needs the key of {choice.model}: the environment variable "
-                f"{choice.key_variable} is not set"
-            )
-
-
-def missing_extra(document: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
-    """Yields what is wrong if a document declares a language model and this environment cannot ask it.
-
-    document: as written; whatever else is wrong with it does not hide this.
-    """
-    flushing = document.get("flushing")
-    written = flushing.get("summarizer") if isinstance(flushing, Mapping) else None
-    if (
-        isinstance(written, Mapping)
-        and written.get("type") == "llm"
-        and _lacks_extra(provider_of(written.get("model")))
-    ):
-        yield ("flushing", "summarizer"), _NO_EXTRA
-
-
-_NO_EXTRA: Final = "type llm needs the extra llm: pip install 'durable-memory[llm]'"
-
-
-def _lacks_extra(provider: str) -> bool:
-    return not all(map(_installed, ("pydantic_ai", provider)))
-
-
-def _installed(module: str) -> bool:
-    return importlib.util.find_spec(module) is not None

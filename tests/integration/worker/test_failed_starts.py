@@ -61,6 +61,23 @@ async def test_every_fault_of_the_declarations_is_listed(start_worker: StartWork
         ]
 
 
+async def test_a_key_of_a_model_that_is_not_set_stands_beside_all_other_faults(
+    start_worker: StartWorker, folder: Path
+) -> None:
+    (folder / "memories" / "wrong.yaml").write_text(
+        "resource: memory\nid: desk\nmax_tokens: 5x\nflushing:\n  summarizer:\n    type: llm\n"
+        "    model: openai:gpt-4o\n    api_key_env: NO_SUCH_KEY\n"
+    )
+    async with start_worker() as worker:
+        assert await worker.end() == 1
+        _, first, second = worker.log_text().splitlines()
+        assert first == "  memories/wrong.yaml:3: max_tokens: must be a whole number"
+        assert second == (
+            "  memories/wrong.yaml:8: flushing.summarizer.api_key_env: memory 'desk' needs the key of openai:gpt-4o: "
+            "the environment variable NO_SUCH_KEY is not set"
+        )
+
+
 async def test_a_memory_that_would_end_with_the_process(start_worker: StartWorker, folder: Path) -> None:
     declared = "resource: memory\nid: local\nmax_tokens: 1000\npersistence: {type: in_memory}\n"
     (folder / "memories" / "local.yaml").write_text(declared)

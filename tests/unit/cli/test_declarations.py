@@ -37,6 +37,7 @@ async def test_valid_declarations_are_named(folder: Path) -> None:
             "trip": {"max_tokens": 1000, "max_messages": None},
         },
         "faults": [],
+        "notes": [],
     }
     shown = (await run_program("validate", cwd=folder)).out
     assert "A conversation that is summarised" in shown
@@ -63,9 +64,10 @@ async def test_an_agents_memory_whose_key_only_callers_give_is_noted(tmp_path: P
     (tmp_path / "memories").mkdir()
     declared = tmp_path / "memories" / "declared.yaml"
     declared.write_text(memory)
-    ended = await run_program("validate", cwd=tmp_path)
+    ended = await run_program("validate", "-o", "json", cwd=tmp_path)
     assert ended.code == 0
-    assert "Note: nothing makes the key of memory 'desk' for agent 'booking'" in ended.err
+    assert "Note: memories/declared.yaml:7: memory: nothing makes the key of memory 'desk' for" in ended.err
+    assert [(note["line"], note["path"]) for note in ended.json()["notes"]] == [(7, "memory")]
     declared.write_text(memory + 'memory_key: "desk:{{ input.user }}"\n')
     assert (await run_program("validate", cwd=tmp_path)).err == ""
 
@@ -152,6 +154,35 @@ async def test_a_model_that_cannot_be_asked_here_is_a_fault(folder: Path) -> Non
         ("wrong/wrong.yaml", 13, "memory"),
     ]
     assert "pip install 'durable-memory[llm]'" in faults["wrong/wrong.yaml", 5, "flushing.summarizer"]
+
+
+LLM = 'resource: memory\nid: desk\nmax_tokens: 4000\nflushing:\n  summarizer: {type: llm, model: "openai:gpt-4o"}\n'
+
+
+async def test_a_key_that_is_not_set_here_is_noted_with_its_place(tmp_path: Path) -> None:
+    asked = "token_provider:\n  provider: google\n  model: gemini-2.5-pro\n  api_key_env: NO_SUCH_KEY\n"
+    (tmp_path / "desk.yaml").write_text(LLM + asked)
+    ended = await run_program("validate", ".", "-o", "json", cwd=tmp_path, OPENAI_API_KEY="")
+    assert ended.code == 0
+    noted = [(note["file"], note["line"], note["path"]) for note in ended.json()["notes"]]
+    assert noted == [
+        ("desk.yaml", 9, "token_provider.api_key_env"),
+        ("desk.yaml", 5, "flushing.summarizer.model"),
+    ]
+    counting, writing = ended.err.splitlines()
+    assert "NO_SUCH_KEY is not set, so nothing corrects the estimates of the tokens of memory 'desk'" in counting
+    assert "memory 'desk' needs the key of openai:gpt-4o: the environment variable OPENAI_API_KEY is not set" in writing
+    assert (await run_program("validate", ".", cwd=tmp_path, OPENAI_API_KEY="x", NO_SUCH_KEY="x")).err == ""
+
+
+async def test_models_that_a_summariser_of_ones_own_replaces_need_neither_extra_nor_key(tmp_path: Path) -> None:
+    (tmp_path / "memories").mkdir()
+    (tmp_path / "memories" / "desk.yaml").write_text(LLM)
+    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['pydantic_ai'] = None\n")
+    given = {"PYTHONPATH": str(tmp_path), "OPENAI_API_KEY": ""}
+    assert (await run_program("validate", cwd=tmp_path, **given)).code == 1
+    ended = await run_program("validate", cwd=tmp_path, **given, DURABLE_MEMORY_SUMMARIZER="summaries:make")
+    assert (ended.code, ended.err) == (0, "")
 
 
 async def test_the_limit_that_holds_is_shown_where_a_model_decides_it(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from durable_memory.memory.declarations.agent import AgentResource
 from durable_memory.memory.declarations.loader import load_folders
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.resource import MemoryResource
@@ -16,9 +15,9 @@ from durable_memory.memory.errors import InvalidDeclarations
 
 def load(folder: Path, text: str, environment: Mapping[str, str]) -> MemoryResource:
     (folder / "a.yaml").write_text(f"resource: memory\nid: desk\n{text}", "utf-8")
-    (resource,) = load_folders([folder], environment)
-    assert not isinstance(resource, AgentResource)
-    return resource
+    (source,) = load_folders([folder], environment)
+    assert isinstance(source.declaration, MemoryResource)
+    return source.declaration
 
 
 def problem(folder: Path, text: str, environment: Mapping[str, str]) -> str:

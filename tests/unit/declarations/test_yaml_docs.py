@@ -39,14 +39,15 @@ def test_the_wrong_file_gives_the_faults_that_are_shown(tmp_path: Path) -> None:
 def test_the_block_with_all_fields_has_all_fields(tmp_path: Path) -> None:
     (text,) = [text for kind, text in BLOCKS if kind == "yaml" and "circuit_breaker" in text]
     (tmp_path / "page.yaml").write_text(text, "utf-8")
-    (resource,) = load_folders([tmp_path], {})
-    assert resource.model_fields_set == set(MemoryResource.model_fields)
+    (source,) = load_folders([tmp_path], {})
+    assert source.declaration is not None
+    assert source.declaration.model_fields_set == set(MemoryResource.model_fields)
 
 
 def test_the_blocks_with_agents_have_all_fields(tmp_path: Path) -> None:
     used: set[str] = set()
     for index, text in enumerate(text for kind, text in BLOCKS if kind == "yaml" and "resource: agent" in text):
         (tmp_path / f"{index}.yaml").write_text(text, "utf-8")
-        for agent in load_folders([tmp_path / f"{index}.yaml"], {}):
+        for agent in (source.declaration for source in load_folders([tmp_path / f"{index}.yaml"], {})):
             used |= agent.model_fields_set if isinstance(agent, AgentResource) else set()
     assert used == set(AgentResource.model_fields)
