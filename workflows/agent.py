@@ -11,7 +11,7 @@ from durable_memory.activities import wire
 from durable_memory.memory.types import AgentContext, AgentRef, AgentTurn, MessageInput, clean_json
 from durable_memory.memory.types.answers import agent_turn_from_json
 from durable_memory.workflows.calling import Calls, checked, wire_messages
-from durable_memory.workflows.use import mark_used
+from durable_memory.workflows.use import Handle
 
 
 class Agent:
@@ -32,11 +32,12 @@ class Agent:
         variables = None if input is None else cast("dict[str, Any]", checked(clean_json, input, "input"))
         self._ref = AgentRef(id, variables)
         self._calls = Calls(task_queue, activity_config or workflow.ActivityConfig())
-        mark_used()
+        self._handle = Handle(f"agent {id}")
 
     @property
     def ref(self) -> AgentRef:
         """A small reference to pass to an activity, which opens it with `current_memory_client().agent(ref)`."""
+        self._handle.used()
         return self._ref
 
     async def context(self, *, max_tokens: int | None = None) -> AgentContext:
@@ -45,7 +46,7 @@ class Agent:
         The context becomes part of the workflow's history: compose it in the activity that calls the model where you
         can.
         """
-        request = wire.ContextRequest(self._ref.id, self._ref.input, max_tokens)
+        request = wire.ContextRequest(self.ref.id, self._ref.input, max_tokens)
         return AgentContext.from_dict(await self._calls.call(wire.CONTEXT, request))
 
     async def record_turn(
@@ -55,5 +56,5 @@ class Agent:
 
         The call returns when all of them hold the turn.
         """
-        request = wire.RecordAgentTurnRequest(self._ref.id, wire_messages(messages), self._ref.input, operation_id)
+        request = wire.RecordAgentTurnRequest(self.ref.id, wire_messages(messages), self._ref.input, operation_id)
         return agent_turn_from_json(await self._calls.call(wire.RECORD_AGENT_TURN, request))

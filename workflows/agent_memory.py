@@ -25,7 +25,7 @@ from durable_memory.memory.types import (
 )
 from durable_memory.memory.types.answers import from_json, health_from_json, stats_from_json, turn_from_json
 from durable_memory.workflows.calling import FLUSH, Calls, call_here, checked, wire_ids, wire_messages
-from durable_memory.workflows.use import mark_used
+from durable_memory.workflows.use import Handle
 
 
 class AgentMemory:
@@ -54,11 +54,12 @@ class AgentMemory:
         variables = None if input is None else cast("dict[str, Any]", checked(clean_json, input, "input"))
         self._ref = MemoryRef(resource, key=key, input=variables, agent=agent)
         self._calls = Calls(task_queue, activity_config or workflow.ActivityConfig())
-        mark_used()
+        self._handle = Handle(f"memory {resource}")
 
     @property
     def ref(self) -> MemoryRef:
         """A small reference to pass to an activity, which opens it with `current_memory_client().memory(ref)`."""
+        self._handle.used()
         return self._ref
 
     async def append(
@@ -196,4 +197,5 @@ class AgentMemory:
         return health_from_json(await self._calls.call(wire.HEALTH, request))
 
     def _memory(self) -> wire.MemoryField:
+        self._handle.used()
         return wire.MemoryField(self._ref.resource, self._ref.key, self._ref.input, self._ref.agent)

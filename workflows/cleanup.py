@@ -23,7 +23,7 @@ from temporalio.worker import (
 
 from durable_memory.activities import wire
 from durable_memory.memory.types import MemoryRef
-from durable_memory.workflows.use import mark_used, was_used
+from durable_memory.workflows.use import mark_used, never_used, was_used
 
 _HEADER = "durable-memory-used"
 _CONFIG = workflow.ActivityConfig(
@@ -57,6 +57,8 @@ class _Inbound(WorkflowInboundInterceptor):
             if _ends_chain(error):
                 await _clean_up()
             raise
+        if _HEADER not in input.headers:
+            _warn_of_idle_handles()
         if not workflow.info().cron_schedule:
             await _clean_up()
         return result
@@ -81,6 +83,21 @@ class _Outbound(WorkflowOutboundInterceptor):
             [payload] = default().payload_converter.to_payloads([True])
             input.headers = {**input.headers, _HEADER: payload}
         super().continue_as_new(input)
+
+
+def _warn_of_idle_handles() -> None:
+    """Tells of handles that a run made and never used, which nothing else would: nothing failed, nothing is stored.
+
+    Only of a run that returned, and began its chain: one that failed may not have come so far, and what an earlier run
+    has used is not known here. The log of a workflow stays silent while it is replayed.
+    """
+    idle = never_used()
+    if idle:
+        workflow.logger.warning(
+            "This run returned without one call on: %s. Nothing was read or written there; call the handle, pass its "
+            "`ref` to the activity that does, or make none",
+            ", ".join(idle),
+        )
 
 
 def _ends_chain(error: BaseException) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from datetime import timedelta
 
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
-from durable_memory import AgentMemory
+from durable_memory import Agent, AgentMemory
 
 WORDS = "Keep this in mind."
 
@@ -68,4 +69,34 @@ class HasNoBug:
         return "repaired"
 
 
-ENDINGS: tuple[type, ...] = (End,)
+@workflow.defn
+class MakeHandles:
+    """Makes handles, and uses of them what it is told."""
+
+    @workflow.run
+    async def run(self, key: str, use: str) -> None:
+        """See class."""
+        chat, trip = AgentMemory("chat", key=key), Agent("booking", input={"trip_id": key})
+        await workflow.sleep(timedelta(milliseconds=10))  # a second task, which replays the first without a cache
+        if use == "call":
+            await chat.read(limit=1)
+            await trip.context()
+        if use == "other handle":
+            await AgentMemory("chat", key=f"{key}-2").append(WORDS)
+            await trip.record_turn(WORDS)
+        if use == "reference":
+            _ = chat.ref, trip.ref
+        if use == "one":
+            await chat.read(limit=1)
+        if use == "refused":
+            with contextlib.suppress(ApplicationError):
+                await chat.append({"role": "nobody"})
+            with contextlib.suppress(ApplicationError):
+                await trip.record_turn({"role": "nobody"})
+        if use == "fail":
+            raise ApplicationError("the model is gone")
+        if use == "continue as new":
+            workflow.continue_as_new(args=[key, "none"])
+
+
+ENDINGS: tuple[type, ...] = (End, MakeHandles)
