@@ -48,16 +48,18 @@ if ended then
   incarnation = nil
 end
 
--- User-defined sections: what is stored of them, and what the limits say, which is text behind their numbers.
+-- User-defined sections: where the two keys of each begin, what is stored of them, and what the limits say, which is text
+-- behind their numbers.
+local section_keys = {}
+for i = 15, last_key, 2 do
+  section_keys[string.match(KEYS[i], '.*:(.*)')] = i
+end
 local shares = shares_at <= #ARGV[1] and string.sub(ARGV[1], shares_at)
 local stored_sections = incarnation and found[3]
 if stored_sections then
-  local given, unknown = {}, {}
-  for i = 15, last_key, 2 do
-    given[string.match(KEYS[i], '[^:]*$')] = true
-  end
+  local unknown = {}
   for name in string.gmatch(stored_sections, '%a (%S+) %d+ %d+ %d+ %d+') do
-    if not given[name] then
+    if not section_keys[name] then
       unknown[#unknown + 1] = name
     end
   end

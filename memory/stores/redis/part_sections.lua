@@ -73,12 +73,13 @@ end
 add_place('c', 'short_term', key.short, key.evict, incarnation and short_tokens or 0, incarnation and short_messages or 0,
   incarnation and pinned_tokens or 0, incarnation and pinned_messages or 0)
 if stored_sections or shares then
-  local keys = {}
-  for i = 15, last_key, 2 do
-    keys[string.match(KEYS[i], '[^:]*$')] = {KEYS[i], KEYS[i + 1]}
+  local function keys_of(name)
+    local i = section_keys[name]
+    return KEYS[i], KEYS[i + 1]
   end
   for letter, name, a, b, c, d in string.gmatch(stored_sections or '', '(%a) (%S+) (%d+) (%d+) (%d+) (%d+)') do
-    add_place(letter, name, keys[name][1], keys[name][2], a, b, c, d)
+    local order, evict = keys_of(name)
+    add_place(letter, name, order, evict, a, b, c, d)
   end
   for name, room, due, target in string.gmatch(shares or '', '(%S+) (%S+) (%S+) (%S+)') do
     if name == 'system' then
@@ -87,7 +88,7 @@ if stored_sections or shares then
       long_room = tonumber(room)
     else
       local section = add_section(name, tonumber(room), tonumber(due), tonumber(target))
-      local place = place_named(name) or new_place(name, unpack(keys[name]))
+      local place = place_named(name) or new_place(name, keys_of(name))
       section.places[1], place.section = place, section
     end
   end

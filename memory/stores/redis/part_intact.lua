@@ -1,0 +1,18 @@
+-- Whether the counters are those of the stored keys: if not, something else changed or evicted keys of this memory.
+-- parts: head
+local talk_tokens, talk_messages = short_tokens, short_messages -- of the conversation, in all its sections
+local intact = true
+if stored_sections then
+  for name, tokens, messages in string.gmatch(stored_sections, '%a (%S+) (%d+) (%d+) %d+ %d+') do
+    talk_tokens, talk_messages = talk_tokens + tokens, talk_messages + messages
+    intact = intact and redis.call('ZCARD', KEYS[section_keys[name]]) == tonumber(messages)
+  end
+end
+if incarnation then
+  intact = intact
+    and redis.call('HLEN', key.msg) == system_messages + long_messages + talk_messages + waiting_messages
+    and (short_messages == 0 or redis.call('ZCARD', key.short) == short_messages)
+    and (system_messages == 0 or redis.call('ZCARD', key.system) == system_messages)
+    and (long_messages == 0 or redis.call('ZCARD', key.long) == long_messages)
+    and (waiting_messages == 0 or redis.call('ZCARD', key.overflow) == waiting_messages)
+end
