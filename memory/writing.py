@@ -92,7 +92,9 @@ class Writing:
         if admitted.estimated:
             telemetry.count_estimated(self.id.resource, admitted.estimated)
         if self.keywords is not None:
-            admitted = replace(admitted, entries=self.keywords.raise_bands(admitted.messages, admitted.entries))
+            raised = self.keywords.raise_bands(admitted.messages, admitted.entries)
+            if raised != admitted.entries:
+                admitted = replace(admitted, entries=raised)
         return admitted
 
     async def check(self, messages: MessageInput | Sequence[MessageInput]) -> None:

@@ -23,12 +23,18 @@ _INVISIBLE: Final = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
 
 def words_of(text: str) -> str:
     """Returns the words of a text, each between spaces, without regard to case, width, accents' spelling and signs."""
+    return _between_spaces(_folded(text))
+
+
+def _folded(text: str) -> str:
     if text.isascii():
-        folded = text.lower()
-    else:
-        # Folding may take characters apart again, so they are put together on both sides of it.
-        visible = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
-        folded = unicodedata.normalize("NFKC", visible.casefold())
+        return text.lower()
+    # Folding may take characters apart again, so they are put together on both sides of it.
+    visible = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
+    return unicodedata.normalize("NFKC", visible.casefold())
+
+
+def _between_spaces(folded: str) -> str:
     return f" {' '.join(_WORD.findall(folded))} "
 
 
@@ -37,17 +43,21 @@ class Keywords:
 
     def __init__(self, keywords: Iterable[str]) -> None:
         self._keywords = tuple(dict.fromkeys(map(words_of, keywords)))
+        # A text without the longest word of a keyword need not be cut into words.
+        self._longest = tuple(dict.fromkeys(max(keyword.split(" "), key=len) for keyword in self._keywords))
 
     def found_in(self, text: str) -> bool:
         """Tells whether one of the keywords stands in the text."""
-        words = words_of(text)
+        folded = _folded(text)
+        if not any(map(folded.__contains__, self._longest)):
+            return False
+        words = _between_spaces(folded)
         return any(keyword in words for keyword in self._keywords)
 
     def raise_bands(self, messages: Sequence[Message], entries: Sequence[Entry]) -> tuple[Entry, ...]:
         """Returns the entries of these messages, raised to high priority where a keyword stands in the text."""
-        return tuple(
-            replace(entry, band=RAISED_TO)
-            if entry.band < RAISED_TO and entry.answers is None and self.found_in(message.text)
-            else entry
-            for message, entry in zip(messages, entries, strict=True)
-        )
+        raised = list(entries)
+        for position, (message, entry) in enumerate(zip(messages, entries, strict=True)):
+            if entry.band < RAISED_TO and entry.answers is None and self.found_in(message.text):
+                raised[position] = replace(entry, band=RAISED_TO)
+        return tuple(raised)

@@ -1,5 +1,5 @@
 -- What a view is cut from: blocks of a section from the newest back, and the choices of what fits.
--- `wanted` names the sections that a reader asks for.
+-- `is_asked_for` tells the sections that a reader asks for.
 local SYSTEM = {name = 'system', rank = 1, room = system_room, orders = {key.system}}
 local LONG_TERM = {name = 'long_term', rank = 2, room = long_room, orders = {key.long}}
 local PINNED = {orders = {key.pinned}} -- those of all sections
@@ -14,9 +14,7 @@ for _, section in ipairs(sections) do
 end
 local asked = {}
 for _, section in ipairs(view_order) do
-  local letter = ({system = '^%a*s', long_term = '^%a*l', short_term = '^%a*c'})[section.name]
-  asked[section] = letter and string.find(wanted, letter) ~= nil
-    or string.find(wanted .. ' ', ' ' .. section.name .. ' ', 1, true) ~= nil
+  asked[section] = is_asked_for(section.name) ~= nil
 end
 
 local function section_of(letter)

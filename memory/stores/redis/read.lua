@@ -4,7 +4,7 @@
 -- that follows), the version and the message, the ids.
 -- Returns the records behind a head `ok <incarnation and names of letters> <version> <omitted messages> <omitted tokens>
 -- <due> <order> <seq ...>`; the order is `back` for newest first.
--- parts: head counts
+-- parts: counts shares
 if not incarnation then
   return 'absent'
 end
@@ -16,22 +16,36 @@ local before = string.find(ARGV[5], 'b', 1, true) and ARGV[since and 7 or 6]
 local prolongs = expires_at > 0 and ttl < INF and now + ttl - expires_at >= ttl / 20
   and string.find(ARGV[5], 'r', 1, true)
 
--- The usual read, all or the newest of a memory without tool calls and further sections: what is stored is what is shown.
-if not by_ids and not since and not before and not prolongs and tokens_at_most == INF and not shares and not stored_sections
+-- Whether the caller asks for a section: the built-in ones by their letters, in front, the others by name.
+local function is_asked_for(name)
+  local letter = name == 'system' and 's' or name == 'long_term' and 'l' or name == 'short_term' and 'c'
+  return letter and string.find(wanted, '^%a*' .. letter) or string.find(wanted .. ' ', ' ' .. name .. ' ', 1, true)
+end
+
+-- The usual read, all or the newest of a memory without tool calls: what is stored is what is shown.
+local usual = not by_ids and not since and not before and not prolongs and tokens_at_most == INF and not undeclared
   and redis.call('EXISTS', key.groups) == 0
-  and system_tokens + long_tokens + short_tokens <= max_tokens
-  and system_messages + long_messages + short_messages <= max_messages then
-  local seqs, texts, lengths = {}, {}, {}
-  for section in string.gmatch(string.reverse(wanted), '.') do
-    local from = section == 'c' and key.short or section == 'l' and key.long or key.system
-    local first = 0
-    while #seqs < at_most do
+  and (shares or system_tokens + long_tokens + talk_tokens <= max_tokens)
+  and system_messages + long_messages + talk_messages <= max_messages
+local due = waiting_messages > 0 or system_tokens + talk_tokens >= due_tokens
+  or system_messages + talk_messages >= due_messages
+for _, name in ipairs(shares and section_names or {}) do
+  local tokens = held[name] or 0
+  usual, due = usual and tokens <= room_of[name], due or tokens >= due_of[name]
+end
+if usual then
+  local seqs, texts, lengths, names = {}, {}, {}, section_names or {'system', 'long_term', 'short_term'}
+  for i = #names, 1, -1 do
+    local name, first = names[i], 0
+    local from = name == 'short_term' and key.short or name == 'long_term' and key.long or name == 'system' and key.system
+      or KEYS[section_keys[name]]
+    while #seqs < at_most and is_asked_for(name) do
       local page = redis.call('ZREVRANGE', from, first, first + math.min(at_most - #seqs, 500) - 1)
       local found = #page > 0 and redis.call('HMGET', key.msg, unpack(page)) or {}
-      for i = 1, #page do
-        local text = found[i] or damage('a record is missing')
+      for j = 1, #page do
+        local text = found[j] or damage('a record is missing')
         local n = #seqs + 1
-        seqs[n], texts[n], lengths[n] = page[i], text, #text
+        seqs[n], texts[n], lengths[n] = page[j], text, #text
       end
       if #page < 500 then
         break
@@ -39,11 +53,13 @@ if not by_ids and not since and not before and not prolongs and tokens_at_most =
       first = first + 500
     end
   end
-  local due = waiting_messages > 0 or system_tokens + short_tokens >= due_tokens
-    or system_messages + short_messages >= due_messages
-  return 'ok ' .. incarnation .. ' ' .. incarnation .. ':' .. version .. ':' .. last_tag .. ' ' .. waiting_messages
-    .. ' ' .. waiting_tokens .. (due and ' 1 back' or ' 0 back') .. (#seqs > 0 and ' ' or '')
-    .. table.concat(seqs, ' ') .. '\n' .. table.concat(lengths, ' ') .. '\n' .. table.concat(texts)
+  local head = 'ok ' .. incarnation
+  for i = 1, stored and #stored or 0 do
+    head = head .. ',' .. stored[i][1] .. '=' .. stored[i][2]
+  end
+  return head .. ' ' .. incarnation .. ':' .. version .. ':' .. last_tag .. ' ' .. waiting_messages .. ' '
+    .. waiting_tokens .. (due and ' 1 back' or ' 0 back') .. (#seqs > 0 and ' ' or '') .. table.concat(seqs, ' ') .. '\n'
+    .. table.concat(lengths, ' ') .. '\n' .. table.concat(texts)
 end
 
 -- parts: state expiry groups order ids view
