@@ -99,6 +99,19 @@ class SharesContract(StoreCase):
         assert await memory.texts() == ["s", "c0", "c1", "c2", "c3"]
         assert sorted(await memory.waiting()) == ["b", "n"]
 
+    async def test_a_limit_of_messages_takes_the_oldest_of_all_sections_one_by_one(
+        self, open_memory: OpenMemory
+    ) -> None:
+        memory = open_memory(divided(max_messages=6, due_messages=None, target_messages=2))
+        await memory.append(
+            user("b0", section="bookings"), user("c0"), user("c1"), user("n0", 4, section="notes"), user("c2")
+        )
+        for number in (1, 2, 3):
+            assert (await memory.append(user(f"n{number}", 4, section="notes"))).evicted == 1
+        assert await memory.texts() == ["n0", "n1", "n2", "n3", "c2"]
+        assert await memory.waiting() == ["b0", "c0", "c1"]
+        await memory.check_counters()
+
     async def test_a_lowered_share_cuts_the_view_of_its_section_only(self, shared: Driven) -> None:
         await shared.append(*(user(f"b{number}", section="bookings") for number in range(4)))
         await shared.append(system("s", 30), *(user(f"c{number}") for number in range(6)))
@@ -151,6 +164,13 @@ class SharesContract(StoreCase):
         assert (await shared.texts())[1:] == ["b0", "b1", "b2", "c2", "c3", "c4"]
         assert (await shared.append(user("b3", section="bookings"))).flush_due
         assert await shared.content_texts(await shared.batch("flusher/2")) == ["b0", "b1"]
+
+    async def test_a_flush_stays_due_for_one_section_whichever_the_next_message_comes_to(self, shared: Driven) -> None:
+        await shared.append(user("n0", 1, section="notes"), user("b0", 1, section="bookings"), user("c0", 1))
+        assert (await shared.append(user("n1", 15, section="notes"))).flush_due
+        assert (await shared.append(user("b1", section="bookings"))).flush_due
+        assert (await shared.append(user("c1"))).flush_due
+        assert (await shared.read()).flush_due
 
     async def test_keep_is_counted_in_groups_of_short_term(self, open_memory: OpenMemory) -> None:
         memory = open_memory(divided(keep_first=1, keep_last=2))

@@ -13,33 +13,31 @@ if usual then
   -- The place that the messages go to: short_term, or the section that their heads name. It has a message that is not
   -- pinned, so that all its keys are there and have their expiry.
   local letter, order, evict, tokens, messages = 'c', key.short, key.evict, short_tokens, short_messages
-  local movable, room, due_there = short_messages - pinned_messages, room_tokens, INF
+  local movable, room = short_messages - pinned_messages, room_tokens
   local free = math.min(room_tokens, max_tokens - long_tokens) - system_tokens - short_tokens
-  local section, place = '', nil
+  local named, section, place = '', 'short_term', nil
   if shares then
-    section = string.match(ARGV[7], '^u.%d+ (%S+)') or ''
-    for i = 1, section == '' and 0 or #stored do
-      if stored[i][2] == section then
-        place = stored[i]
+    named = string.match(ARGV[7], '^u.%d+ (%S+)') or ''
+    for i = 1, named == '' and 0 or #stored do
+      if stored[i][2] == named then
+        section, place = named, stored[i]
         letter, tokens, messages, movable = place[1], place[3], place[4], place[4] - place[6]
-        order, evict = KEYS[section_keys[section]], KEYS[section_keys[section] + 1]
+        order, evict = KEYS[section_keys[named]], KEYS[section_keys[named] + 1]
       end
     end
-    usual = section == '' or place
-    local name = place and section or 'short_term'
-    room, due_there, free = room_of[name], due_of[name], room_of[name] - tokens
+    room, free = room_of[section], room_of[section] - tokens
   end
 
+  usual = movable > 0 and (named == '' or place)
   local count, added = (#ARGV - 6) / 2, 0
   for i = 7, #ARGV, 2 do
     local size, name = string.match(ARGV[i], '^[cu][%-lhc](%d+) ?(%S*)$')
     size = tonumber(size)
-    usual = usual and size and size <= room and name == section
+    usual = usual and size and size <= room and name == named
     added = added + (size or 0)
   end
   local over = added - free
   local over_messages = system_messages + talk_messages + count - math.min(room_messages, max_messages - long_messages)
-  usual = usual and movable > 0
   local out, leaving, left = nil, 0, 0
   if usual and (over > 0 or over_messages > 0) then
     -- As many groups as come may go, if they have no calls and no pin, and if their new place needs no care. For the
@@ -119,10 +117,12 @@ if usual then
       pinned_tokens, pinned_messages, waiting_tokens, waiting_messages, flush_retry_at, flush_at, prune_at, ops_until)
     redis.call('HSET', key.meta, 'life', incarnation .. tag .. policy, 'counters', counters)
     local due = waiting_messages > 0 or system_tokens + talk_tokens >= due_tokens
-      or system_messages + talk_messages >= due_messages or tokens >= due_there
-    for i = 1, shares and #section_names or 0 do
-      local name = section_names[i]
-      due = due or name ~= (place and section or 'short_term') and (held[name] or 0) >= due_of[name]
+      or system_messages + talk_messages >= due_messages
+    if shares then
+      held[section] = tokens
+      for _, name in ipairs(section_names) do
+        due = due or (held[name] or 0) >= due_of[name]
+      end
     end
     if due then
       redis.call('HSETNX', key.meta, 'due_at', now)
