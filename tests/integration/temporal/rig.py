@@ -88,6 +88,7 @@ async def running(
     temporal_address: str,
     redis_url: str,
     *,
+    registry: Registry = REGISTRY,
     project: str | None = None,
     summarizer: Summarizer | None = None,
     interceptors: Sequence[Interceptor] = (),
@@ -98,7 +99,7 @@ async def running(
     project, queue = project or unique("project"), unique("queue")
     client = await Client.connect(
         temporal_address,
-        plugins=[plugin(redis_url, project, summarizer=summarizer)],
+        plugins=[plugin(redis_url, project, memories=registry, summarizer=summarizer)],
         interceptors=interceptors,
         data_converter=data_converter,
     )
@@ -107,5 +108,5 @@ async def running(
         task_queue=queue,
         **{"workflows": (*CONVERSATIONS, *ENDINGS), "activities": USER_ACTIVITIES, **worker_options},
     )
-    async with await MemoryClient.connect(redis_url, memories=REGISTRY, project=project) as memories, worker:
+    async with await MemoryClient.connect(redis_url, memories=registry, project=project) as memories, worker:
         yield Rig(client, memories, queue, f"flushes-of-{project}")
