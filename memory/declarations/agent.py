@@ -5,11 +5,12 @@ Tier 1 names one memory, tier 2 several that share one key, tier 3 gives each me
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 
-from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from durable_memory.memory.access import Mode
 from durable_memory.memory.declarations.declaration import Declaration, Id, Tokens, cross_field_error
@@ -75,13 +76,19 @@ def _one_or_switch(value: object) -> str:
     return "<switch>" if isinstance(value, bool) else "<id>"
 
 
+def _one(value: object) -> object:
+    if not isinstance(value, str):
+        raise ValueError("must be the id of a memory, true or false; several memories stand in `memories`")  # noqa: TRY004 - what pydantic collects
+    return value
+
+
 def _id_or_mapping(value: object) -> str:
-    return "<id>" if isinstance(value, str) else "<memory>"
+    return "<memory>" if isinstance(value, (Mapping, DeclaredMemory)) else "<id>"
 
 
 # A tag stands in the place of a fault; the brackets tell it from a field, see `validation`.
 MemoryOrSwitch: TypeAlias = Annotated[
-    Annotated[bool, Tag("<switch>")] | Annotated[Id, Tag("<id>")], Discriminator(_one_or_switch)
+    Annotated[bool, Tag("<switch>")] | Annotated[Id, BeforeValidator(_one), Tag("<id>")], Discriminator(_one_or_switch)
 ]
 IdOrMemory: TypeAlias = Annotated[
     Annotated[Id, Tag("<id>")] | Annotated[DeclaredMemory, Tag("<memory>")], Discriminator(_id_or_mapping)

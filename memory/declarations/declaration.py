@@ -40,7 +40,10 @@ def checked_id(value: str) -> str:
         ValueError: it is not 1 to 100 lower-case letters, digits, `_` and `-` that begin with a letter or digit.
     """
     if not is_id(value):
-        raise ValueError("must be 1 to 100 lower-case letters, digits, '_' and '-', and begin with a letter or a digit")
+        other = "" if value.isascii() else "; one of its letters is not of a to z"
+        raise ValueError(
+            f"must be 1 to 100 lower-case letters, digits, '_' and '-', and begin with a letter or a digit{other}"
+        )
     return value
 
 

@@ -12,6 +12,11 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 _FORM: Final = re.compile(r"([0-9]{1,15})(ms|s|m|h|d)", re.ASCII)
+_LOOSE: Final = re.compile(
+    r"([0-9]{1,6}(?:\.[0-9]{1,6})?)\s*"
+    r"(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)(?![a-z])\s*"
+)
+_LONGEST_LOOSE: Final = 40
 _UNITS: Final = {
     "ms": timedelta(milliseconds=1),
     "s": timedelta(seconds=1),
@@ -50,8 +55,24 @@ def _spelt(value: object) -> timedelta:
             return int(match[1]) * _UNITS[match[2]]
         except OverflowError:
             return timedelta.max
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    raise ValueError(f"{'is a number without a unit' if is_number else 'is not a duration'}; {_EXAMPLES}")
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        raise ValueError(f"is a number without a unit; {_EXAMPLES}")  # noqa: TRY004 - what pydantic collects
+    near = _near(value) if isinstance(value, str) else None
+    raise ValueError(f"is not a duration; {_EXAMPLES}{f'; did you mean {near!r}?' if near else ''}")
+
+
+def _near(text: str) -> str | None:
+    """Returns how to write a duration that is spelt as elsewhere: `72H`, `1h30m`, `1.5h`, `30 sec`, `2 weeks`."""
+    spelt = text.lower()
+    if _FORM.fullmatch(spelt) is not None:
+        return spelt
+    if len(spelt) > _LONGEST_LOOSE or _LOOSE.sub("", spelt).strip():
+        return None
+    total = timedelta()
+    for count, word in _LOOSE.findall(spelt):
+        days = 7 if word.startswith("w") else 1
+        total += float(count) * days * _UNITS["ms" if word.startswith(("ms", "mil")) else "d" if days > 1 else word[0]]
+    return format_duration(total) if _MILLISECOND <= total <= LONGEST else None
 
 
 def format_duration(duration: timedelta) -> str:

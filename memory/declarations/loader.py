@@ -13,7 +13,7 @@ from durable_memory.memory.declarations.faults import Fault, Location
 from durable_memory.memory.declarations.references import repeated_memories, unknown_memories
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.declarations.scalars import read_values
-from durable_memory.memory.declarations.validation import DeclarationInvalid, Resource, declare
+from durable_memory.memory.declarations.validation import NO_FIELD, DeclarationInvalid, Resource, declare
 from durable_memory.memory.declarations.yaml_source import MAX_BYTES, Fields, Items, Node, read_documents
 from durable_memory.memory.errors import InvalidDeclarations
 
@@ -163,7 +163,12 @@ def _documents(file: Path, faults: list[Fault]) -> list[Node]:
 
 def _source(document: Node, file: str, environment: Mapping[str, str], faults: list[Fault]) -> Source:
     if not isinstance(document, Fields):
-        faults.append(Fault(file, document.line, "", "must be a mapping of fields, beginning with resource:"))
+        problem = (
+            "is a list; write its items as documents of their own, with a line --- between them"
+            if isinstance(document, Items)
+            else "must be a mapping of fields, beginning with resource:"
+        )
+        faults.append(Fault(file, document.line, "", problem))
         return Source(Place(file, document.line), {}, None)
     reading = read_values(document, environment)
     data = reading.data
@@ -174,7 +179,11 @@ def _source(document: Node, file: str, environment: Mapping[str, str], faults: l
         declaration = declare(data)
     except DeclarationInvalid as invalid:
         # A value that could not be read is None here, and would be reported once more.
-        problems += [(location, problem) for location, problem in invalid.problems if location not in unreadable]
+        problems += [
+            (location, problem if problem.startswith(NO_FIELD) else problem + reading.origins.get(location, ""))
+            for location, problem in invalid.problems
+            if location not in unreadable
+        ]
     for location, problem in problems:
         faults.append(Fault(file, _line(document, location), ".".join(location), problem))
     return Source(Place(file, document.line), data, declaration, document)

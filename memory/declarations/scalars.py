@@ -19,7 +19,8 @@ _REFERENCE: Final = re.compile(
     r"|\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>(?:[^}$]|\$(?!\{))*))?\}"
     r"|\{)"  # anything else that begins like a reference
 )
-_INT: Final = re.compile(r"[-+]?[0-9]{1,18}", re.ASCII)
+_BARE: Final = re.compile(r"\$[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_INT: Final = re.compile(r"[-+]?[0-9]{1,100}", re.ASCII)
 _FLOAT: Final = re.compile(r"[-+]?([0-9]{1,18}\.[0-9]{0,18}|\.[0-9]{1,18})([eE][-+]?[0-9]{1,2})?", re.ASCII)
 _NULLS: Final = frozenset({"null", "Null", "NULL", "~"})
 _BOOLEANS: Final = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
@@ -29,10 +30,14 @@ NULLABLE: Final = frozenset({("persistence", "ttl")})
 
 @dataclass(slots=True)
 class Reading:
-    """A document as plain data, and what was wrong with its values: (location, problem)."""
+    """A document as plain data, and what was wrong with its values: (location, problem).
+
+    origins: of values from the environment, what a fault of theirs has to say of that.
+    """
 
     data: Any = None
     problems: list[tuple[Location, str]] = field(default_factory=list)
+    origins: dict[Location, str] = field(default_factory=dict)
 
 
 def read_values(root: Node, environment: Mapping[str, str]) -> Reading:
@@ -41,25 +46,34 @@ def read_values(root: Node, environment: Mapping[str, str]) -> Reading:
     Values that could not be read are None in the data and stand in `problems`.
     """
     reading = Reading()
-    reading.data = _data(root, (), environment, reading.problems)
+    reading.data = _data(root, (), environment, reading)
     return reading
 
 
-def _data(node: Node, location: Location, environment: Mapping[str, str], problems: list[tuple[Location, str]]) -> Any:
+def _data(node: Node, location: Location, environment: Mapping[str, str], reading: Reading) -> Any:
     if isinstance(node, Fields):
         return {
-            name: _data(entry.value, (*location, name), environment, problems) for name, entry in node.entries.items()
+            name: _data(entry.value, (*location, name), environment, reading) for name, entry in node.entries.items()
         }
     if isinstance(node, Items):
-        return [_data(value, (*location, str(index)), environment, problems) for index, value in enumerate(node.values)]
+        return [_data(value, (*location, str(index)), environment, reading) for index, value in enumerate(node.values)]
     try:
         value = _scalar(node, environment)
     except _Unreadable as error:
-        problems.append((location, str(error)))
+        reading.problems.append((location, str(error)))
         return None
     if value is None and location not in NULLABLE:
-        problems.append((location, "has no value; leave the field out for its default"))
+        reading.problems.append((location, "has no value; leave the field out for its default"))
+    if "$" in node.text:
+        reading.origins[location] = _origin(node.text)
     return value
+
+
+def _origin(text: str) -> str:
+    names = dict.fromkeys(match["name"] for match in _REFERENCE.finditer(text) if match["name"])
+    if names:
+        return f"; it comes from the environment: {', '.join(names)}"
+    return "; a variable of the environment is written ${NAME}" if _BARE.fullmatch(text) else ""
 
 
 class _Unreadable(ValueError):

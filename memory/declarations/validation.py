@@ -19,6 +19,9 @@ from durable_memory.memory.types import did_you_mean
 Resource: TypeAlias = MemoryResource | AgentResource
 KINDS: Final[Mapping[Kind, type[Resource]]] = {"memory": MemoryResource, "agent": AgentResource}
 
+NO_FIELD: Final = "is not a field here"
+"""How the problem of a field begins that does not exist."""
+
 _QUOTED: Final = re.compile(r"'([^']*)'")
 
 
@@ -50,7 +53,9 @@ def declare(data: Mapping[str, Any]) -> Resource:
 def _kind_problem(data: Mapping[str, Any], kind: object) -> str:
     known = " or ".join(KINDS)
     if "resource" not in data:
-        return f"is missing; a document begins with resource: {known}"
+        meant = next((name for name in data if did_you_mean(name, ("resource",))), None)
+        instead = f", and not with {meant!r}" if meant else ""
+        return f"is missing; a document begins with resource: {known}{instead}"
     near = did_you_mean(kind, tuple(KINDS)) if isinstance(kind, str) else ""
     return f"must be {known}{near}"
 
@@ -75,7 +80,7 @@ def _unknown(model: type[BaseModel], location: Location) -> str:
         level = _parts_of(level).get(name, level)
     name = location[-1]
     near = did_you_mean(name, tuple(level.model_fields))
-    return f"is not a field here{_elsewhere(model, location) or near}"
+    return f"{NO_FIELD}{_elsewhere(model, location) or near}"
 
 
 def _elsewhere(model: type[BaseModel], location: Location) -> str:
@@ -105,7 +110,10 @@ def problem_text(item: Any) -> str:
     context = item.get("ctx", {})
     phrase = _PHRASES.get(item["type"])
     if phrase is not None:
-        return phrase.format(**context)
+        bounds = {
+            name: int(bound) if bound == int(bound) else bound for name, bound in context.items() if name in _BOUNDS
+        }
+        return phrase.format(**context | bounds) + _hint(item["type"], item["input"], context)
     if item["type"] == "literal_error":
         choices = _QUOTED.findall(context["expected"])
         near = did_you_mean(item["input"], choices) if isinstance(item["input"], str) else ""
@@ -116,6 +124,27 @@ def problem_text(item: Any) -> str:
     return str(context["error"]) if item["type"] == "value_error" else str(item["msg"])
 
 
+def _hint(kind: str, value: object, context: Mapping[str, Any]) -> str:
+    """Returns how to write a value that is meant well, without repeating it."""
+    if kind in {"int_type", "float_type", "bool_type"} and isinstance(value, str):
+        plain = value.strip().lower()
+        if plain in {"true", "false"} if kind == "bool_type" else _NUMBER.fullmatch(plain):
+            return "; leave the quotes out"
+        if kind == "bool_type":
+            return next((f"; did you mean {word!r}?" for word, spelt in _SWITCHES.items() if plain in spelt), "")
+        if plain.endswith("%"):
+            return "; 80 % is written 0.8"
+        return "; write it in digits, such as 4000" if kind == "int_type" and plain[:1].isdigit() else ""
+    if kind in {"less_than", "less_than_equal"} and isinstance(value, (int, float)):
+        bound = context.get("le", context.get("lt"))
+        return "; it is a share, and 80 % is written 0.8" if isinstance(bound, float) and bound == 1 else ""
+    return ""
+
+
+_BOUNDS: Final = ("gt", "ge", "lt", "le")
+_NUMBER: Final = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?", re.ASCII)
+_SWITCHES: Final = {"true": ("yes", "y", "on"), "false": ("no", "n", "off")}
+
 _PHRASES: Final = {
     "missing": "is missing",
     "bool_type": "must be true or false",
@@ -124,6 +153,7 @@ _PHRASES: Final = {
     "int_parsing": "must be a whole number",
     "float_type": "must be a number",
     "tuple_type": "must be a list",
+    "list_type": "must be a list",
     "too_long": "must have at most {max_length} items",
     "finite_number": "must be a number",
     "string_too_short": "must have at least {min_length} characters",

@@ -6,6 +6,7 @@ expanded, and a document that is too large, too deep or too often repeated stops
 
 from __future__ import annotations
 
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
@@ -13,14 +14,13 @@ from typing import Any, Final, TypeAlias
 import yaml
 
 from durable_memory.memory.declarations.faults import Fault
+from durable_memory.memory.declarations.yaml_syntax import MAX_DEPTH, TOO_DEEP, syntax_fault
 
 MAX_BYTES: Final = 1_000_000
 MAX_ALIASES: Final = 100
 MAX_NODES: Final = 2_000
 """Values in a document, counted as if every alias was written out."""
-MAX_DEPTH: Final = 30
 MAX_KEY_LENGTH: Final = 100
-TOO_DEEP: Final = f"is nested more than {MAX_DEPTH} levels deep"
 
 # The C parser is twenty times faster; both give the same events.
 _Loader: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -104,8 +104,8 @@ def read_documents(raw: bytes, file: str) -> tuple[list[Node], list[Fault]]:
     except _Refused as refused:
         faults.append(Fault(file, refused.line, "", refused.problem))
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        faults.append(Fault(file, mark.line + 1 if mark else 1, "", _syntax_problem(error, text)))
+        line, problem = syntax_fault(error, text)
+        faults.append(Fault(file, line, "", problem))
     except yaml.reader.ReaderError as error:
         faults.append(Fault(file, _line_of(error.character, text), "", "has a character that YAML does not allow"))
     if not documents and not faults:
@@ -123,22 +123,15 @@ def _decoded(raw: bytes) -> str:
     if len(raw) > MAX_BYTES:
         raise _Refused(1, f"is larger than {MAX_BYTES:,} bytes")
     try:
-        return raw.decode("utf-8-sig")
+        text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise _Refused(raw[: error.start].count(b"\n") + 1, "is not UTF-8 text") from None
-
-
-def _syntax_problem(error: yaml.MarkedYAMLError, text: str) -> str:
-    mark = error.problem_mark
-    lines = text.splitlines()
-    if mark is not None and mark.line < len(lines):
-        line = lines[mark.line]
-        if "\t" in line[: len(line) - len(line.lstrip())] or line[mark.column : mark.column + 1] == "\t":
-            return "is indented with a tab; YAML allows only spaces"
-    if error.problem == "exceeded maximum nesting depth":  # the C parser looks that far ahead
-        return TOO_DEEP
-    # The parser's own words can quote the text around the fault; the part before the quotation is enough.
-    return f"is not valid YAML: {(error.problem or error.context or 'it cannot be read').splitlines()[0]}"
+        other = "; it looks like UTF-16, save it as UTF-8" if raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else ""
+        raise _Refused(raw[: error.start].count(b"\n") + 1, f"is not UTF-8 text{other}") from None
+    inside = text.find("\n\ufeff")
+    if inside >= 0:
+        line = text.count("\n", 0, inside) + 2
+        raise _Refused(line, "begins with a byte order mark, which files have only at their start: remove it")
+    return text
 
 
 class _Builder:
@@ -200,7 +193,7 @@ class _Builder:
         if self._aliases > MAX_ALIASES:
             raise _Refused(line, f"has more than {MAX_ALIASES} aliases")
         if anchor is None or anchor not in self._anchors:
-            raise _Refused(line, "uses an alias before its anchor")
+            raise _Refused(line, "uses an alias whose anchor does not stand before it in the same document")
         node = self._anchors[anchor]
         if node is None:
             raise _Refused(line, "has an alias inside what it stands for")
@@ -235,11 +228,13 @@ class _Builder:
 
     def _key(self, parent: _Open, node: Node, line: int) -> None:
         if not isinstance(node, Scalar):
-            raise _Refused(line, "has a key that is no text")
+            raise _Refused(line, "has a key that is no text; a template, {{ … }}, has to be in quotes")
         if node.plain and node.text == "<<":
             raise _Refused(line, "has a merge key (<<); write the fields out")
         if not node.text:
             raise _Refused(line, "has an empty key")
+        if node.text != node.text.strip():
+            raise _Refused(line, "has a key with a space around it that YAML takes for text: use plain spaces")
         if len(node.text) > MAX_KEY_LENGTH:
             raise _Refused(line, f"has a key of more than {MAX_KEY_LENGTH} characters")
         parent.key = (node.text, line)
@@ -253,8 +248,13 @@ class _Builder:
         if first is None:
             fields.entries[name] = Entry(line, node)
         else:
-            problem = f"stands twice, on line {first.line} and on line {line}"
+            both = f"on line {line}" if first.line == line else f"on line {first.line} and on line {line}"
+            problem = f"stands twice, {both}"
             self._faults.append(Fault(self._file, line, self._path(name), problem))
 
     def _path(self, name: str) -> str:
-        return ".".join([opened.key[0] for opened in self._stack[:-1] if opened.key is not None] + [name])
+        above = [
+            str(len(opened.node.values)) if isinstance(opened.node, Items) else opened.key[0] if opened.key else ""
+            for opened in self._stack[:-1]
+        ]
+        return ".".join([*above, name])

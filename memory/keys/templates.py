@@ -7,6 +7,7 @@ template code is ever run, so there is nothing to sandbox.
 from __future__ import annotations
 
 import hashlib
+import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ _FILTERS: Final = ("lower", "trim", "default", "sha256")
 _RULE: Final = "a key template holds text and {{ name.name | filter }} only"
 # An int of more bits has more digits than a key may have characters, and Python refuses to print the longest ones.
 _MAX_INT_BITS: Final = 850
+_OF_GO: Final = re.compile(r"\{\{-?\s*\.")
 _ENVIRONMENT: Final = Environment(autoescape=False, keep_trailing_newline=True)  # noqa: S701 - it never renders
 
 
@@ -123,6 +125,10 @@ class KeyTemplate:
 
 
 def _parts(source: str) -> list[str | Variable]:
+    if _OF_GO.search(source):
+        raise TemplateInvalid("is a template of Go; write {{ input.x }} for {{ .workflow.input.x }}")
+    if source.count("{{") > source.count("}}"):
+        raise TemplateInvalid(f"has a {{{{ without its }}}}; {_RULE}")
     try:
         kinds = {kind for _, kind, _ in _ENVIRONMENT.lex(source)}
         # Comments and raw blocks leave no trace in the tree, so they are looked for here.

@@ -129,5 +129,6 @@ def did_you_mean(word: str, known: Sequence[str]) -> str:
     """Returns `; did you mean 'x'?` for the nearest of `known`, or nothing."""
     import difflib  # noqa: PLC0415 - only on the way to an error; workflow code pays no import for it
 
-    near = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    lowered = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(word.lower(), lowered, n=1, cutoff=0.6)
+    return f"; did you mean {lowered[near[0]]!r}?" if near else ""

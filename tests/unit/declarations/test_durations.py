@@ -28,6 +28,29 @@ def test_any_other_spelling_is_refused_with_examples(text: str) -> None:
         parse_duration(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("72H", "72h"),
+        ("1h30m", "90m"),
+        ("1.5h", "90m"),
+        ("30 sec", "30s"),
+        ("1 minute", "1m"),
+        ("2 weeks", "14d"),
+        ("250 milliseconds", "250ms"),
+    ],
+)
+def test_a_duration_that_is_spelt_as_elsewhere_is_refused_with_what_it_means_here(text: str, meant: str) -> None:
+    with pytest.raises(ValueError, match=f"did you mean '{meant}'"):
+        parse_duration(text)
+
+
+@pytest.mark.parametrize("text", ["never", "5", "1y", "0 sec", "999999 weeks 999999 weeks", "1h " * 20])
+def test_what_says_no_duration_gets_no_suggestion(text: str) -> None:
+    with pytest.raises(ValueError, match=r"7d$"):
+        parse_duration(text)
+
+
 @pytest.mark.parametrize("number", [0, 1, 3600, 1.5, float("nan")])
 def test_a_bare_number_is_refused_since_its_unit_is_a_guess(number: float) -> None:
     with pytest.raises(ValueError, match="number without a unit"):

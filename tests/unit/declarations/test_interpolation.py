@@ -53,7 +53,9 @@ def test_an_empty_variable_is_empty_text_and_never_null(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("value", ["5\nscope: user", "5, scope: user", "&a 5", "*a", "!!int 5", "{a: 1}", "5 # five"])
 def test_what_a_variable_holds_can_never_add_fields(tmp_path: Path, value: str) -> None:
-    assert problem(tmp_path, "max_tokens: ${TOKENS}\n", {"TOKENS": value}) == "must be a whole number"
+    found = problem(tmp_path, "max_tokens: ${TOKENS}\n", {"TOKENS": value})
+    assert found.startswith("must be a whole number")
+    assert found.endswith("; it comes from the environment: TOKENS")
 
 
 def test_what_a_variable_holds_is_not_filled_in_again(tmp_path: Path) -> None:
@@ -62,7 +64,8 @@ def test_what_a_variable_holds_is_not_filled_in_again(tmp_path: Path) -> None:
 
 
 def test_a_quoted_value_stays_text(tmp_path: Path) -> None:
-    assert problem(tmp_path, "max_tokens: '${TOKENS}'\n", {"TOKENS": "700"}) == "must be a whole number"
+    found = problem(tmp_path, "max_tokens: '${TOKENS}'\n", {"TOKENS": "700"})
+    assert found == "must be a whole number; leave the quotes out; it comes from the environment: TOKENS"
 
 
 def test_a_doubled_dollar_is_the_text_itself(tmp_path: Path) -> None:

@@ -291,7 +291,7 @@ REFUSED: dict[str, list[tuple[object, str]]] = {
     "scope": [("usr", "did you mean 'user'"), ("global", "must be temp, session, user, app or project")],
     "default_key_template": [
         ("{{ 7*7 }}", "is not allowed"),
-        ("{{ .workflow.input.x }}", "cannot be read"),
+        ("{{ .workflow.input.x }}", "is a template of Go"),
         ("", "can never give a valid key"),
         (5, "must be text"),
     ],
