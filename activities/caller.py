@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from datetime import timedelta
+from typing import Final
 
 from temporalio import activity
 
 from durable_memory.memory.caller import GIVEN_ID_LIFETIME_MS, Attempt
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.types import Provenance
+
+_LONGEST: Final = timedelta(milliseconds=GIVEN_ID_LIFETIME_MS)
 
 
 class ActivityCaller:
@@ -21,7 +23,7 @@ class ActivityCaller:
 
     def __init__(self, info: activity.Info) -> None:
         self._info = info
-        self._calls: Counter[MemoryId] = Counter()
+        self._calls: dict[MemoryId, int] = {}
         run_id = info.workflow_run_id or info.activity_run_id
         self._prefix = f"{info.namespace}/{run_id}/{info.activity_id}"
         self._deadline_ms = _deadline_ms(info)
@@ -33,17 +35,17 @@ class ActivityCaller:
 
     def next_attempt(self, memory: MemoryId) -> Attempt:
         """See Caller."""
-        self._calls[memory] += 1
-        return Attempt(f"{self._prefix}/{self._calls[memory]}", self._deadline_ms)
+        self._calls[memory] = number = self._calls.get(memory, 0) + 1
+        return Attempt(f"{self._prefix}/{number}", self._deadline_ms)
 
     def next_id(self, memory: MemoryId) -> str | None:
         """See Caller."""
-        return f"{self._prefix}/{self._calls[memory] + 1}"
+        return f"{self._prefix}/{self._calls.get(memory, 0) + 1}"
 
 
 def _deadline_ms(info: activity.Info) -> int:
     """When the last attempt must have arrived: schedule-to-close after it was scheduled, at most 24 hours."""
-    lifetime = timedelta(milliseconds=GIVEN_ID_LIFETIME_MS)
+    lifetime = _LONGEST
     if info.schedule_to_close_timeout:
         lifetime = min(lifetime, info.schedule_to_close_timeout)
     return round((info.scheduled_time + lifetime).timestamp() * 1000)

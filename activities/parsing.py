@@ -48,9 +48,16 @@ def _model(kind: Any) -> type[BaseModel]:
 
 
 def _built(kind: type[_Request], checked: BaseModel) -> _Request:
-    hints = _hints(cast("Any", kind))
-    values = {name: _built(hints[name], value) if isinstance(value, BaseModel) else value for name, value in checked}
+    values = dict(vars(checked))
+    for name, inner in _nested(cast("Any", kind)).items():
+        values[name] = _built(inner, values[name])
     return kind(**values)
+
+
+@cache
+def _nested(kind: Any) -> dict[str, Any]:
+    """Returns the fields of a request that are objects with fields of their own."""
+    return {name: hint for name, hint in _hints(kind).items() if is_dataclass(hint)}
 
 
 @cache

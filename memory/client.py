@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -253,8 +252,8 @@ class MemoryClient(AllMemories):
 
     def calling_as(self, caller: Caller) -> MemoryClient:
         """Returns this client on behalf of another caller; both share everything else."""
-        other = copy.copy(self)
-        other._caller = caller  # noqa: SLF001 - a copy of our own
+        other = object.__new__(type(self))  # each activity makes one; copy.copy takes ten times as long
+        other.__dict__.update(self.__dict__, _caller=caller)
         return other
 
     async def close(self) -> None:

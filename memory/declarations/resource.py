@@ -11,7 +11,7 @@ from datetime import timedelta
 from functools import cached_property
 from typing import Annotated, Final, Literal, Self, TypeAlias
 
-from pydantic import AfterValidator, Field, PrivateAttr, WithJsonSchema, model_validator
+from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
 from durable_memory.memory.declarations.allocation import TokenAllocation
 from durable_memory.memory.declarations.budget import compute_limits, problems_between_fields, token_budget
@@ -242,9 +242,6 @@ class MemoryResource(Declaration):
     Default: by scope.
     """
 
-    _limits: Limits = PrivateAttr()
-    _counting: Counting | None = PrivateAttr()
-
     @model_validator(mode="after")
     def _check_between_fields(self) -> Self:
         problems = [
@@ -259,23 +256,25 @@ class MemoryResource(Declaration):
             problems.append(("on_workflow_end", f"must be {allowed} where scope is {self.scope}"))
         if problems:
             raise cross_field_error(problems)
-        self._limits = compute_limits(self)
-        self._counting = None if self.token_provider is None else self.token_provider.counting
         return self
 
     def limits(self) -> Limits:
         """Returns the numbers that govern each memory of this resource."""
         return self._limits
 
+    @cached_property
+    def _limits(self) -> Limits:
+        return compute_limits(self)
+
     def limits_due_at(self, threshold: float) -> Limits:
         """Returns the numbers with another summarize_threshold: what one call of flush may ask for."""
         flushing = self.flushing.model_copy(update={"summarize_threshold": threshold})
         return compute_limits(self.model_copy(update={"flushing": flushing}))
 
-    @property
+    @cached_property
     def counting(self) -> Counting | None:
         """How tokens are counted; None where the declaration leaves that to the process."""
-        return self._counting
+        return None if self.token_provider is None else self.token_provider.counting
 
     @property
     def token_budget(self) -> int | None:

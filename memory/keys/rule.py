@@ -50,7 +50,8 @@ def _length_problem(key: object) -> tuple[str | None, str]:
 
 
 def _character_problem(key: str) -> str | None:
-    for index, character in enumerate(key):
+    # What is printable has none of both.
+    for index, character in () if key.isprintable() else enumerate(key):
         category = unicodedata.category(character)
         if category == "Cc":
             return f"has the control character U+{ord(character):04X} at position {index + 1}"

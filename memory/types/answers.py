@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime
-from typing import Any, TypeVar
+from functools import cache
+from typing import Any, Final, TypeVar
 
 from durable_memory.memory.types.agent import AgentTurn, MemoryTurn
 from durable_memory.memory.types.clean import Json
@@ -24,20 +25,32 @@ from durable_memory.memory.types.results import (
 from durable_memory.memory.types.view import Omitted, View
 
 _Result = TypeVar("_Result", AppendResult, ClearResult, DeleteResult, FlushResult)
+_PLAIN: Final = frozenset({str, int, float, bool, type(None)})
+"""Most fields of most results."""
+
 _TIMES = ("last_flush_at", "created_at", "updated_at", "expires_at", "due_since")
 
 
 def to_json(value: object) -> Any:
     """Returns a result as JSON data: dataclasses as objects, tuples as lists, times as ISO 8601."""
+    kind = value.__class__
+    if kind in _PLAIN:
+        return value
     if isinstance(value, Message):
         return value.to_dict()
-    if is_dataclass(value) and not isinstance(value, type):
-        return {item.name: to_json(getattr(value, item.name)) for item in fields(value)}
+    if is_dataclass(kind):
+        return {name: to_json(getattr(value, name)) for name in _names(kind)}
     if isinstance(value, Mapping):
         return {key: to_json(item) for key, item in value.items()}
     if isinstance(value, (tuple, list)):
         return [to_json(item) for item in value]
     return value.isoformat() if isinstance(value, datetime) else value
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    """Returns the names of a result's fields; every answer asks for them."""
+    return tuple(item.name for item in fields(kind))
 
 
 def from_json(kind: type[_Result], data: Mapping[str, Any]) -> _Result:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Any, Final, Literal, TypeAlias, cast, get_args
 
 from durable_memory.memory.types.clean import (
@@ -39,7 +40,8 @@ before the last."""
 _STORE_GIVEN: Final = ("id", "section", "tokens", "tokens_estimated", "created_at", "provenance", "truncated_from")
 _CALLER_GIVEN: Final = ("role", "content", "name", "tool_calls", "tool_call_id", "pinned", "agent", "metadata")
 _UNSET: Final[dict[str, Any]] = {**dict.fromkeys(_STORE_GIVEN), "tokens_estimated": False}
-_MESSAGE_KEYS: Final = frozenset((*_CALLER_GIVEN, "priority", *_STORE_GIVEN))
+_store_given = attrgetter(*_UNSET)
+_MESSAGE_KEYS: Final = tuple(sorted((*_CALLER_GIVEN, "priority", *_STORE_GIVEN)))
 _PROVENANCE_KEYS: Final = ("workflow_id", "run_id", "activity_id")
 
 
@@ -202,7 +204,7 @@ class Message:
 
         Raises InvalidValue that names the field under `path`, with a near miss for an unknown one.
         """
-        refuse_unknown(data, sorted(_MESSAGE_KEYS), path, "a message")
+        refuse_unknown(data, _MESSAGE_KEYS, path, "a message")
         if "role" not in data:
             raise InvalidValue(f"{path}.role", f"is missing; one of {', '.join(ROLES)}")
         fields = dict(data)
@@ -297,7 +299,7 @@ def _as_message(item: object, path: str) -> Message:
     if not isinstance(item, Message):
         raise InvalidValue(path, f"must be text, a Message or a dict, not {type(item).__name__}")
     if item.section is None:
-        return replace(item, **_UNSET)
+        return item if _store_given(item) == tuple(_UNSET.values()) else replace(item, **_UNSET)
     return replace(item, **{**_UNSET, "section": _given_section(item, f"{path}.section")})
 
 
