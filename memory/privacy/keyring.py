@@ -10,7 +10,7 @@ import binascii
 import hashlib
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Self
 
@@ -18,6 +18,7 @@ from durable_memory.memory.privacy.sealed_payload import parts_of, sealed_payloa
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+    from cryptography.hazmat.primitives.hmac import HMAC
 
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}", re.ASCII)
 _KEY_BYTES: Final = 32
@@ -58,9 +59,8 @@ class Keyring:
         self._invalid: type[Exception] = InvalidTag
         self._ciphers: Mapping[str, AESGCM] = MappingProxyType({name: AESGCM(key) for name, key in keys.items()})
         self._writes = next(iter(keys))
-        # Of the oldest key, so that a retry finds the same digest while a new key comes before it.
-        of_digests = hashlib.sha256(b"durable-memory digest\0" + list(keys.values())[-1]).digest()
-        self._digests = HMAC(of_digests, SHA256())
+        of_digests = (hashlib.sha256(b"durable-memory digest\0" + key).digest() for key in keys.values())
+        self._digests = [HMAC(key, SHA256()) for key in of_digests]
 
     def __repr__(self) -> str:
         return f"Keyring({', '.join(self._ciphers)})"
@@ -121,7 +121,15 @@ class Keyring:
         return self.open(key_id, sealed, bound_to).decode()
 
     def digest(self, digest: str) -> str:
-        """Returns a digest that can be compared, and not guessed at without a key."""
-        keyed = self._digests.copy()
+        """Returns a digest that can be compared, and not guessed at without a key; that of the key that writes."""
+        return self._keyed(self._digests[0], digest)
+
+    def other_digests(self, digest: str) -> Iterator[str]:
+        """Yields what the same digest is where this keyring is not in force yet, or was before: of each other key."""
+        for key in self._digests[1:]:
+            yield self._keyed(key, digest)
+
+    def _keyed(self, key: HMAC, digest: str) -> str:
+        keyed = key.copy()
         keyed.update(digest.encode())
         return keyed.finalize().hex()[:_DIGEST_CHARACTERS]

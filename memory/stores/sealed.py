@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 
 from durable_memory.memory.access import Mode
+from durable_memory.memory.errors import MemoryOperationConflict
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.privacy.keyring import Keyring, NotOpened, UnknownKey
@@ -47,14 +49,15 @@ class SealedStore:
         self, memory: MemoryId, entries: Sequence[Entry], operation: Operation, limits: Limits
     ) -> AppendResult:
         """See Store."""
-        return await self._store.append(memory, self._seal_all(memory, entries), self._keyed(operation), limits)
+        sealed = self._seal_all(memory, entries)
+        return await self._keyed(operation, lambda keyed: self._store.append(memory, sealed, keyed, limits))
 
     async def write(
         self, memory: MemoryId, entries: Sequence[Entry], operation: Operation, limits: Limits, if_version: str | None
     ) -> AppendResult:
         """See Store."""
         sealed = self._seal_all(memory, entries)
-        return await self._store.write(memory, sealed, self._keyed(operation), limits, if_version)
+        return await self._keyed(operation, lambda keyed: self._store.write(memory, sealed, keyed, limits, if_version))
 
     async def read(self, memory: MemoryId, query: ReadQuery, limits: Limits) -> StoredView:
         """See Store. Raises also MemoryUndecryptable, as all that return messages."""
@@ -178,11 +181,22 @@ class SealedStore:
         """See Store."""
         await self._store.close()
 
-    def _keyed(self, operation: Operation) -> Operation:
-        """A plain digest of a short text can be guessed at."""
+    async def _keyed(self, operation: Operation, send: Callable[[Operation], Awaitable[AppendResult]]) -> AppendResult:
+        """Sends an operation under a digest that cannot be guessed at: a plain one of a short text can.
+
+        While keys are rotated, an earlier attempt may have been made under another digest. What is refused for its
+        digest has changed nothing, so it is sent again under those that another step of the rotation makes, and at last
+        under the plain one, of before there were keys.
+        """
         if not operation.digest:
-            return operation
-        return Operation(operation.id, operation.deadline_ms, self._keyring.digest(operation.digest))
+            return await send(operation)
+        try:
+            return await send(replace(operation, digest=self._keyring.digest(operation.digest)))
+        except MemoryOperationConflict:
+            for digest in (*self._keyring.other_digests(operation.digest), operation.digest):
+                with suppress(MemoryOperationConflict):
+                    return await send(replace(operation, digest=digest))
+            raise
 
     def _seal_all(self, memory: MemoryId, entries: Sequence[Entry]) -> list[Entry]:
         aad = _bound_to(memory)

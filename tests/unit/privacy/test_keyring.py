@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import sys
+from itertools import pairwise
 
 import pytest
 
@@ -50,10 +51,11 @@ def test_the_same_words_never_look_the_same() -> None:
     assert len({keyring.seal(b"yes", b"here")[1] for _ in range(100)}) == 100
 
 
-def test_a_digest_stays_while_a_key_is_put_before_the_old_one() -> None:
-    digest = Keyring.parse(OLD).digest("0123")
-    assert Keyring.parse(f"{NEW} {OLD}").digest("0123") == digest != "0123"
-    assert Keyring.parse(OTHER).digest("0123") != digest
+def test_a_digest_of_any_step_of_a_rotation_is_known_at_the_next_one_and_at_the_one_before() -> None:
+    steps = [Keyring.parse(keys) for keys in (OLD, f"{OLD} {NEW}", f"{NEW} {OLD}", NEW)]
+    for one, other in [*pairwise(steps), *pairwise(reversed(steps))]:
+        assert one.digest("0123") in {other.digest("0123"), *other.other_digests("0123")}
+    assert Keyring.parse(OTHER).digest("0123") not in {steps[1].digest("0123"), *steps[1].other_digests("0123"), "0123"}
 
 
 def test_keys_are_in_no_text_of_it() -> None:
