@@ -9,7 +9,7 @@ import typer
 from durable_memory.cli.json_input import read_json
 from durable_memory.cli.options import Memories, Project, RedisUrl
 from durable_memory.cli.output import print_json
-from durable_memory.cli.session import failing_in_words, refuse_in_memory, with_client
+from durable_memory.cli.session import failing_in_words, refuse_unseen, with_client
 from durable_memory.memory.client import MemoryClient
 
 
@@ -31,9 +31,8 @@ def execute(
         request = read_json(file)
 
     async def run(client: MemoryClient) -> dict[str, Any]:
-        for resource in client.registry.memories():
-            if isinstance(request, dict) and resource.id == request.get("resource"):
-                refuse_in_memory(resource)
+        if isinstance(request, dict):
+            refuse_unseen(client, request.get("resource"))
         with serving(client):
             return await run_operation(request)
 

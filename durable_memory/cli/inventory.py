@@ -9,7 +9,7 @@ import typer
 from durable_memory.cli import declared_tables, tables
 from durable_memory.cli.options import Form, Memories, Project, RedisUrl, settings_from
 from durable_memory.cli.output import Output, say, show
-from durable_memory.cli.session import failing_in_words, refuse_in_memory, with_client
+from durable_memory.cli.session import failing_in_words, refuse_unseen, with_client
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.resource import MemoryResource, Scope
@@ -112,13 +112,6 @@ def purge(
     show(output, to_json(result), tables.purge_table(_title(resource, scope, prefix), result))
     if result.dry_run and (result.memories or result.backups):
         say("Nothing was removed; --yes removes them.")
-
-
-def refuse_unseen(client: MemoryClient, resource: str | None) -> None:
-    """Refuses resources whose memories live in another process."""
-    for declared in client.registry.memories():
-        if declared.id == resource:
-            refuse_in_memory(declared)
 
 
 def _title(resource: str | None, scope: Scope | None, prefix: str) -> str:

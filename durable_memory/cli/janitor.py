@@ -12,9 +12,7 @@ from durable_memory.activities.runs import TemporalRuns
 from durable_memory.activities.waker import TemporalWaker
 from durable_memory.cli.options import Form, Memories, Project, RedisUrl, settings_from
 from durable_memory.cli.output import Output, facts, say, show
-from durable_memory.cli.session import failing_in_words
-from durable_memory.memory.client import MemoryClient
-from durable_memory.memory.declarations.registry import Registry
+from durable_memory.cli.session import failing_in_words, open_client
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.janitor.sweep import COUNTS, Janitor
 from durable_memory.memory.settings import Settings
@@ -67,16 +65,8 @@ async def _sweep(settings: Settings) -> Counter[str]:
         raise MemoryInvalid("TEMPORAL_ADDRESS is not set; only Temporal knows which workflows have ended")
     temporal = await connect_temporal(profile, payload_keys=settings.payload_keys)
     waker = TemporalWaker(temporal, settings.task_queue)
-    client = await MemoryClient.connect(
-        settings.redis_url,
-        memories=Registry.load(settings.memories),
-        project=settings.project,
-        prefix=settings.prefix,
-        encryption_keys=settings.encryption_keys,
-        waker=waker,
-    )
     counts: Counter[str] = Counter()
-    async with client:
+    async with await open_client(settings, waker) as client:
         janitor = Janitor(client, TemporalRuns(temporal), waker.tell)
         position: str | None = None
         while True:

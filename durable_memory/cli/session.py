@@ -12,6 +12,7 @@ import typer
 
 from durable_memory.cli.options import settings_from
 from durable_memory.cli.output import say
+from durable_memory.cli.tables import counted
 from durable_memory.cli.waking import CommandWaker
 from durable_memory.dev.supervisor import ServerStartError
 from durable_memory.memory.client import MemoryClient
@@ -20,6 +21,8 @@ from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.errors import InvalidDeclarations, MemoryFault, MemoryInvalid
 from durable_memory.memory.flushing.named import NamedSummarizer
 from durable_memory.memory.memory import Memory
+from durable_memory.memory.settings import Settings
+from durable_memory.memory.waking import FlushWaker
 from durable_memory.worker.logs import configure_logs
 
 _Result = TypeVar("_Result")
@@ -31,14 +34,27 @@ def failing_in_words() -> Iterator[None]:
     try:
         yield
     except InvalidDeclarations as invalid:
-        number = len(invalid.faults)
-        say(f"Error: the declarations have {number} fault{'s' if number != 1 else ''}:")
+        say(f"Error: the declarations have {counted(len(invalid.faults), 'fault')}:")
         for fault in invalid.faults:
             say(f"  {fault}")
         raise typer.Exit(1) from None
     except (MemoryFault, ServerStartError) as error:
         say(f"Error: {error}")
         raise typer.Exit(1) from None
+
+
+async def open_client(settings: Settings, waker: FlushWaker) -> MemoryClient:
+    """Returns a client of the memories that the settings name. Raises MemoryFault, in one sentence."""
+    return await MemoryClient.connect(
+        settings.redis_url,
+        memories=Registry.load(settings.memories),
+        project=settings.project,
+        prefix=settings.prefix,
+        encoding=settings.encoding,
+        encryption_keys=settings.encryption_keys,
+        waker=waker,
+        summarizer=None if settings.summarizer is None else NamedSummarizer(settings.summarizer),
+    )
 
 
 def with_client(
@@ -53,17 +69,7 @@ def with_client(
 
     async def run() -> _Result:
         settings = settings_from(redis_url=redis_url, project=project, memories=memories)
-        client = await MemoryClient.connect(
-            settings.redis_url,
-            memories=Registry.load(settings.memories),
-            project=settings.project,
-            prefix=settings.prefix,
-            encoding=settings.encoding,
-            encryption_keys=settings.encryption_keys,
-            waker=CommandWaker(settings.task_queue, settings.payload_keys),
-            summarizer=None if settings.summarizer is None else NamedSummarizer(settings.summarizer),
-        )
-        async with client:
+        async with await open_client(settings, CommandWaker(settings.task_queue, settings.payload_keys)) as client:
             return await work(client)
 
     with failing_in_words():
@@ -96,3 +102,10 @@ def refuse_in_memory(resource: MemoryResource) -> None:
             f"{resource.id}: persistence.type in_memory keeps memories inside the process that uses them; "
             "this command cannot see them"
         )
+
+
+def refuse_unseen(client: MemoryClient, resource: object) -> None:
+    """Does so with the resource of this id, if it is declared: of one that is not, what is stored can be seen."""
+    for declared in client.registry.memories():
+        if declared.id == resource:
+            refuse_in_memory(declared)

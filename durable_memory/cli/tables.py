@@ -134,7 +134,7 @@ def memories_table(title: str, page: ListedPage) -> Table:
     numbers = ("messages", "tokens", "budget", "waiting")
     found = page.memories
     table = listing(
-        f"{title}: {len(found):,} {'memory' if len(found) == 1 else 'memories'}",
+        f"{title}: {counted(len(found), 'memory')}",
         ("resource", "key", *numbers, "flush", "written", "expires"),
         ((each.resource, each.key, *_listed(each.stats, now)) for each in found),
         numbers=numbers,
@@ -148,9 +148,9 @@ def memories_table(title: str, page: ListedPage) -> Table:
 def purge_table(title: str, result: PurgeResult) -> Table:
     """What a purge removed, or would remove."""
     verb = "would be removed" if result.dry_run else "removed"
-    memories = f"{result.memories:,} {'memory' if result.memories == 1 else 'memories'}"
     backups = f", {counted(result.backups, 'backup')}" if result.backups else ""
-    return facts(title, [(verb, f"{memories}, {counted(result.messages, 'message')}{backups}")])
+    removed = f"{counted(result.memories, 'memory')}, {counted(result.messages, 'message')}{backups}"
+    return facts(title, [(verb, removed)])
 
 
 def import_table(file: str, result: ImportResult) -> Table:
@@ -168,7 +168,9 @@ def import_table(file: str, result: ImportResult) -> Table:
 
 def counted(number: int, unit: str) -> str:
     """Returns a number with its unit, which is given in the singular."""
-    return f"{number:,} {unit}{'' if number == 1 else 's'}"
+    if number == 1:
+        return f"1 {unit}"
+    return f"{number:,} {unit[:-1]}ies" if unit.endswith("ry") else f"{number:,} {unit}s"
 
 
 def _stats_rows(stats: MemoryStats) -> list[tuple[str, str]]:

@@ -14,10 +14,10 @@ from rich.console import Console
 from rich.progress import Progress
 
 from durable_memory.cli import tables
-from durable_memory.cli.inventory import Prefix, refuse_unseen
+from durable_memory.cli.inventory import Prefix
 from durable_memory.cli.options import Form, Memories, Project, RedisUrl
 from durable_memory.cli.output import Output, say, show
-from durable_memory.cli.session import with_client
+from durable_memory.cli.session import refuse_unseen, with_client
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.transfer.lines import MAX_LINE_BYTES
