@@ -37,7 +37,7 @@ _view_tokens = _meter.create_histogram(
 )
 _overflow_tokens = _meter.create_histogram(
     "memory_overflow_tokens",
-    description="Tokens that wait for their summary, after an append that evicted and after a flush",
+    description="Tokens that wait for their summary after a flush",
     explicit_bucket_boundaries_advisory=_TOKENS,
 )
 _evictions = _meter.create_counter("memory_evictions", description="Messages that left the view at an append")

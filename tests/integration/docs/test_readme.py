@@ -6,10 +6,12 @@ import asyncio
 import os
 import re
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from durable_memory.memory.declarations.durations import format_duration
 from durable_memory.memory.settings import Settings
 
 README = Path(__file__).parents[3] / "README.md"
@@ -131,3 +133,21 @@ def test_the_readme_names_only_settings_that_exist() -> None:
     known = {f"DURABLE_MEMORY_{name.upper()}" for name in Settings.model_fields}
     assert named <= known
     assert known - {"DURABLE_MEMORY_REDIS_URL"} <= named
+
+
+def test_the_readme_gives_the_defaults_that_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in list(os.environ):
+        if name.startswith(("DURABLE_MEMORY_", "REDIS_URL")):
+            monkeypatch.delenv(name)
+    rows = re.findall(
+        r"^\| `(?:DURABLE_MEMORY_)?([A-Z_]+)`[^|]* \|(?: `([^`]*)`)? \|", README.read_text(), re.MULTILINE
+    )
+    stated = {name.lower(): default for name, default in rows if name.lower() in Settings.model_fields}
+    held = {name: _written(value) for name, value in Settings().model_dump().items()}
+    assert stated == held
+
+
+def _written(value: object) -> str:
+    if isinstance(value, timedelta):
+        return format_duration(value)
+    return os.pathsep.join(map(str, value)) if isinstance(value, tuple) else "" if value is None else str(value)
