@@ -9,7 +9,9 @@ import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import corrections
 import features
+import flush
 import history
 import store
 import summaries
@@ -32,6 +34,8 @@ async def rows(redis_url: str, *, long: bool) -> AsyncIterator[Row]:
         store.rows(redis_url),
         features.rows(redis_url),
         summaries.rows(),
+        corrections.rows(),
+        flush.rows(redis_url),
         writers.rows(redis_url),
         through_temporal.rows(redis_url),
         history.rows(redis_url, turns=turns, turns_of_a_run=turns_of_a_run),

@@ -18,11 +18,12 @@ from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from durable_memory.memory.types import Message
 
 _FOLDER: Final = Path(__file__).with_name("summaries")
+_ASKED: Final = ("debugging", "meeting", "support_desk")
 _DESK: Final = Path(__file__).parents[1] / "examples" / "support_desk" / "conversation.yaml"
 _TENTH: Final = 10
 _SEEDS: Final = 10
 
-PLAIN: Final = Rules(number=4.0, repeated=False, name=3.0, tool_share=1.0, unit_cost=3.0)
+PLAIN: Final = Rules(number=4.0, repeated=False, name=3.0, tool_share=1.0, unit_cost=3.0, revisions=False)
 """The greedy cover of rare words by word of length, numbers and names before other words: what is to be beaten."""
 
 ABLATIONS: Final = {
@@ -31,6 +32,7 @@ ABLATIONS: Final = {
     "names like other words": Rules(name=1.0),
     "tools like people": Rules(tool_share=1.0),
     "no price for a new place": Rules(unit_cost=0.0),
+    "withdrawn like valid": Rules(revisions=False),
 }
 
 
@@ -67,7 +69,7 @@ class Conversation:
 
 def conversations() -> list[Conversation]:
     """Reads the three conversations: a support case, a meeting, a debugging session."""
-    return [_conversation(path) for path in sorted(_FOLDER.glob("*.yaml"))]
+    return [_conversation(_FOLDER / f"{name}.yaml") for name in _ASKED]
 
 
 async def rows() -> AsyncIterator[Row]:

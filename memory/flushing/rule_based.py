@@ -68,15 +68,16 @@ class _Selection:
     async def fill(self, cover: Cover, max_tokens: int, *, earlier: bool | None) -> None:
         """Takes units until `max_tokens` are used."""
         misfits: list[Unit] = []
-        while len(misfits) < _MISFITS and (unit := cover.next(earlier=earlier)) is not None:
+        while len(misfits) < _MISFITS and (units := cover.next(earlier=earlier)):
             await asyncio.sleep(0)  # counting short texts never suspends; others want the loop too
-            cost = await self._tokens(_line(unit.speaker, unit.text) + "\n")
+            cost = sum([await self._tokens(_line(unit.speaker, unit.text) + "\n") for unit in units])
             if self.tokens + cost <= max_tokens:
-                cover.take(unit)
-                self._units.append(unit)
+                cover.take(units)
+                # The newest first: if the text is too long, the oldest goes, since it must not stand alone.
+                self._units += sorted(units, key=lambda unit: -unit.position)
                 self.tokens += cost
             else:
-                misfits.append(unit)
+                misfits.append(units[0])
         for unit in misfits:
             cover.offer_again(unit)
 

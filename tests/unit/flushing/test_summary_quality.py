@@ -5,10 +5,13 @@ The conversation and its questions are written for this test; an answer counts i
 
 import importlib
 import random
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from durable_memory.memory.flushing.cover import Rules
 from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
 from durable_memory.memory.flushing.summarizer import SummaryRequest
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
@@ -16,6 +19,12 @@ from durable_memory.memory.types import Message
 
 _FOLDER = Path(__file__).parent
 _COUNTER = TiktokenCounter()
+
+
+@pytest.fixture
+def benchmarks(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Any]:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[3] / "benchmarks"))
+    return importlib.import_module
 
 
 @pytest.fixture(scope="module")
@@ -76,10 +85,9 @@ async def test_a_tenth_of_a_conversation_answers_more_than_its_ends_or_random_tu
 
 
 async def test_a_tenth_answers_what_the_benchmark_asks_and_more_than_a_plain_cover(
-    monkeypatch: pytest.MonkeyPatch,
+    benchmarks: Callable[[str], Any],
 ) -> None:
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[3] / "benchmarks"))
-    summaries = importlib.import_module("summaries")
+    summaries = benchmarks("summaries")
 
     rows = {row.name: row async for row in summaries.rows()}
 
@@ -88,3 +96,30 @@ async def test_a_tenth_answers_what_the_benchmark_asks_and_more_than_a_plain_cov
     assert sum(whole) >= 40
     assert rows["questions a tenth answers, in %"].value >= 45
     assert rows["… above a plain cover"].value >= 5
+
+
+@pytest.mark.parametrize("flushes", [1, 2])
+@pytest.mark.parametrize("part", [10, 4])
+@pytest.mark.parametrize("of", ["benchmark", "test"])
+async def test_nothing_that_was_withdrawn_stands_alone_and_no_less_is_known(
+    benchmarks: Callable[[str], Any], of: str, part: int, flushes: int
+) -> None:
+    corrections = benchmarks("corrections")
+    cases = corrections.cases() if of == "benchmark" else corrections.cases(_FOLDER / "corrections.yaml")
+
+    now = await corrections.score_of(cases, Rules(), flushes=flushes, part=part)
+    before = await corrections.score_of(cases, Rules(revisions=False), flushes=flushes, part=part)
+
+    assert all(question.current(case.text) for case in cases for question in case.questions)
+    assert now.outdated == 0
+    assert now.known >= before.known
+
+
+@pytest.mark.parametrize("of", ["benchmark", "test"])
+async def test_without_the_rule_there_are_summaries_that_know_only_what_was_withdrawn(
+    benchmarks: Callable[[str], Any], of: str
+) -> None:
+    corrections = benchmarks("corrections")
+    cases = corrections.cases() if of == "benchmark" else corrections.cases(_FOLDER / "corrections.yaml")
+
+    assert (await corrections.score_of(cases, Rules(revisions=False), flushes=2, part=4)).outdated > 20

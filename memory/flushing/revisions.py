@@ -1,0 +1,296 @@
+"""Which later sentence revises one: both speak of the same thing, and differ in what they say of it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Final, NamedTuple, TypeAlias
+
+from durable_memory.memory.flushing.units import Unit
+from durable_memory.memory.flushing.words import NAME, kinds_of, rarity_of
+
+_AROUND: Final = 4
+"""Words on each side of a value that tell what it is the value of."""
+
+_TELLING: Final = 0.2
+"""Below this rarity (0: in every unit, 1: in one) a word does not tell what a sentence speaks of."""
+
+_SAME: Final = 1.1
+"""So much rarity is shared around two values of the same thing: by two rare words, or by a rare one and some others."""
+
+_SURE: Final = 1.2
+"""From here on the older value counts nothing. With less, the two sentences are only kept together."""
+
+_ENOUGH: Final = 0.6
+"""With less around the values the whole sentences are not compared."""
+
+_ELSEWHERE: Final = 0.25
+"""What a shared word counts that stands elsewhere in the two sentences."""
+
+_CUE: Final = 0.25
+"""What a word of correction near the new value counts: little, since the shared words are the evidence."""
+
+_SAME_PHRASE: Final = 0.75
+"""So much rarity has a phrase that is said again beside a word of correction."""
+
+_BESIDE: Final = 2
+"""Words between such a phrase and that word at most, itself counted: "we take the train instead"."""
+
+_COMPARED: Final = 10
+"""Later units with the same word that are looked at: the next ones. It bounds the work."""
+
+_MOST_VALUES: Final = 8
+"""Sentences with more values are lists, which state and do not correct."""
+
+_SHORT: Final = 6
+"""Words at most of a sentence that gives a new value and does not say of what: "No, make that Thursday"."""
+
+_BACK: Final = 24
+"""Units from there to what it corrects at most."""
+
+_IDENTIFIER: Final = re.compile(r"(?=.*[^\W\d_])(?=.*\d).{4,}|\d{5,}")
+"""What names one thing, as WM-40718 does, and neither counts nor dates."""
+
+_CUES: Final = frozenset(
+    (
+        *("instead", "actually", "correction", "corrected", "rather", "change", "changed", "moved", "sorry", "longer"),
+        *("no", "not", "never", "don't", "doesn't", "isn't", "won't", "can't", "cannot"),
+        *("nein", "nicht", "kein", "keine", "sondern", "doch", "non", "pas", "plutôt", "ya"),
+    )
+)
+"""Words of correction. No list could be complete, and none has to be: they only add to the evidence."""
+
+_ALIGNED: Final = 0.2
+"""What each word counts that both values have right beside them: two in "costs 5 euros", "costs 7 euros"."""
+
+
+_Slot: TypeAlias = tuple[str, str, str]
+"""A place in a sentence: the kind of the word there, or none, and the words before and after, as far as they count."""
+
+
+class Revision(NamedTuple):
+    """What became of an older sentence.
+
+    newer: position of the one that holds now. value: what that one says anew, withdrawn: what the older one said
+    instead; both empty where they differ in more than a value. leans: the newer one cannot be understood without the
+    older one.
+    """
+
+    newer: int
+    value: str = ""
+    withdrawn: str = ""
+    leans: bool = False
+
+
+class Revisions:
+    """Finds what revises a unit. Only who asks pays: of a large flush few units are ever about to be taken.
+
+    What tools were asked and answered revises nothing: results resemble each other, and what matters of them is said.
+    """
+
+    def __init__(
+        self,
+        units: Sequence[Unit],
+        words: Sequence[Sequence[str]],
+        names: Mapping[str, int],
+        frequency: Mapping[str, int],
+    ) -> None:
+        """words: of each unit. names: how often a word looked like a name. frequency: how often each word comes."""
+        self._units = units
+        self._words = words
+        self._kinds = kinds_of(names, {unit.speaker for unit in units}, frequency)
+        self._rarity = rarity_of(frequency, len(units))
+        # A word that comes once is shared by nobody.
+        self._telling = {word for word, count in frequency.items() if count > 1 and self._rarity[word] >= _TELLING}
+        self._with_word: defaultdict[str, list[int]] = defaultdict(list)
+        self._turns: list[int] = []
+        turn, speaker = 0, ""
+        for unit in units:
+            turn += unit.speaker != speaker
+            speaker = unit.speaker
+            self._turns.append(turn)
+            if not unit.by_tool:
+                for word in self._telling.intersection(words[unit.position]):
+                    self._with_word[word].append(unit.position)
+        self._found: dict[int, Revision | None] = {}
+
+    def of(self, position: int) -> Revision | None:
+        """Returns what revises a unit, and if that was revised, what revised that, and so on."""
+        first = last = self._next(position)
+        while last is not None and (then := self._next(last.newer)) is not None:
+            last = then
+        if first is None or last is None or first is last:
+            return first
+        return Revision(last.newer, last.value, first.withdrawn)
+
+    def leans_on(self, position: int) -> int | None:
+        """Returns the unit without which a short correction cannot be understood; None for other units."""
+        if (at := self._short_correction(position)) is None or self._units[position].by_tool:
+            return None
+        ending = self._ending(self._words[position][at])
+        for older in range(position - 1, max(-1, position - _BACK - 1), -1):
+            if self._speaks_of(older, position, ending):
+                return older if self._words[position][at] not in self._words[older] else None
+        return None
+
+    def _next(self, position: int) -> Revision | None:
+        if position not in self._found:
+            # The surest, and of those the last.
+            surest = max(self._candidates(position), default=None)
+            self._found[position] = None if surest is None else surest[1]
+        return self._found[position]
+
+    def _candidates(self, position: int) -> Iterator[tuple[float, Revision]]:
+        if not self._units[position].by_tool:
+            yield from self._other_values(position)
+            yield from self._said_otherwise(position)
+            yield from self._short_corrections(position)
+
+    def _later(self, word: str, position: int) -> Iterator[int]:
+        places = self._with_word.get(word, [])
+        return islice(places, start := bisect_right(places, position), start + _COMPARED)
+
+    def _other_values(self, older: int) -> Iterator[tuple[float, Revision]]:
+        """Yields the units that give the same thing another value, and how sure it is."""
+        words = self._words[older]
+        values = self._values(words)
+        for at in values if len(values) <= _MOST_VALUES else ():
+            around = self._around(older, at)
+            kind, before = self._kinds[words[at]], words[at - 1] if at else ""
+            shared: dict[int, float] = {}
+            for word in around:
+                for newer in self._later(word, older):
+                    shared[newer] = shared.get(newer, 0.0) + self._rarity[word]
+            for newer, alike in shared.items():
+                said = self._words[newer]
+                for new_at in self._values(said):
+                    value = said[new_at]
+                    if self._kinds[value] != kind or value == words[at]:
+                        continue
+                    if alike < _ENOUGH and (not new_at or said[new_at - 1] != before):
+                        continue  # the usual case: a word that comes again
+                    evidence = self._evidence(older, at, newer, new_at, around)
+                    if evidence >= _SAME:
+                        yield evidence, Revision(newer, value, words[at]) if evidence >= _SURE else Revision(newer)
+
+    def _evidence(self, older: int, old_at: int, newer: int, new_at: int, around: set[str]) -> float:
+        """Returns how sure it is that two values are of the same thing: the rarity of what they share, above all."""
+        cue = any(word in _CUES for word in self._beside(newer, new_at, _AROUND))
+        if not cue and self._turns[older] == self._turns[newer]:
+            return 0.0  # side by side in one breath: a list
+        near = sum(map(self._rarity.__getitem__, around & self._around(newer, new_at)))
+        near += _ALIGNED * _aligned(self._words[older], old_at, self._words[newer], new_at)
+        old, new = set(self._words[older]), set(self._words[newer])
+        if near < _ENOUGH or self._words[older][old_at] in new or self._words[newer][new_at] in old:
+            return 0.0
+        shared = old & new
+        both = sum(map(self._rarity.__getitem__, shared))
+        evidence = near + _CUE * cue
+        evidence += _ELSEWHERE * max(0.0, both - evidence)
+        if named := sum(self._rarity[word] for word in shared if _IDENTIFIER.fullmatch(word)):
+            return evidence + named
+        # Two sentences that differ in another place as well speak of two things: Ana's Monday and Ben's Friday.
+        old_own, old_others = self._slots(older, old_at, new)
+        new_own, new_others = self._slots(newer, new_at, old)
+        differ = old_others & new_others or old_own & new_others or old_others & new_own
+        return 0.0 if differ else evidence
+
+    def _slots(self, position: int, at: int, other: set[str]) -> tuple[set[_Slot], set[_Slot]]:
+        """Returns where this unit has words that the other has not: the value at a word, and all others.
+
+        The neighbours of the value belong to it: 12 May and 13 June differ in one place.
+        """
+        words = ["", *self._words[position], ""]
+        own, others = set[_Slot](), set[_Slot]()
+        for place in range(1, len(words) - 1):
+            word, before, after, distance = words[place], words[place - 1], words[place + 1], abs(place - 1 - at)
+            if word in other or distance == 1:
+                continue
+            kind = self._kinds.get(word, "")
+            slots = own if distance == 0 else others
+            if kind:
+                slots.update(slot for slot in ((kind, before, ""), (kind, "", after)) if slot != (kind, "", ""))
+            elif before and after and distance <= _AROUND:
+                slots.add(("", before, after))
+        return own, others
+
+    def _said_otherwise(self, older: int) -> Iterator[tuple[float, Revision]]:
+        """Yields the units that say a phrase of this one again, beside a word of correction."""
+        words = self._words[older]
+        mine = set(zip(words, words[1:], words[2:], strict=False))
+        for newer in {newer for word in self._telling.intersection(words) for newer in self._later(word, older)}:
+            said = self._words[newer]
+            if self._turns[newer] == self._turns[older] or _CUES.isdisjoint(said):
+                continue
+            phrases = enumerate(zip(said, said[1:], said[2:], strict=False))
+            places = {place for at, phrase in phrases if phrase in mine for place in (at, at + 1, at + 2)}
+            beside = {word for at in places for word in self._beside(newer, at, _BESIDE)} - {said[at] for at in places}
+            evidence = sum(self._rarity[word] for word in {said[at] for at in places})
+            if evidence >= _SAME_PHRASE and not _CUES.isdisjoint(beside):
+                yield evidence, Revision(newer)
+
+    def _short_corrections(self, older: int) -> Iterator[tuple[float, Revision]]:
+        """Yields the short sentences of the same speaker that give another value like the last one of this unit."""
+        words = self._words[older]
+        last = {self._ending(words[at]): words[at] for at in self._values(words)}
+        for newer in range(older + 1, min(len(self._units), older + _BACK + 1)):
+            for ending in [ending for ending in last if self._speaks_of(newer, older, ending)]:
+                value, at = last.pop(ending), self._short_correction(newer)
+                if at is not None and value not in self._words[newer]:
+                    yield _SURE, Revision(newer, self._words[newer][at], value, leans=True)
+
+    def _speaks_of(self, position: int, other: int, ending: str) -> bool:
+        """Tells whether a unit is of the same speaker as another, and has a value that looks like this."""
+        unit, words = self._units[position], self._words[position]
+        if unit.by_tool or unit.speaker != self._units[other].speaker:
+            return False
+        return any(self._ending(words[at]) == ending for at in self._values(words))
+
+    def _short_correction(self, position: int) -> int | None:
+        """Returns the place of the only value of a unit that corrects without saying what; None for other units."""
+        words = self._words[position]
+        if len(words) > _SHORT or _CUES.isdisjoint(words) or len(values := self._values(words)) != 1:
+            return None
+        return values[0]
+
+    def _values(self, words: Sequence[str]) -> list[int]:
+        if self._kinds.keys().isdisjoint(words):
+            return []
+        return [at for at, word in enumerate(words) if word in self._kinds]
+
+    def _around(self, position: int, at: int) -> set[str]:
+        near = self._telling.intersection(self._beside(position, at, _AROUND))
+        # An identifier is often all of an answer; the question says of what.
+        return near | self._asked(position) if _IDENTIFIER.fullmatch(self._words[position][at]) else near
+
+    def _asked(self, position: int) -> set[str]:
+        """Returns the telling words of the questions in the turn before this one."""
+        turn, asked = self._turns[position], set[str]()
+        while position > 0 and self._turns[position - 1] >= turn - 1:
+            position -= 1
+            if self._turns[position] < turn and self._units[position].text.endswith("?"):
+                asked |= self._telling.intersection(self._words[position])
+        return asked
+
+    def _beside(self, position: int, at: int, reach: int) -> list[str]:
+        words = self._words[position]
+        return [*words[max(0, at - reach) : at], *words[at + 1 : at + reach + 1]]
+
+    def _ending(self, value: str) -> str:
+        """Returns the kind, and of a name its end: days of the week share theirs in many languages."""
+        kind = self._kinds[value]
+        return f"{kind} {value[-3:]}" if kind == NAME else kind
+
+
+def _aligned(old: Sequence[str], old_at: int, new: Sequence[str], new_at: int) -> int:
+    """Returns how many words right before and right after two values are the same."""
+    before = after = 0
+    while before < min(old_at, new_at, _AROUND) and old[old_at - before - 1] == new[new_at - before - 1]:
+        before += 1
+    most = min(len(old) - old_at, len(new) - new_at, _AROUND + 1) - 1
+    while after < most and old[old_at + after + 1] == new[new_at + after + 1]:
+        after += 1
+    return before + after
