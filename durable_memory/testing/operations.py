@@ -10,11 +10,12 @@ import pytest
 
 from durable_memory.memory.errors import MemoryBackpressure, MemoryOperationConflict, MemoryOperationExpired
 from durable_memory.memory.stores.values import ABSENT, Operation
+from durable_memory.memory.types import AppendResult, ClearResult, DeleteResult, FlushResult
 from durable_memory.testing.builders import dropping, summarising, user
 from durable_memory.testing.case import OpenMemory, StoreCase
 from durable_memory.testing.driven import Driven
 
-Call = Callable[[Driven, Operation], Awaitable[object]]
+Call = Callable[[Driven, Operation], Awaitable[AppendResult | ClearResult | DeleteResult | FlushResult]]
 
 MUTATIONS: dict[str, Call] = {
     "append": lambda m, operation: m.store.append(m.memory, [user("x")], operation, m.limits),
@@ -55,6 +56,19 @@ class OperationsContract(StoreCase):
         await memory.append(user("c"))
         assert await memory.clear(op="one") == first
         assert await memory.texts() == ["c"]
+
+    @each_mutation
+    async def test_only_a_repetition_says_that_it_was_applied_before(self, memory: Driven, mutation: str) -> None:
+        operation = memory.operation("once", "same")
+        said = [(await MUTATIONS[mutation](memory, operation)).already_applied for _ in range(3)]
+        assert said == [False, True, True]
+
+    async def test_a_flush_that_is_done_says_so_to_begin_and_to_commit(self, memory: Driven) -> None:
+        await memory.append(*(user(text) for text in "abcdefg"))
+        batch = await memory.batch()
+        await memory.summarise(batch)
+        done = [await memory.commit(batch), await memory.commit(batch), await memory.refused_begin()]
+        assert [one.already_applied for one in done] == [False, True, True]
 
     async def test_an_append_repeated_after_a_clear_answers_for_an_absent_memory(self, memory: Driven) -> None:
         first = await memory.append(user("a"), op="one")

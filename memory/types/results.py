@@ -53,22 +53,26 @@ class DeleteResult:
     removed: ids that are gone with it. not_found: ids that this memory does not hold. covered: ids whose content
     only a summary holds,
     with the id of that summary: delete the summary to remove it.
+    already_applied: as of an append; removed is what the first call removed.
     """
 
     removed: tuple[str, ...]
     not_found: tuple[str, ...] = ()
     covered: Mapping[str, str] = field(default_factory=dict)
+    already_applied: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class ClearResult:
     """The answer to a clear: how many messages, live, waiting and summaries, it removed.
 
-    backup_id: of the backup that was asked for; None if there was no memory.
+    backup_id: of the backup that was asked for; None if there was no memory. already_applied: as of an append; the rest
+    is the answer to the first call.
     """
 
     cleared: int
     backup_id: str | None = None
+    already_applied: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,8 @@ class FlushResult:
     (see reason: below_threshold, pinned, keep, max_messages), `gone` or `stale` (the memory was cleared, expired or
     replaced meanwhile; nothing was written), `busy` (another flush holds the lease), `planned` (a dry run: what would
     be removed, with a summary counted as large as it may become), `signalled` (the background was told). tokens and
-    messages are those of the live view before and after.
+    messages are those of the live view before and after. already_applied: another attempt had done it; the rest is its
+    result.
     """
 
     outcome: FlushOutcome
@@ -105,6 +110,7 @@ class FlushResult:
     messages_after: int = 0
     flush_due: bool = False
     retry_after_ms: int = 0
+    already_applied: bool = field(default=False, compare=False)
 
 
 GroupBy: TypeAlias = Literal["role", "author", "section", "day"]

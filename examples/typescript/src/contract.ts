@@ -73,6 +73,7 @@ export interface ClearRequest {
 export interface ClearResult {
   cleared: number;
   backup_id: string | null;
+  already_applied: boolean;
 }
 
 export interface ContentPart {
@@ -107,6 +108,7 @@ export interface DeleteResult {
   removed: string[];
   not_found: string[];
   covered: Record<string, string>;
+  already_applied: boolean;
 }
 
 export interface ExecuteRequest {
@@ -157,6 +159,7 @@ export interface FlushResult {
   messages_after: number;
   flush_due: boolean;
   retry_after_ms: number;
+  already_applied: boolean;
 }
 
 export interface HealthRequest {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -23,6 +24,11 @@ def repeated(ids: tuple[str, ...], state: MemoryState | None, limits: Limits) ->
     return AppendResult(
         ids, state.version, view.tokens, view.messages, flush_due=state.flush_due(limits), already_applied=True
     )
+
+
+def repeated_flush(first: FlushResult, state: MemoryState | None, limits: Limits) -> FlushResult:
+    """Returns the answer to a flush that had been done before: its result, and whether another one is due now."""
+    return replace(first, flush_due=state is not None and state.flush_due(limits), already_applied=True)
 
 
 def flushed(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from durable_memory.memory.clock import Clock, SystemClock
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
-from durable_memory.memory.stores.in_memory.answers import flushed, planned
+from durable_memory.memory.stores.in_memory.answers import flushed, planned, repeated_flush
 from durable_memory.memory.stores.in_memory.flushing import (
     busy_for_ms,
     note_batch,
@@ -53,7 +52,7 @@ class InMemoryFlushing:
         state = shelf.state
         done = shelf.operations.done(owner, now)
         if isinstance(done, FlushResult):
-            return replace(done, flush_due=state is not None and state.flush_due(limits))
+            return repeated_flush(done, state, limits)
         if state is None:
             return FlushResult("gone")
         if state.batch is None or state.batch.batch.owner != owner:
@@ -125,7 +124,7 @@ class InMemoryFlushing:
         operation = Operation(batch.owner, deadline_ms, "")
         answer = shelf.operations.answered("flush", operation, now)
         if isinstance(answer, FlushResult):
-            return replace(answer, flush_due=state is not None and state.flush_due(limits))
+            return repeated_flush(answer, state, limits)
         stored = stored_batch(state, batch)
         if state is None or isinstance(stored, str):
             return FlushResult("gone" if state is None else "stale")
@@ -167,7 +166,7 @@ class InMemoryFlushing:
         state = shelf.state
         answer = shelf.operations.answered("drop", operation, now)
         if isinstance(answer, FlushResult):
-            return replace(answer, flush_due=state is not None and state.flush_due(limits))
+            return repeated_flush(answer, state, limits)
         shelf.operations.check_room()
         result = FlushResult("gone")
         if state is not None:

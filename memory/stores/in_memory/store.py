@@ -162,7 +162,7 @@ class InMemoryStore(InMemoryFlushing, Store):
         shelf = self._shelves.shelf(memory, now)
         answer = shelf.operations.answered("delete", operation, now)
         if isinstance(answer, DeleteResult):
-            return replace(answer, covered=dict(answer.covered))
+            return replace(answer, covered=dict(answer.covered), already_applied=True)
         shelf.operations.check_room()
         state = shelf.state
         if state is None:
@@ -190,7 +190,7 @@ class InMemoryStore(InMemoryFlushing, Store):
         shelf = self._shelves.shelf(memory, now)
         answer = shelf.operations.answered("clear", operation, now)
         if isinstance(answer, ClearResult):
-            return answer
+            return replace(answer, already_applied=True)
         _check_version(shelf.state, if_version, memory.resource)
         shelf.operations.check_room()
         result = ClearResult(_size(shelf.state))

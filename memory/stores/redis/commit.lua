@@ -8,7 +8,7 @@ if now > deadline then
 end
 local known = recall('f', op, '')
 if known then
-  return known == 'reused' and known or table.concat({'ok', m and flush_due() or 0, known}, ' ')
+  return known == 'reused' and known or table.concat({'again', m and flush_due() or 0, known}, ' ')
 end
 local stopped = batch_stopped(incarnation, fence, owner, id)
 if stopped then

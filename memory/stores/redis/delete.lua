@@ -1,6 +1,7 @@
 -- Removes the whole groups of messages, or summaries, live or waiting.
 -- ARGV: limits, operation, digest, deadline, tag, ids.
--- Returns `ok <incarnation> | <seq-tag ...> | <position ...> | <position=seq-tag ...>`: removed, not found, covered.
+-- Returns `ok <incarnation> | <seq-tag ...> | <position ...> | <position=seq-tag ...>`: removed, not found,
+-- covered; `again …` if it was applied before.
 -- parts: may_change state expiry operations groups ids batch
 local op, digest, deadline, tag = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
 if now > deadline then
@@ -8,7 +9,7 @@ if now > deadline then
 end
 local known = recall('d', op, digest)
 if known then
-  return known == 'reused' and known or 'ok ' .. known
+  return known == 'reused' and known or 'again ' .. known
 end
 if operations_full() then
   return 'operations'

@@ -7,7 +7,7 @@ if now > deadline then
 end
 local known = recall('p', op, digest)
 if known then
-  return known == 'reused' and known or table.concat({'ok', m and flush_due() or 0, known}, ' ')
+  return known == 'reused' and known or table.concat({'again', m and flush_due() or 0, known}, ' ')
 end
 if operations_full() then
   return 'operations'

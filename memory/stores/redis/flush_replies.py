@@ -83,7 +83,7 @@ def batch_page(reply: bytes) -> BatchPage | Stopped:
 def committed(resource: str, reply: bytes) -> FlushResult:
     """Reads the answer to commit."""
     words = reply.decode().split(" ")
-    if words[0] == "ok":
+    if words[0] in replies.APPLIED:
         return _committed(reply)
     if words[0] in _STOPPED:
         return FlushResult(cast("FlushOutcome", words[0]))
@@ -91,7 +91,7 @@ def committed(resource: str, reply: bytes) -> FlushResult:
 
 
 def _committed(reply: bytes) -> FlushResult:
-    _, due, incarnation, summary, before, after, messages_before, messages_after, names = reply.decode().split(" ")
+    word, due, incarnation, summary, before, after, messages_before, messages_after, names = reply.decode().split(" ")
     return FlushResult(
         "committed",
         removed_ids=_ids(incarnation, names),
@@ -101,13 +101,14 @@ def _committed(reply: bytes) -> FlushResult:
         messages_before=int(messages_before),
         messages_after=int(messages_after),
         flush_due=due == "1",
+        already_applied=word != "ok",
     )
 
 
 def dropped(resource: str, reply: bytes) -> FlushResult:
     """Reads the answer to drop."""
     words = reply.decode().split(" ")
-    if words[0] != "ok":
+    if words[0] not in replies.APPLIED:
         raise replies.refuse(resource, words)
     _, due, outcome, reason, before, after, messages_before, messages_after, incarnation, names = words
     return FlushResult(
@@ -119,6 +120,7 @@ def dropped(resource: str, reply: bytes) -> FlushResult:
         messages_before=int(messages_before),
         messages_after=int(messages_after),
         flush_due=due == "1",
+        already_applied=words[0] == "again",
     )
 
 

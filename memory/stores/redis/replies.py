@@ -25,6 +25,9 @@ from durable_memory.memory.types import (
 )
 
 MAX_OPERATIONS: Final = 100_000
+APPLIED: Final = ("ok", "again")
+"""How the answer of an operation begins that was applied now, or before by another attempt."""
+
 _SECTIONS: Final[dict[str, Section]] = {"s": SYSTEM, "l": LONG_TERM, "c": SHORT_TERM}
 _PINNED: Final = frozenset(PINNED_MARKS)
 
@@ -182,7 +185,7 @@ def pinned(resource: str, reply: bytes, ids: Sequence[str]) -> tuple[str, ...]:
 def deleted(resource: str, reply: bytes, ids: Sequence[str]) -> DeleteResult:
     """Reads the answer to delete."""
     word, _, rest = reply.decode().partition(" ")
-    if word != "ok":
+    if word not in APPLIED:
         raise refuse(resource, [word])
     incarnation, removed, missing, covered = rest.split("|")
     return DeleteResult(
@@ -192,16 +195,17 @@ def deleted(resource: str, reply: bytes, ids: Sequence[str]) -> DeleteResult:
             ids[int(position)]: f"{incarnation}-{name}"
             for position, _, name in (one.partition("=") for one in covered.split())
         },
+        already_applied=word == "again",
     )
 
 
 def cleared(resource: str, reply: bytes, wanted: str | None) -> ClearResult:
     """Reads the answer to clear."""
     words = reply.decode().split(" ")
-    if words[0] != "ok":
+    if words[0] not in APPLIED:
         raise refuse(resource, words, wanted)
     cleared, *backup = words[1:]  # records of earlier releases know of no backups
-    return ClearResult(int(cleared), None if backup in ([], ["-"]) else backup[0])
+    return ClearResult(int(cleared), None if backup in ([], ["-"]) else backup[0], already_applied=words[0] == "again")
 
 
 def erased(resource: str, words: Sequence[str]) -> Erased:
