@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final
 
@@ -9,6 +10,7 @@ from temporalio import activity
 
 from durable_memory.memory.caller import GIVEN_ID_LIFETIME_MS, Attempt
 from durable_memory.memory.identity import MemoryId, Owner
+from durable_memory.memory.spans import keyed_hash
 from durable_memory.memory.types import Provenance
 
 _LONGEST: Final = timedelta(milliseconds=GIVEN_ID_LIFETIME_MS)
@@ -32,6 +34,23 @@ class ActivityCaller:
         if info.workflow_id and info.workflow_run_id:
             self.owner = Owner(info.namespace, info.workflow_id, info.workflow_run_id)
         self.provenance: Provenance | None = Provenance(info.workflow_id, info.workflow_run_id, info.activity_id)
+
+    @property
+    def origin(self) -> Mapping[str, str | int]:
+        """See Caller. A workflow id, and an activity id that is no number, are chosen by users."""
+        info = self._info
+        origin: dict[str, str | int] = {
+            "caller": "activity",
+            "namespace": info.namespace,
+            "activity_type": info.activity_type,
+            "attempt": info.attempt,
+            "activity_id": info.activity_id
+            if info.activity_id.isdecimal()
+            else keyed_hash("activity", info.activity_id),
+        }
+        if info.workflow_run_id:
+            origin["workflow_run_id"] = info.workflow_run_id
+        return origin
 
     def next_attempt(self, memory: MemoryId) -> Attempt:
         """See Caller."""

@@ -14,6 +14,7 @@ from durable_memory.activities.current import client_of_project
 from durable_memory.activities.heartbeat import heartbeating
 from durable_memory.activities.parsing import parse
 from durable_memory.memory import telemetry
+from durable_memory.memory.audit import audited
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.flushing.ended import measure_flush
 from durable_memory.memory.flushing.steps import Flush
@@ -43,9 +44,14 @@ async def begin(request: Any = None) -> Json:
     limits = resource.limits()
     now_ms = time.time_ns() // 1_000_000
     if not limits.summarize:
-        dropped = await flush.run(
-            memory, owner=asked.owner, limits=limits, force=asked.force, deadline_ms=_last_attempt_ends_ms()
-        )
+        with audited("flush", client_of_project(asked.target.project).caller, memory) as record:
+            if not asked.force:
+                record.skip()  # what the declaration wants, and nobody asked for
+            record.named(asked.owner)
+            dropped = await flush.run(
+                memory, owner=asked.owner, limits=limits, force=asked.force, deadline_ms=_last_attempt_ends_ms()
+            )
+            record.done(already_applied=dropped.already_applied, removed=len(dropped.removed_ids))
         return await _ended(resource, memory, dropped, now_ms)
     begun = await flush.begin(memory, asked.owner, force=asked.force, limits=limits, attempt_ends_ms=_attempt_ends_ms())
     if isinstance(begun, FlushResult):

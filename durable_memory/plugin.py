@@ -29,6 +29,7 @@ from durable_memory.memory.flushing.named import NamedSummarizer
 from durable_memory.memory.flushing.summarizer import Summarizer
 from durable_memory.memory.settings import Settings
 from durable_memory.shared import Shared, run_to_its_end
+from durable_memory.worker.audit_log import keep_audit_log
 from durable_memory.workflows.cleanup import CleanupInterceptor
 from durable_memory.workflows.flusher import MemoryFlusher
 from durable_memory.workflows.janitor import MemoryJanitor
@@ -82,6 +83,7 @@ class MemoryPlugin(SimplePlugin):
             "encryption_keys": encryption_keys,
         }
         settings = Settings(**{name: value for name, value in given.items() if value is not None})
+        keep_audit_log(settings.audit_log)
         self._redis_url = settings.redis_url
         self._project = settings.project
         self._prefix = settings.prefix

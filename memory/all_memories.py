@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping
 
 from durable_memory.memory.arguments import whole_number
+from durable_memory.memory.audit import audited
+from durable_memory.memory.caller import Caller
 from durable_memory.memory.clock import Clock
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.resource import SCOPES, MemoryResource, Scope
@@ -30,6 +32,7 @@ class AllMemories(ABC):
     _registry: Registry
     _backends: Mapping[str, Backend]
     _clock: Clock
+    _caller: Caller
 
     @abstractmethod
     def services(self, resource: MemoryResource) -> Services:
@@ -82,12 +85,20 @@ class AllMemories(ABC):
         began stays. dry_run: only count what would be removed, which is the default; the real purge takes
         `dry_run=False, confirm=True`. Raises MemoryInvalid without it, or if nothing says which.
         """
-        if resource is None and scope is None and not prefix:
-            raise MemoryInvalid("purge: name a resource, a scope or a key prefix; there is no purge of a whole project")
-        if not dry_run and confirm is not True:
-            raise MemoryInvalid("confirm: purge removes these memories for good; pass confirm=True to do it")
-        inventory = await self._inventory(resource, scope, prefix)
-        return await inventory.purge(dry_run=dry_run)
+        with audited("purge", self._caller, project=self._project) as record:
+            if dry_run:
+                record.skip()
+            if resource is None and scope is None and not prefix:
+                raise MemoryInvalid(
+                    "purge: name a resource, a scope or a key prefix; there is no purge of a whole project"
+                )
+            if not dry_run and confirm is not True:
+                raise MemoryInvalid("confirm: purge removes these memories for good; pass confirm=True to do it")
+            inventory = await self._inventory(resource, scope, prefix)
+            record.begun(resource=resource, scope=scope, by_prefix=bool(prefix))
+            result = await inventory.purge(self._caller, dry_run=dry_run)
+            record.done(removed=result.messages, memories=result.memories, backups=result.backups)
+            return result
 
     async def export_messages(self, resource: str, *, key: str | None = None, prefix: str = "") -> AsyncIterator[str]:
         """Yields all that the memories of a resource hold as JSON lines, a page at a time: see docs/transfer.md.

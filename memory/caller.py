@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -41,6 +42,11 @@ class Caller(Protocol):
         """What a written message says of its origin."""
         ...
 
+    @property
+    def origin(self) -> Mapping[str, str | int]:
+        """What an audit may say of it: `caller`, and of an activity where it runs; no id that a user has chosen."""
+        ...
+
     def next_attempt(self, memory: MemoryId) -> Attempt:
         """Names the next mutating call on a memory.
 
@@ -71,8 +77,10 @@ class ProcessCaller:
     workflow_type: str | None = None
     provenance: Provenance | None = None
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, kind: str = "process") -> None:
+        """kind: what an audit calls it."""
         self._clock = clock
+        self.origin: Mapping[str, str | int] = {"caller": kind}
 
     def next_attempt(self, memory: MemoryId) -> Attempt:  # noqa: ARG002 - no two calls are one here
         """See Caller."""

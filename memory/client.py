@@ -11,13 +11,14 @@ from typing import Any, Self, TypedDict
 from durable_memory.memory.access import Access
 from durable_memory.memory.agent import AgentMemories, AgentsMemory
 from durable_memory.memory.all_memories import AllMemories
+from durable_memory.memory.audit import audited
 from durable_memory.memory.caller import Caller, ProcessCaller
 from durable_memory.memory.clock import Clock, SystemClock
 from durable_memory.memory.declarations.declaration import is_id
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.door import Door
-from durable_memory.memory.errors import MemoryInvalid
+from durable_memory.memory.errors import MemoryAccessDenied, MemoryInvalid
 from durable_memory.memory.flushing.choice import Chosen, Summarizers
 from durable_memory.memory.flushing.steps import Flush
 from durable_memory.memory.flushing.summarizer import Summarizer
@@ -132,6 +133,11 @@ class MemoryClient(AllMemories):
         return cls(registry, backends, project=project, waker=waker, summarizer=summarizer, counter=counter)
 
     @property
+    def caller(self) -> Caller:
+        """On whose behalf it acts."""
+        return self._caller
+
+    @property
     def project(self) -> str:
         """The project whose memories these are."""
         return self._project
@@ -183,7 +189,13 @@ class MemoryClient(AllMemories):
             ref = resource
         else:
             ref = MemoryRef(resource, key=key, input=None if input is None else dict(input), agent=agent)
-        return self._opened(resolve(ref, self._registry, **self._from()))
+        try:
+            return self._opened(resolve(ref, self._registry, **self._from()))
+        except MemoryAccessDenied:
+            # Resource and agent are declared, or they would be unknown; a key that was still to be made is unknown.
+            denied = None if ref.key is None else MemoryId(self._project, ref.resource, ref.key)
+            with audited("open", self._caller, denied, agent=ref.agent, project=self._project, resource=ref.resource):
+                raise
 
     def agent(
         self,

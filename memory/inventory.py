@@ -14,6 +14,8 @@ from datetime import datetime
 from typing import Final
 
 from durable_memory.memory import telemetry
+from durable_memory.memory.audit import audited
+from durable_memory.memory.caller import Caller
 from durable_memory.memory.errors import MemoryDamaged, MemoryInvalid
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
@@ -89,10 +91,11 @@ class Inventory:
                     break
                 cursor = page.cursor
 
-    async def purge(self, *, dry_run: bool) -> PurgeResult:
+    async def purge(self, caller: Caller, *, dry_run: bool) -> PurgeResult:
         """Erases all memories that were there when it began, with their backups, or counts them.
 
         What is born in the place of one meanwhile stays. A memory that has ended is gone through for its backups.
+        caller: in whose name each is recorded in the audit.
         """
         memories = messages = backups = 0
         for place in self._places:
@@ -101,7 +104,7 @@ class Inventory:
             while True:
                 page = await place.index.memories(self._project, place.resource, cursor, _PAGE, self._prefix)
                 began_ms = page.read_ms if began_ms is None else began_ms
-                for erased in await self._purge_page(place, page, began_ms, dry_run=dry_run):
+                for erased in await self._purge_page(place, page, began_ms, None if dry_run else caller):
                     memories, messages = memories + (erased.version is not None), messages + erased.messages
                     backups += erased.backups
                 if page.cursor is None:
@@ -109,21 +112,23 @@ class Inventory:
                 cursor = page.cursor
         return PurgeResult(memories=memories, messages=messages, dry_run=dry_run, backups=backups)
 
-    async def _purge_page(self, place: Place, page: MemoryPage, began_ms: int, *, dry_run: bool) -> list[Erased]:
-        """Returns what was erased of each memory of a page, or would be."""
+    async def _purge_page(self, place: Place, page: MemoryPage, began_ms: int, caller: Caller | None) -> list[Erased]:
+        """Returns what was erased of each memory of a page; without a caller, what would be."""
         places = asyncio.Semaphore(_AT_ONCE)
 
         async def one(memory: MemoryId) -> Erased:
             async with places:
-                if dry_run:
+                if caller is None:
                     return await _erasable(place, memory, began_ms)
-                return await self._purge_one(place, memory, page.read_ms, began_ms)
+                return await self._purge_one(place, memory, page.read_ms, began_ms, caller)
 
         return await asyncio.gather(*(one(memory) for memory in page.memories))
 
-    async def _purge_one(self, place: Place, memory: MemoryId, read_ms: int, began_ms: int) -> Erased:
-        with telemetry.measured("clear", memory):
+    async def _purge_one(self, place: Place, memory: MemoryId, read_ms: int, began_ms: int, caller: Caller) -> Erased:
+        with telemetry.measured("clear", memory), audited("purge_memory", caller, memory) as record:
             erased = await place.store.erase(memory, born_until_ms=began_ms)
+            if erased.version is not None or erased.backups:
+                record.done(removed=erased.messages, backups=erased.backups, version_before=erased.version)
         if not erased.kept:
             await place.index.forget(memory, read_ms)
         return erased

@@ -10,6 +10,7 @@ from typing import Literal
 from durable_memory.memory import telemetry
 from durable_memory.memory.access import Access
 from durable_memory.memory.arguments import known_sections, message_ids, version_of_view, whole_number
+from durable_memory.memory.audit import Audited, audited
 from durable_memory.memory.caller import Caller
 from durable_memory.memory.codec import view_of
 from durable_memory.memory.declarations.resource import MemoryResource
@@ -53,6 +54,7 @@ class Memory:
         self._services = services
         self._resource = resource
         self._id = memory
+        self._caller = caller
         self._access = access
         self._writing = Writing.of(services, resource, memory, caller, access)
         self._limits = self._writing.limits
@@ -129,9 +131,10 @@ class Memory:
         if_version: the version of a view; `absent` creates only. Raises MemoryConflict if the memory has another
         one, which a background flush causes too; and what `append` raises.
         """
-        with telemetry.measured("write", self._id) as call:
+        with telemetry.measured("write", self._id) as call, self._audited("write") as record:
             self._check("write")
             attempt = self._writing.attempt(operation_id)
+            record.named(attempt.operation_id)
             version = version_of_view("if_version", if_version)
             admitted = await self._writing.admit(messages)
             call.records(admitted.messages)
@@ -141,6 +144,13 @@ class Memory:
             store, limits = self._services.store, self._limits
             _, result = await self._writing.stored(
                 admitted, lambda entries: store.write(self._id, entries, operation, limits, version)
+            )
+            record.done(
+                already_applied=result.already_applied,
+                removed=result.removed,
+                added=len(result.ids),
+                version_before=version,
+                version_after=result.version,
             )
             return result
 
@@ -212,11 +222,14 @@ class Memory:
 
         A flush that holds one of them ends.
         """
-        with telemetry.measured("delete", self._id):
+        with telemetry.measured("delete", self._id), self._audited("delete") as record:
             self._check("delete")
             wanted = message_ids(ids)
             operation = self._writing.operation(operation_id, json.dumps(["delete", *wanted]))
-            return await self._services.store.delete(self._id, wanted, operation, self._limits)
+            record.named(operation.id)
+            result = await self._services.store.delete(self._id, wanted, operation, self._limits)
+            record.done(already_applied=result.already_applied, removed=len(result.removed))
+            return result
 
     async def clear(self, *, confirm: bool, backup: bool = False, operation_id: str | None = None) -> ClearResult:
         """Removes everything. Nothing that was begun before can touch what is written after.
@@ -224,14 +237,17 @@ class Memory:
         backup: keep all of it for seven days, to be restored by the id in the answer; or the call fails. Without it, a
         damaged memory is cleared too. Raises MemoryInvalid unless `confirm` is True.
         """
-        with telemetry.measured("clear", self._id):
+        with telemetry.measured("clear", self._id), self._audited("clear") as record:
             self._check("clear")
             if confirm is not True:
                 raise MemoryInvalid("confirm: clear removes every message of this memory; pass confirm=True to do it")
             if not isinstance(backup, bool):
                 raise MemoryInvalid(f"backup: must be true or false, not {type(backup).__name__}")
             operation = self._writing.operation(operation_id, "clear with backup" if backup else "clear")
-            return await self._services.store.clear(self._id, operation, backup=backup, mode=self._access.mode)
+            record.named(operation.id)
+            result = await self._services.store.clear(self._id, operation, backup=backup, mode=self._access.mode)
+            record.done(already_applied=result.already_applied, removed=result.cleared, backup_id=result.backup_id)
+            return result
 
     async def restore(
         self, backup_id: str, *, if_version: str | None = None, operation_id: str | None = None
@@ -242,14 +258,24 @@ class Memory:
         where nothing has been written since. Raises MemoryInvalid for a backup that is not of this memory or has ended,
         and MemoryConflict.
         """
-        with telemetry.measured("restore", self._id):
+        with telemetry.measured("restore", self._id), self._audited("restore") as record:
             self._check("restore")
             [wanted] = message_ids([backup_id])
             version = version_of_view("if_version", if_version)
             operation = self._writing.operation(operation_id, json.dumps(["restore", wanted, version]))
+            record.named(operation.id)
             await self._writing.register_once()
             result = await self._services.store.restore(self._id, wanted, operation, self._limits, version)
-            return await self._writing.brought_in(result)
+            result = await self._writing.brought_in(result)
+            record.done(
+                already_applied=result.already_applied,
+                removed=result.removed,
+                added=result.messages,
+                version_before=version,
+                version_after=result.version,
+                backup_id=wanted,
+            )
+            return result
 
     async def flush(
         self,
@@ -269,12 +295,18 @@ class Memory:
         False wakes the background and returns. An outcome `busy` means that another flush runs. Raises MemoryInvalid,
         MemorySummaryRejected.
         """
-        with telemetry.measured("flush", self._id):
+        with telemetry.measured("flush", self._id), self._audited("flush") as record:
+            if dry_run is True or self._limits.summarize:
+                record.skip()
             self._check("flush")
             attempt = self._writing.attempt(operation_id)
+            record.named(attempt.operation_id)
             call = FlushCall(force, dry_run, max_messages, threshold, wait)
             call.check(self._resource)
-            return await run_call(call, self._services, self._resource, self._id, attempt, self._limits)
+            result = await run_call(call, self._services, self._resource, self._id, attempt, self._limits)
+            if result.outcome != "signalled":
+                record.done(already_applied=result.already_applied, removed=len(result.removed_ids))
+            return result
 
     async def stats(self, *, group_by: GroupBy | None = None) -> MemoryStats:
         """Returns the counters; writes nothing, and loads no message unless they are to be grouped.
@@ -296,6 +328,9 @@ class Memory:
         with telemetry.measured("health", self._id):
             self._check("health")
             return await examine(self._services, self._id, self._limits, check_connectivity=check_connectivity)
+
+    def _audited(self, operation: Audited) -> audited:
+        return audited(operation, self._caller, self._id, agent=self._access.agent)
 
     def _check(self, operation: str) -> None:
         self._access.check(operation, self._id.resource)

@@ -171,6 +171,9 @@ class Settings(BaseSettings):
     log_format: Annotated[LogFormat, BeforeValidator(_lower)] = "json"
     """`json` for collectors, one object a line; `console` for people."""
 
+    audit_log: Path | None = None
+    """A file to which each record of the audit is appended, whatever the level of the log is."""
+
     def __init__(self, **given: Any) -> None:
         _refuse_near_misses(os.environ)
         try:

@@ -129,8 +129,12 @@ def open_span(operation: str, memory: MemoryId, now: float) -> CallSpan | None:
 
 def memory_hash(memory: MemoryId) -> str:
     """Returns what tells memories apart in spans: a guess at a key cannot be checked against it without the secret."""
+    return keyed_hash(memory.project, memory.resource, memory.key)
+
+
+def keyed_hash(*parts: str) -> str:
+    """Returns a hash of texts that nobody can compute without the secret."""
     secret = os.environ.get(HASH_KEY)
     # Hashed first, since a key of blake2 has at most 64 bytes.
     key = hashlib.sha256(secret.encode()).digest() if secret else _key_of_process
-    identity = json.dumps([memory.project, memory.resource, memory.key]).encode()
-    return hashlib.blake2b(identity, key=key, digest_size=8).hexdigest()
+    return hashlib.blake2b(json.dumps(parts).encode(), key=key, digest_size=8).hexdigest()

@@ -63,6 +63,7 @@ _breaker_rejections = _meter.create_counter(
     "memory_breaker_rejections", description="Calls that an open circuit breaker refused"
 )
 _reloads = _meter.create_counter("memory_reloads", description="Declarations that were read again while running")
+_lost_audits = _meter.create_counter("memory_audit_failures", description="Audit records that could not be written")
 _failed_wakes = _meter.create_counter("memory_failed_wakes", description="Flushers that could not be told of due work")
 
 
@@ -174,6 +175,11 @@ def count_truncated(resource: str, messages: int) -> None:
 def count_failed_wake(resource: str) -> None:
     """Counts a flusher that could not be told; the janitor finds what is due."""
     _failed_wakes.add(1, {"resource": resource})
+
+
+def count_lost_audit(operation: str) -> None:
+    """Counts a record of the audit that its file did not take; it stands in the log as an error instead."""
+    _lost_audits.add(1, {"operation": operation})
 
 
 def count_breaker_change(resource: str, state: str) -> None:

@@ -12,12 +12,11 @@ from durable_memory.activities.runs import TemporalRuns
 from durable_memory.activities.waker import TemporalWaker
 from durable_memory.cli.options import Form, Memories, Project, RedisUrl, settings_from
 from durable_memory.cli.output import Output, facts, say, show
-from durable_memory.cli.session import failing_in_words, open_client
+from durable_memory.cli.session import failing_in_words, keep_logs, open_client
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.janitor.sweep import COUNTS, Janitor
 from durable_memory.memory.settings import Settings
 from durable_memory.temporal_connection import connect_temporal, load_profile
-from durable_memory.worker.logs import configure_logs
 
 _WORDS = {
     "owners": "workflows looked at",
@@ -48,9 +47,9 @@ def janitor(
     """
     if not once:
         raise typer.BadParameter("a worker's schedule sweeps again and again; --once sweeps from here")
-    configure_logs("warning", "console")
     with failing_in_words():
         settings = settings_from(redis_url=redis_url, project=project, memories=memories)
+        keep_logs(settings)
         counts = asyncio.run(_sweep(settings))
     data = {name: counts[name] for name in COUNTS}
     show(output, data, facts(f"Project {settings.project}", ((_WORDS[name], f"{data[name]:,}") for name in COUNTS)))

@@ -15,7 +15,9 @@ from durable_memory.cli.output import say
 from durable_memory.cli.tables import counted
 from durable_memory.cli.waking import CommandWaker
 from durable_memory.dev.supervisor import ServerStartError
+from durable_memory.memory.caller import ProcessCaller
 from durable_memory.memory.client import MemoryClient
+from durable_memory.memory.clock import SystemClock
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.errors import InvalidDeclarations, MemoryFault, MemoryInvalid
@@ -23,6 +25,7 @@ from durable_memory.memory.flushing.named import NamedSummarizer
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.settings import Settings
 from durable_memory.memory.waking import FlushWaker
+from durable_memory.worker.audit_log import keep_audit_log
 from durable_memory.worker.logs import configure_logs
 
 _Result = TypeVar("_Result")
@@ -45,7 +48,7 @@ def failing_in_words() -> Iterator[None]:
 
 async def open_client(settings: Settings, waker: FlushWaker) -> MemoryClient:
     """Returns a client of the memories that the settings name. Raises MemoryFault, in one sentence."""
-    return await MemoryClient.connect(
+    client = await MemoryClient.connect(
         settings.redis_url,
         memories=Registry.load(settings.memories),
         project=settings.project,
@@ -55,6 +58,7 @@ async def open_client(settings: Settings, waker: FlushWaker) -> MemoryClient:
         waker=waker,
         summarizer=None if settings.summarizer is None else NamedSummarizer(settings.summarizer),
     )
+    return client.calling_as(ProcessCaller(SystemClock(), "cli"))
 
 
 def with_client(
@@ -65,15 +69,22 @@ def with_client(
     memories: Sequence[Path] | None,
 ) -> _Result:
     """Connects, does the work and closes; fails in words. The options are those of the command line."""
-    configure_logs("warning", "console")
 
     async def run() -> _Result:
         settings = settings_from(redis_url=redis_url, project=project, memories=memories)
+        keep_logs(settings)
         async with await open_client(settings, CommandWaker(settings.task_queue, settings.payload_keys)) as client:
             return await work(client)
 
     with failing_in_words():
         return asyncio.run(run())
+
+
+def keep_logs(settings: Settings) -> None:
+    """Logs of a command go to stderr from warning on, for people, unless the environment says otherwise."""
+    level = settings.log_level if "log_level" in settings.model_fields_set else "warning"
+    configure_logs(level, settings.log_format if "log_format" in settings.model_fields_set else "console")
+    keep_audit_log(settings.audit_log)
 
 
 def with_memory(

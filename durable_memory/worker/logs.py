@@ -20,6 +20,7 @@ from typing import Any, TextIO
 from temporalio import activity, workflow
 from temporalio.exceptions import ApplicationError
 
+from durable_memory.memory import audit
 from durable_memory.memory.errors import MemoryFault
 from durable_memory.memory.settings import LogFormat, LogLevel
 
@@ -37,6 +38,7 @@ _FIELDS = (
     "http",
     "memories",
     "signal",
+    *audit.FIELDS,
 )
 """Fields of a record that are written: names and addresses, bounded and public."""
 
@@ -58,7 +60,9 @@ def configure_logs(level: LogLevel, format_: LogFormat, stream: TextIO | None = 
     level: of our own loggers. Those of libraries never go below info: at debug, Temporal's write whole payloads.
     """
     handler = logging.StreamHandler(stream or sys.stderr)
-    handler.setFormatter(_JsonLines() if format_ == "json" else _ConsoleLines())
+    # The records of an audit that has a file of its own come whatever the level is: here they are held to it.
+    handler.setLevel(_LEVELS[level])
+    handler.setFormatter(JsonLines() if format_ == "json" else _ConsoleLines())
     chosen = _LEVELS[level]
     logging.basicConfig(level=max(chosen, logging.INFO), handlers=[handler], force=True)
     logging.getLogger("durable_memory").setLevel(chosen)
@@ -77,10 +81,11 @@ def log_lost_errors(loop: asyncio.AbstractEventLoop) -> None:
     loop.set_exception_handler(handle)
 
 
-class _JsonLines(logging.Formatter):
+class JsonLines(logging.Formatter):
     """One JSON object a line."""
 
     def format(self, record: logging.LogRecord) -> str:
+        """Returns the line."""
         time = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
         entry = {
             "time": time.replace("+00:00", "Z"),

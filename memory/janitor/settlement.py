@@ -6,6 +6,7 @@ import logging
 from collections.abc import Collection
 from typing import Final
 
+from durable_memory.memory.audit import audited
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.declarations.resource import OnWorkflowEnd
 from durable_memory.memory.errors import MemoryBusy, MemoryConflict, MemoryUnknownResource
@@ -87,10 +88,12 @@ class Settlement:
 
     async def _cleared(self, memory: MemoryId, version: str) -> bool:
         clock = self._client.services(self._client.registry.memory(memory.resource)).clock
-        try:
-            await self._backend.store.clear(
-                memory, Operation(f"settle/{version}", clock.now_ms() + _PATIENCE_MS, ""), if_version=version
-            )
-        except MemoryConflict:
-            return False
-        return True
+        operation = Operation(f"settle/{version}", clock.now_ms() + _PATIENCE_MS, "")
+        with audited("cleanup", self._client.caller, memory) as record:
+            record.named(operation.id)
+            try:
+                result = await self._backend.store.clear(memory, operation, if_version=version)
+            except MemoryConflict:
+                return False  # somebody has joined: nothing is refused, it is looked at again
+            record.done(already_applied=result.already_applied, removed=result.cleared, version_before=version)
+            return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from temporalio.client import Client
 from durable_memory import MemoryClient
 from durable_memory.activities.runs import TemporalRuns
 from durable_memory.activities.waker import TemporalWaker
+from durable_memory.memory import audit
 from durable_memory.memory.declarations.summarizer import SummarizerChoice
 from durable_memory.memory.declarations.watching import Watch
 from durable_memory.memory.errors import MemoryConflict, MemoryUnavailable
@@ -31,6 +33,7 @@ from durable_memory.memory.tokens.endpoint import Endpoint
 from durable_memory.memory.tokens.estimating import ScaledCounter
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from durable_memory.memory.types import Message
+from durable_memory.worker.audit_log import keep_audit_log
 from durable_memory.worker.metrics import WorkerMetrics
 from tests.integration.llm.endpoint import endpoint
 from tests.integration.telemetry.declared import REGISTRY
@@ -92,6 +95,18 @@ async def play(client: MemoryClient, redis_url: str, temporal: Client) -> None:
     await _reload()
     await _ask_a_model()
     await _calibrate()
+    await _fill_the_disk(client)
+
+
+async def _fill_the_disk(client: MemoryClient) -> None:
+    logger = logging.getLogger(audit.LOGGER)
+    before, level = logger.handlers[:], logger.level
+    keep_audit_log(Path("/dev/full"))
+    await client.memory("small", f"{KEY}/audited").clear(confirm=True)
+    [added] = set(logger.handlers) - set(before)
+    logger.removeHandler(added)
+    added.close()
+    logger.setLevel(level)
 
 
 async def _reload() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from pathlib import Path
 
@@ -86,3 +87,19 @@ async def test_why_temporal_cannot_be_reached_is_logged_by_its_kind(
         temporal.server.kill()
         entry = await worker.entry(temporal_error="Unavailable ConnectionRefused")
         assert entry["level"] == "warning"
+
+
+async def test_a_worker_keeps_the_audit_in_its_file_below_the_level_of_its_log(
+    start_worker: StartWorker, folder: Path, temporal_client: Client, project: str
+) -> None:
+    given = {"DURABLE_MEMORY_AUDIT_LOG": "audit.jsonl"}
+    async with (
+        start_worker("--log-level", "warning", **given) as worker,
+        calling(temporal_client, project) as caller,
+    ):
+        await caller.append("notes", "k", "Hello")
+        await caller.call("memory.clear", {"memory": {"resource": "notes", "key": "k"}, "confirm": True})
+        [record] = [json.loads(line) for line in (folder / "audit.jsonl").read_text().splitlines()]
+        assert (record["operation"], record["outcome"], record["removed"]) == ("clear", "applied", 1)
+        assert await worker.end(signal.SIGTERM) == 0
+        assert "durable_memory.audit" not in worker.log_text()

@@ -37,6 +37,7 @@ DEFAULTS: dict[str, object] = {
     "http_port": 0,
     "log_level": "info",
     "log_format": "json",
+    "audit_log": None,
 }
 FROM_ENVIRONMENT: dict[str, tuple[str, str, object]] = {
     "redis_url": ("REDIS_URL", "redis://:pw@db:6379/1", "redis://:pw@db:6379/1"),
@@ -55,6 +56,7 @@ FROM_ENVIRONMENT: dict[str, tuple[str, str, object]] = {
     "http_port": ("DURABLE_MEMORY_HTTP_PORT", "9464", 9464),
     "log_level": ("DURABLE_MEMORY_LOG_LEVEL", "DEBUG", "debug"),
     "log_format": ("DURABLE_MEMORY_LOG_FORMAT", "console", "console"),
+    "audit_log": ("DURABLE_MEMORY_AUDIT_LOG", "audit.jsonl", Path("audit.jsonl")),
 }
 REFUSED = [
     ("DURABLE_MEMORY_ENCRYPTION_KEYS", KEY, "key 1 must be <id>:<base64 of 32 bytes>"),

@@ -1,0 +1,123 @@
+"""The audit: one record for each call that removes or replaces what is stored, in the log `durable_memory.audit`.
+
+A record says what was done to which memory, by whom, and how it ended; never what was said, a key or a secret. Memories
+and operation ids, which callers choose, stand in it as the keyed hashes that spans have. docs/security.md lists what
+leaves one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from types import TracebackType
+from typing import Any, Final, Literal, Self, TypeAlias
+
+from durable_memory.memory.caller import Caller
+from durable_memory.memory.errors import MemoryFault, MemoryUnavailable
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.spans import keyed_hash, memory_hash
+
+LOGGER: Final = "durable_memory.audit"
+
+Audited: TypeAlias = Literal["write", "delete", "clear", "restore", "flush", "cleanup", "purge", "purge_memory", "open"]
+"""What is recorded.
+
+flush: where it drops, and somebody asked for it. cleanup: the clear at the end of a memory's workflows. purge: the
+whole, beside a `purge_memory` for each memory. open: of a memory that is denied to its caller, before an operation.
+"""
+
+FIELDS: Final = (
+    "operation",
+    "outcome",
+    "error",
+    "project",
+    "resource",
+    "memory_hash",
+    "agent",
+    "caller",
+    "namespace",
+    "workflow_run_id",
+    "activity_id",
+    "activity_type",
+    "attempt",
+    "operation_hash",
+    "removed",
+    "added",
+    "memories",
+    "backups",
+    "version_before",
+    "version_after",
+    "backup_id",
+    "scope",
+    "by_prefix",
+)
+"""All that a record may have; what is unknown, or does not apply, is left out."""
+
+_log = logging.getLogger(LOGGER)
+
+
+class audited:  # noqa: N801 - used like a function: `with audited("delete", caller, memory) as record:`
+    """Leaves one record of what happens inside.
+
+    Its outcome is `applied` or `already_applied` by `done`; `refused` for an error that has changed nothing; `failed`
+    for one that leaves open what was changed. Without `done` and without an error nothing was removed, and there is
+    none.
+    """
+
+    __slots__ = ("_caller", "_operation", "_skipped", "_started", "_values")
+
+    def __init__(self, operation: Audited, caller: Caller, memory: MemoryId | None = None, **values: object) -> None:
+        """memory: if it is one. values: FIELDS that are known from the start."""
+        self._operation = operation
+        self._caller = caller
+        self._values: dict[str, Any] = values
+        self._started = self._skipped = False
+        if memory is not None and _log.isEnabledFor(logging.INFO):
+            values |= {"project": memory.project, "resource": memory.resource, "memory_hash": memory_hash(memory)}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def skip(self) -> None:
+        """Leaves no record, whatever happens: this call removes nothing, as a dry run."""
+        self._skipped = True
+
+    def named(self, operation_id: str) -> None:
+        """Says which operation it is, that repeated attempts share."""
+        if _log.isEnabledFor(logging.INFO):
+            self._values["operation_hash"] = keyed_hash("operation", operation_id)
+
+    def begun(self, **values: object) -> None:
+        """Says that from now on an error may leave something changed. values: FIELDS that were checked until then."""
+        self._started = True
+        self._values |= values
+
+    def done(self, *, already_applied: bool = False, removed: int, **values: object) -> None:
+        """Says that it was applied.
+
+        Counts stand only in the record of the attempt that applied it, so that they can be summed up.
+        """
+        self._values["outcome"] = "already_applied" if already_applied else "applied"
+        if not already_applied:
+            self._values |= {"removed": removed, **values}
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._skipped or not _log.isEnabledFor(logging.INFO):
+            return
+        values = self._values
+        if error is not None:
+            certain = isinstance(error, MemoryFault) and not isinstance(error, MemoryUnavailable) and not self._started
+            values |= {"outcome": "refused" if certain else "failed", "error": _type_of(error)}
+        if "outcome" not in values:
+            return
+        values |= {"operation": self._operation, **self._caller.origin}
+        record = {name: values[name] for name in FIELDS if values.get(name) is not None}
+        _log.info("%s: %s", self._operation, record["outcome"], extra=record)
+
+
+def _type_of(error: BaseException) -> str:
+    if isinstance(error, MemoryFault):
+        return error.type
+    return "cancelled" if isinstance(error, asyncio.CancelledError) else type(error).__name__
