@@ -252,7 +252,7 @@ class MemoryClient(AllMemories):
 
     def _summarizer_of(self, memory: MemoryId) -> Chosen:
         """Returns who writes the summaries of a memory by the declarations that are in force now."""
-        return self._summarizers.of(self._registry.memory(memory.resource))
+        return self._summarizers.of(memory.resource, self._registry)
 
     def _counter_of(self, memory: MemoryId) -> TokenCounter:
         """Returns what counts the tokens of a memory by the declarations that are in force now."""

@@ -60,9 +60,11 @@ def missing_counting_key(document: Mapping[str, Any]) -> Iterator[tuple[Location
         yield ("token_provider", "api_key_env"), problem
 
 
-def check_models(registry: Registry) -> None:
-    """Raises InvalidDeclarations if declared models cannot be asked here: for processes that run flushes."""
-    faults = registry.faults(cannot_summarize)
+def check_models(registry: Registry, resource: str | None = None) -> None:
+    """Raises InvalidDeclarations if declared models cannot be asked here: those of one memory resource, else all."""
+    faults = registry.faults(
+        lambda document: cannot_summarize(document) if resource in {None, document.get("id")} else ()
+    )
     if faults:
         raise InvalidDeclarations(faults)
 

@@ -61,7 +61,8 @@ def _row(field: FieldDoc) -> tuple[str, ...]:
     if field.part is not None:
         link = f"[fields](#{anchor(field.part)})"
         values = values.removesuffix("fields") + link
-    return f"`{field.path}`", values, field.default, field.text
+    see = " See [its table](#scope)." if field.path == "scope" else ""
+    return f"`{field.path}`", values, field.default, field.text + see
 
 
 def _scopes() -> Iterator[tuple[str, ...]]:

@@ -151,8 +151,8 @@ class Locking(Declaration):
     """The lease that keeps two flushes of one memory apart. Appends and clears need none."""
 
     flush_ttl: Annotated[Duration, Within("1s", "1h")] = timedelta(seconds=30)
-    """How long the lease lives if it is not renewed, which it is at a third of that. After a crash, the next flush
-    waits for what is left of it."""
+    """How long the lease lives if it is not renewed, which it is at a third of that. A flush that was killed
+    keeps any other out for what is left of it."""
 
 
 class MemoryResource(Declaration):
@@ -222,7 +222,7 @@ class MemoryResource(Declaration):
 
     scope: Scope = "session"
     """How long a memory lives: decides what `persistence.ttl` and `on_workflow_end` are by default, and what the latter
-    may be; see the scopes below."""
+    may be."""
 
     agents_only: bool = False
     """`true`: calls that name no declared agent are refused, from workflows, activities and the command line alike.

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from durable_memory.memory.declarations.model_access import cannot_summarize
+from durable_memory.memory.declarations.model_access import check_models
+from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.declarations.summarizer import SummarizerChoice
-from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.flushing.llm.budget import DailyBudget
 from durable_memory.memory.flushing.llm.model import Model
 from durable_memory.memory.flushing.llm.opening import OpenedLater
@@ -55,11 +55,12 @@ class Summarizers:
         self._project = project
         self._models: dict[_Place, LlmSummarizer] = {}
 
-    def of(self, resource: MemoryResource) -> Chosen:
-        """Returns who writes for a resource.
+    def of(self, resource_id: str, registry: Registry) -> Chosen:
+        """Returns who writes for a resource of this registry.
 
-        Raises MemoryInvalid, in one sentence, if its model cannot be used here: the extra `llm` or the key is missing.
+        Raises InvalidDeclarations if its model cannot be used here: the extra `llm` or the key is missing.
         """
+        resource = registry.memory(resource_id)
         choice = resource.flushing.summarizer
         if self._own is not None:
             return self._own
@@ -67,6 +68,7 @@ class Summarizers:
             return _RULE_BASED
         place = (resource.persistence.type, resource.id, choice)
         if place not in self._models:
+            check_models(registry, resource_id)
             self._models[place] = self._make(resource)
         fallback = None if choice.fallback == "none" else _RULE_BASED.summarizer
         return Chosen(self._models[place], "llm", fallback)
@@ -83,8 +85,6 @@ class Summarizers:
 
     def _make(self, resource: MemoryResource) -> LlmSummarizer:
         choice = resource.flushing.summarizer
-        for location, problem in cannot_summarize(resource.model_dump()):
-            raise MemoryInvalid(f"{'.'.join(location)}: {problem}")
         key = os.environ.get(choice.key_variable or "") or None
 
         def open_model() -> Model:

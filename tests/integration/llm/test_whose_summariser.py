@@ -61,6 +61,22 @@ async def test_a_direct_flush_says_why_the_rules_wrote_and_never_what_the_provid
     assert "refused for" not in ended.err
 
 
+async def test_a_direct_flush_without_the_key_names_the_memory_and_where_it_is_declared(
+    redis_url: str, service: Endpoint, tmp_path: Path
+) -> None:
+    keyless = [declared(name, service.url, api_key_env="NO_SUCH_KEY") for name in ("other", "desk")]
+    (tmp_path / "desk.yaml").write_text(yaml.safe_dump_all(keyless, sort_keys=False))
+    given = {"REDIS_URL": redis_url, "DURABLE_MEMORY_PROJECT": unique("project"), "DURABLE_MEMORY_MEMORIES": "."}
+    for text in texts(3):
+        await run_program("append", "desk", "key", text, cwd=tmp_path, **given)
+    ended = await run_program("flush", "desk", "key", "--force", cwd=tmp_path, **given)
+    (line,) = [line for line in ended.err.splitlines() if "NO_SUCH_KEY" in line]
+    lines = (tmp_path / "desk.yaml").read_text().splitlines()
+    last = max(number for number, text in enumerate(lines, 1) if "NO_SUCH_KEY" in text)
+    assert ended.code == 1
+    assert line.startswith(f"  desk.yaml:{last}: flushing.summarizer.api_key_env: memory 'desk' needs the key of")
+
+
 async def test_health_says_in_words_that_a_summary_was_of_no_use(redis_url: str) -> None:
     class TooLong(Own):
         async def summarize(self, request: SummaryRequest) -> str:
