@@ -29,16 +29,14 @@ from durable_memory.memory.types import (
 SCHEMA_VERSION: Final = 1
 """Grows only with a change that older readers would misread; a new field is no such change."""
 
-_STORE_GIVEN: Final = ("id", "section", "tokens", "tokens_estimated", "created_at", "provenance", "truncated_from")
 _write: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def body_of(message: Message) -> str:
     """Returns the JSON text of what the caller gave: the message without what the store gives."""
-    data = message.to_dict()
-    for name in _STORE_GIVEN:
-        if name != "section" or message.section in SECTIONS:
-            data.pop(name, None)
+    data = message.given()
+    if message.section is not None and message.section not in SECTIONS:
+        data["section"] = message.section
     return _write(data)
 
 

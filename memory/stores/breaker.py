@@ -18,6 +18,7 @@ from typing import Literal, TypeAlias, TypeVar
 from durable_memory.memory import telemetry
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.limits import BreakerLimits
+from durable_memory.memory.stores.time_limit import TimeLimit
 
 _T = TypeVar("_T")
 
@@ -32,6 +33,7 @@ class Breaker:
         self._resource = resource
         self._limits = limits
         self._now = now
+        self._in_time = TimeLimit(limits.timeout_seconds)
         self._state: State = "closed"
         self._failures = 0
         self._opened = 0.0
@@ -52,7 +54,7 @@ class Breaker:
         self._admit()
         began = self._change
         try:
-            async with asyncio.timeout(self._limits.timeout_seconds):
+            with self._in_time():
                 answer = await attempt()
         except TimeoutError:
             self._failed(began)

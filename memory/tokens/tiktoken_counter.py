@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 import tiktoken
 
@@ -53,7 +54,7 @@ class TiktokenCounter:
         seen = [visible(message) for message in messages]
         counts = iter(await self._count_texts([text for message in seen for text in message.texts]))
         return [
-            _sum([next(counts) for _ in message.texts], message.fixed, estimated=message.estimated) for message in seen
+            _sum(islice(counts, len(message.texts)), message.fixed, estimated=message.estimated) for message in seen
         ]
 
     async def count_text(self, text: str) -> Count:
@@ -114,7 +115,7 @@ def _count_slice(encoding: tiktoken.Encoding, slice_: Sequence[tuple[int, str, b
     return counted
 
 
-def _sum(counts: Sequence[Count], fixed: int = 0, *, estimated: bool = False) -> Count:
-    return Count(
-        fixed + sum(count.tokens for count in counts), estimated=estimated or any(count.estimated for count in counts)
-    )
+def _sum(counts: Iterable[Count], fixed: int = 0, *, estimated: bool = False) -> Count:
+    for count in counts:
+        fixed, estimated = fixed + count.tokens, estimated or count.estimated
+    return Count(fixed, estimated=estimated)

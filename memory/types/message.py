@@ -161,7 +161,7 @@ class Message:
 
     def to_dict(self) -> dict[str, Json]:
         """Returns the JSON form: a chat-completions dict, and beside it the fields of ours that are set."""
-        data = self._given()
+        data = self.given()
         for attribute in ("id", "section", "tokens"):
             value = getattr(self, attribute)
             if value is not None:
@@ -176,8 +176,11 @@ class Message:
             data["truncated_from"] = self.truncated_from
         return data
 
-    def _given(self) -> dict[str, Json]:
-        """Returns what the caller gave. Attempts of one call compare it as text: keep the order of its fields."""
+    def given(self) -> dict[str, Json]:
+        """Returns the JSON form without what the store gives.
+
+        Attempts of one call compare it as text: keep the order of its fields.
+        """
         data: dict[str, Json] = {
             "role": self.role,
             "content": list(self.content) if isinstance(self.content, tuple) else self.content,

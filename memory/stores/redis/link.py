@@ -17,6 +17,7 @@ from redis.asyncio.connection import AbstractConnection
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.stores.redis.keys import KeySet, bulk
 from durable_memory.memory.stores.redis.scripts import Script
+from durable_memory.memory.stores.time_limit import TimeLimit
 
 Reply = Any
 """What a script answers: bytes, or a list of bytes and numbers."""
@@ -137,6 +138,7 @@ class PooledLink:
         # Options are only looked at when a connection is made, so a wrong one is found here and not in the first call.
         self._idle = [self._new_connection()]
         self._slots = asyncio.Semaphore(_MAX_CONNECTIONS)
+        self._in_time = TimeLimit(TIMEOUT_SECONDS)
         self._closed = asyncio.Event()
 
     async def run(self, script: Script, keys: KeySet, args: Sequence[bytes]) -> Reply:
@@ -173,7 +175,7 @@ class PooledLink:
         async with self._slots:
             connection = self._idle.pop() if self._idle else self._new_connection()
             try:
-                async with asyncio.timeout(TIMEOUT_SECONDS):
+                with self._in_time():
                     if not connection.is_connected:
                         await connection.connect()  # type: ignore[no-untyped-call] # not typed there
                     await connection.send_packed_command(packed, check_health=False)
@@ -218,6 +220,7 @@ class ClusterLink:
     def __init__(self, cluster: RedisCluster, place: str) -> None:
         self._cluster = cluster
         self._place = place
+        self._in_time = TimeLimit(TIMEOUT_SECONDS)
 
     async def run(self, script: Script, keys: KeySet, args: Sequence[bytes]) -> Reply:
         """See Link."""

@@ -1,0 +1,79 @@
+"""One time limit for many calls: each has its own time, and what somebody else cancels stays cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from durable_memory.memory.stores.time_limit import TimeLimit
+
+
+async def hang(limit: TimeLimit, seconds: float = 30) -> str:
+    with limit():
+        await asyncio.sleep(seconds)
+    return "in time"
+
+
+async def test_a_call_that_takes_too_long_ends_with_a_timeout_and_its_task_goes_on() -> None:
+    limit = TimeLimit(0.02)
+    with pytest.raises(TimeoutError):
+        await hang(limit)
+    assert await hang(limit, 0) == "in time"
+
+
+async def test_each_call_has_its_own_time() -> None:
+    limit = TimeLimit(0.2)
+    first = asyncio.create_task(hang(limit))
+    await asyncio.sleep(0.1)
+    second = asyncio.create_task(hang(limit))
+    with pytest.raises(TimeoutError):
+        await first
+    assert not second.done()
+    with pytest.raises(TimeoutError):
+        await second
+
+
+async def test_a_call_is_bounded_also_after_the_one_that_set_the_timer() -> None:
+    limit = TimeLimit(0.05)
+    assert await hang(limit, 0.03) == "in time"
+    assert await hang(limit, 0.03) == "in time"
+    async with asyncio.timeout(5):
+        with pytest.raises(TimeoutError):
+            await hang(limit)
+
+
+async def test_calls_that_hang_together_all_end() -> None:
+    limit = TimeLimit(0.02)
+    ends = await asyncio.gather(*(hang(limit) for _ in range(5)), return_exceptions=True)
+    assert list(map(type, ends)) == [TimeoutError] * 5
+
+
+async def test_a_cancelled_call_stays_cancelled_and_leaves_nothing() -> None:
+    limit = TimeLimit(0.05)
+    task = asyncio.create_task(hang(limit))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_who_is_cancelled_while_its_time_ends_is_cancelled() -> None:
+    limit = TimeLimit(0.02)
+
+    async def call() -> None:
+        with limit():
+            try:
+                await asyncio.sleep(30)
+            finally:
+                task.cancel()
+
+    task = asyncio.create_task(call())
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_an_error_inside_comes_through() -> None:
+    limit = TimeLimit(5)
+    with pytest.raises(ValueError, match="inside"), limit():
+        raise ValueError("inside")
