@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from durable_memory.memory.types import clean_text
+
 _TOKENS: Final = re.compile(
     r'(?P<string>"(?:[^"\\]|\\.)*")|(?P<number>-?[0-9][0-9.eE+\-]*)|(?P<mark>[{}\[\],])', re.DOTALL
 )
@@ -112,8 +114,13 @@ def _tokens(text: str) -> Iterator[_Token]:
         elif token["mark"] in ("}", "]"):
             levels.pop()
         elif token["string"] is not None and level.names is not None and _COLON.match(text, token.end()):
-            level.label = json.loads(token["string"])
+            level.label = _said(token["string"])
             yield _Token(token.start(), token.end(), level.label, "", level.names)
         elif token["mark"] is None:
-            said = token["number"] or json.loads(token["string"])
+            said = token["number"] or _said(token["string"])
             yield _Token(token.start(), token.end(), said, level.label, None)
+
+
+def _said(string: str) -> str:
+    # An escape may stand for half of a surrogate pair, which no pattern can be matched on.
+    return clean_text(json.loads(string))

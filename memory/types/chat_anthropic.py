@@ -6,9 +6,9 @@ import json
 import re
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
-from durable_memory.memory.types.clean import InvalidValue, Json
+from durable_memory.memory.types.clean import InvalidValue, Json, clean_json
 from durable_memory.memory.types.message import ContentPart, Message
 from durable_memory.memory.types.tool_call import ToolCall
 
@@ -144,14 +144,11 @@ def _base64(data: re.Match[str]) -> Block:
 def _input(arguments: str) -> dict[str, Json]:
     """The arguments of a call as the object that the API wants; a model may have written something else."""
     try:
-        value = json.loads(arguments or "{}", parse_constant=_refuse)
+        # What is valid JSON text may still be no value to send: escapes of half a surrogate pair, 1e999, NaN.
+        value = clean_json(json.loads(arguments or "{}"), "arguments")
     except (ValueError, RecursionError):
         value = arguments
-    return value if isinstance(value, dict) else {"arguments": value}
-
-
-def _refuse(name: str) -> NoReturn:
-    raise ValueError(name)  # NaN and infinities are no JSON
+    return dict(value) if isinstance(value, Mapping) else {"arguments": value}
 
 
 def _given(block: object, path: str) -> dict[str, Any]:

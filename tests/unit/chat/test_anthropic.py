@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -118,6 +119,8 @@ def test_ids_that_repeat_or_that_the_api_refuses_are_replaced_and_results_still_
         ("", {}),
         ("not json", {"arguments": "not json"}),
         ('{"a": NaN}', {"arguments": '{"a": NaN}'}),
+        ('{"a": 1e999}', {"arguments": '{"a": 1e999}'}),
+        ('{"a": "hi \\ud83d", "\\udc97": "\\ud83d\\ude42"}', {"a": "hi \ufffd", "\ufffd": "🙂"}),
         ("[1, 2]", {"arguments": [1, 2]}),
         ("null", {"arguments": None}),
         ("[" * 100_000, {"arguments": "[" * 100_000}),
@@ -127,6 +130,7 @@ def test_arguments_are_an_object_whatever_the_model_wrote(arguments: str, expect
     request = view_of(Message.assistant(tool_calls=[ToolCall("c1", "track", arguments)])).to_anthropic()
     [block] = kinds(request["messages"][1], "tool_use")
     assert block["input"] == expected
+    json.dumps(request, ensure_ascii=False, allow_nan=False).encode()
 
 
 PNG = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}

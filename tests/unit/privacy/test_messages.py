@@ -70,6 +70,8 @@ def test_arguments_stay_valid_json_as_they_were_written() -> None:
         ('{"MRN-1": 1, "MRN-2": 2}', '{"[redacted]": 1, "[redacted]#2": 2}'),
         ('{"body": "{\\"to\\": \\"ada@example.com\\"}"}', '{"body": "{\\"to\\": \\"[redacted]\\"}"}'),
         ('{"to": "ada@example.com"', '{"to": "[redacted]"'),
+        ('{"to": "ada@example.com", "text": "hi \\ud83d"}', '{"to": "[redacted]", "text": "hi \\ud83d"}'),
+        ('{"\\ud83d": "\\udc97 ada@example.com"}', '{"\\ud83d": "\ufffd [redacted]"}'),
         ("to ada@example.com", "to [redacted]"),
         ("[" * 3000 + '"ada@example.com"' + "]" * 3000, "[" * 3000 + '"[redacted]"' + "]" * 3000),
     ],
