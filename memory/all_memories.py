@@ -9,6 +9,7 @@ from durable_memory.memory.arguments import whole_number
 from durable_memory.memory.audit import audited
 from durable_memory.memory.caller import Caller
 from durable_memory.memory.clock import Clock
+from durable_memory.memory.declarations.declaration import is_id
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.resource import SCOPES, MemoryResource, Scope
 from durable_memory.memory.errors import MemoryInvalid
@@ -85,6 +86,8 @@ class AllMemories(ABC):
         began stays. dry_run: only count what would be removed, which is the default; the real purge takes
         `dry_run=False, confirm=True`. Raises MemoryInvalid without it, or if nothing says which.
         """
+        if not isinstance(dry_run, bool):
+            raise MemoryInvalid(f"dry_run: must be true or false, not {type(dry_run).__name__}")
         with audited("purge", self._caller, project=self._project) as record:
             if dry_run:
                 record.skip()
@@ -128,7 +131,7 @@ class AllMemories(ABC):
         """
         source = each(lines, on_line)
         header = await first_line(source)
-        declared = self._registry.memory(resource or header.resource)
+        declared = self._registry.memory(header.resource if resource is None else resource)
 
         def opened(own: str) -> Memory:
             return self.at(MemoryId(self._project, declared.id, checked_key(own, declared.id)))
@@ -148,6 +151,8 @@ class AllMemories(ABC):
 
     async def _undeclared(self, resource: str, scope: Scope | None) -> Place:
         """Returns where the memories of a resource are whose definition is gone; it is unknown if there are none."""
+        if not is_id(resource):
+            self._registry.memory(resource)  # no declaration ever had this name
         for backend in self._backends.values():
             if (await backend.index.memories(self._project, resource, None, 1)).memories:
                 if scope is not None:

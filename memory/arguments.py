@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.types import InvalidValue, Section, checked_ids, clean_text, did_you_mean
 
 MAX_OPERATION_ID: Final = 1000
 """In characters. Temporal's own ids have as many."""
+
+_VERSION: Final = re.compile(r"absent|[0-9a-f]{16}:[0-9]{1,16}:[0-9a-f]{1,4}")
 
 
 def whole_number(name: str, value: object) -> int | None:
@@ -65,4 +68,17 @@ def version_of_view(name: str, value: object) -> str | None:
         raise MemoryInvalid(f"{name}: must be the version of a view, not {type(value).__name__}")
     if not value:
         raise MemoryInvalid(f"{name}: is empty; leave it out for any version, or write 'absent'")
-    return clean_text(value)
+    if not _VERSION.fullmatch(value):
+        raise MemoryInvalid(f"{name}: is no version of a memory; a view, a result or stats has it")
+    return value
+
+
+def template_input(value: object) -> dict[str, Any] | None:
+    """Returns what key templates are rendered with; None for nothing."""
+    if value is None:
+        return None
+    if not isinstance(value, Mapping):
+        raise MemoryInvalid(
+            f"input: must be an object with the values of the key's template, not {type(value).__name__}"
+        )
+    return dict(value)

@@ -11,6 +11,7 @@ from typing import Any, Self, TypedDict
 from durable_memory.memory.access import Access
 from durable_memory.memory.agent import AgentMemories, AgentsMemory
 from durable_memory.memory.all_memories import AllMemories
+from durable_memory.memory.arguments import template_input
 from durable_memory.memory.audit import audited
 from durable_memory.memory.caller import Caller, ProcessCaller
 from durable_memory.memory.clock import Clock, SystemClock
@@ -188,7 +189,7 @@ class MemoryClient(AllMemories):
         if isinstance(resource, MemoryRef):
             ref = resource
         else:
-            ref = MemoryRef(resource, key=key, input=None if input is None else dict(input), agent=agent)
+            ref = MemoryRef(resource, key=key, input=template_input(input), agent=agent)
         try:
             return self._opened(resolve(ref, self._registry, **self._from()))
         except MemoryAccessDenied:
@@ -208,7 +209,7 @@ class MemoryClient(AllMemories):
         agent: its id, or a reference. input: what the key templates of its memories are rendered with. Raises
         MemoryUnknownResource, MemoryKeyInvalid.
         """
-        ref = agent if isinstance(agent, AgentRef) else AgentRef(agent, None if input is None else dict(input))
+        ref = agent if isinstance(agent, AgentRef) else AgentRef(agent, template_input(input))
         found = resolve_agent(ref, self._registry, **self._from())
         memories = [AgentsMemory(use, self._opened(one), self._writing(one)) for use, one in found]
         return AgentMemories(ref, memories, self._counter_of)

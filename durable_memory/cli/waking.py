@@ -23,16 +23,22 @@ class CommandWaker:
     def __init__(self, task_queue: str, payload_keys: str | None) -> None:
         self._task_queue = task_queue
         self._payload_keys = payload_keys
+        self._told = False
 
     async def wake(self, memory: MemoryId, *, force: bool = False) -> None:
         """See FlushWaker. A Temporal that cannot be reached fails no command: what was written is written."""
         profile = load_profile()
         if profile.address is None:
-            say("A flush is due; a worker will see it (set TEMPORAL_ADDRESS to wake one from here).")
+            self._tell("A flush is due; a worker will see it (set TEMPORAL_ADDRESS to wake one from here).")
             return
         try:
             client = await connect_temporal(profile, payload_keys=self._payload_keys)
         except MemoryUnavailable as fault:
-            say(f"A flush is due; a worker will see it. It could not be woken from here: {fault.message}.")
+            self._tell(f"A flush is due; a worker will see it. It could not be woken from here: {fault.message}.")
             return
         await TemporalWaker(client, self._task_queue).wake(memory, force=force)
+
+    def _tell(self, sentence: str) -> None:
+        if not self._told:  # an import wakes after each of its groups
+            say(sentence)
+        self._told = True

@@ -12,7 +12,7 @@ from durable_memory.memory.declarations.faults import Fault
 from durable_memory.memory.declarations.loader import Check, Source, check_declared, load_folders
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.declarations.validation import Resource
-from durable_memory.memory.errors import MemoryUnknownResource
+from durable_memory.memory.errors import MemoryInvalid, MemoryUnknownResource
 from durable_memory.memory.types import did_you_mean
 
 _LISTED: Final = 10
@@ -64,8 +64,9 @@ class Registry:
 
         Raises:
             MemoryUnknownResource: there is none of this id.
+            MemoryInvalid: it is no text.
         """
-        found = self._memories.get(resource_id)
+        found = self._memories.get(_text("resource", resource_id))
         if found is None:
             raise MemoryUnknownResource(_unknown("memory resource", resource_id, self._memories))
         return found
@@ -75,8 +76,9 @@ class Registry:
 
         Raises:
             MemoryUnknownResource: there is none of this id.
+            MemoryInvalid: it is no text.
         """
-        found = self._agents.get(agent_id)
+        found = self._agents.get(_text("agent", agent_id))
         if found is None:
             raise MemoryUnknownResource(_unknown("agent", agent_id, self._agents))
         return found
@@ -92,6 +94,12 @@ class Registry:
     def faults(self, check: Check) -> list[Fault]:
         """Returns what `check` finds in the documents, each with its place."""
         return [source.fault(*found) for source in self._sources for found in check(source.data)]
+
+
+def _text(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise MemoryInvalid(f"{name}: must be the id of a declaration, not {type(value).__name__}")
+    return value
 
 
 def _unknown(kind: str, wanted: str, known: Mapping[str, object]) -> str:

@@ -7,6 +7,7 @@ from typing import Final
 
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.keys.rule import MAX_KEY_LENGTH
+from durable_memory.memory.types import clean_text
 
 SEPARATORS: Final = (":", "/")
 """What ends a segment of a key."""
@@ -19,6 +20,8 @@ def checked_prefix(prefix: object) -> str:
     normal = unicodedata.normalize("NFC", prefix)
     if len(normal) > MAX_KEY_LENGTH:
         raise MemoryInvalid(f"prefix: has {len(normal)} characters; a key has at most {MAX_KEY_LENGTH}")
+    if clean_text(normal) != normal:
+        raise MemoryInvalid("prefix: has NUL or half of a surrogate pair; it is no valid text")
     return normal
 
 

@@ -152,7 +152,7 @@ def call_already_answered(resource: str, position: int) -> MemoryOrphanResult:
 
 
 def version_conflict(resource: str, has: str, wanted: str) -> MemoryConflict:
-    """The memory changed since the caller read it."""
+    """The memory changed since the caller read it. Both are versions: what is none does not reach a store."""
     return MemoryConflict(f"{resource}: the memory has version {has}, if_version is {wanted}; read again, then write")
 
 

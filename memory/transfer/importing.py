@@ -12,7 +12,13 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from durable_memory.memory.errors import MemoryBackpressure, MemoryDamaged, MemoryFault, MemoryInvalid
+from durable_memory.memory.errors import (
+    MemoryBackpressure,
+    MemoryDamaged,
+    MemoryFault,
+    MemoryInvalid,
+    MemoryOrphanResult,
+)
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.transfer.lines import BadLine, Header, MessageLine, RawLine, read_header, read_line
 from durable_memory.memory.types import AppendResult, ImportProblem, ImportResult
@@ -122,14 +128,29 @@ class Import:
             self._summaries += sum(line.summary for line in group.lines)
 
     async def _append(self, group: _Group) -> AppendResult:
-        memory = self._open_memory(self._key or group.key)
+        memory, name = self._open_memory(group.key if self._key is None else self._key), self._operation(group)
+        result = await self._admitted(memory, group, name)
+        while result.already_applied and (life := _ended_life(result)) is not None:
+            # The memory was cleared or purged since an import appended this: the next one is to bring it back.
+            result = await self._admitted(memory, group, f"{name}/after/{life}")
+        return result
+
+    def _operation(self, group: _Group) -> str:
         name = hashlib.sha256(f"{self._header.export_id} {self._header.resource} {group.first}\n".encode())
         for raw in group.raw:
             name.update(raw)
-        operation_id = f"import/{name.hexdigest()}"
+        return f"import/{name.hexdigest()}"
+
+    async def _admitted(self, memory: Memory, group: _Group, operation_id: str) -> AppendResult:
+        messages = [line.message for line in group.lines]
         for _ in range(_ATTEMPTS):
             try:
-                return await memory.append([line.message for line in group.lines], operation_id=operation_id)
+                return await memory.append(messages, operation_id=operation_id)
+            except MemoryOrphanResult:
+                if len(group.lines) > 1 or messages[0] != group.lines[0].message:
+                    raise
+                # It came so late that its call was summarised: what it says stays, as an ordinary message.
+                messages, operation_id = [group.lines[0].as_said()], f"{operation_id}/said"
             except MemoryBackpressure:
                 # Too much waits for its summary, and perhaps no worker runs: summarise here.
                 flushed = await memory.flush()
@@ -140,6 +161,14 @@ class Import:
         self._faults += 1
         if len(self._problems) < _MAX_PROBLEMS:
             self._problems.append(ImportProblem(line, kind, text))
+
+
+def _ended_life(result: AppendResult) -> str | None:
+    """Returns the life of the memory in which these messages were appended, or None if it is the present one."""
+    if not result.ids:
+        return None
+    life, _, _ = result.ids[0].partition("-")
+    return None if result.version.startswith(f"{life}:") else life
 
 
 async def first_line(lines: AsyncIterator[RawLine]) -> Header:

@@ -59,6 +59,10 @@ class MessageLine:
         answered = self.message.get("tool_call_id")
         return answered if isinstance(answered, str) else None
 
+    def as_said(self) -> dict[str, Any]:
+        """Returns a tool result as an ordinary message, for where its call is no more."""
+        return {**{name: value for name, value in self.message.items() if name != "tool_call_id"}, "role": "assistant"}
+
 
 def header_line(header: Header, exported_at: datetime) -> str:
     """Writes the first line."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from typing import Any
 
 import pytest
 from redis.asyncio import Redis
@@ -203,3 +204,37 @@ async def test_an_index_written_before_names_were_kept_is_listed_whole(redis_url
         await fill(client, "desk", "a", "b")
         assert await raw.delete(f"{prefix}{{{project}}}:names:desk") == 1
         assert await keys_of(client, "desk") == ["desk/a", "desk/b"]
+
+
+@pytest.mark.parametrize("text", ["\ud83d", "a\0b"])
+async def test_a_prefix_that_is_no_valid_text_is_refused(client: MemoryClient, text: str) -> None:
+    for call in (client.list_page(prefix=text), client.purge("desk", prefix=text)):
+        with pytest.raises(MemoryInvalid, match=r"^prefix: "):
+            await call
+    with pytest.raises(MemoryUnknownResource):
+        await client.list_page(text)
+
+
+async def test_a_purge_needs_a_clear_word_that_it_is_real(client: MemoryClient) -> None:
+    await client.memory("desk", "k").append("stays")
+    unclear: Any = (None, 0, "")
+    for dry_run in unclear:
+        with pytest.raises(MemoryInvalid, match=r"^dry_run: "):
+            await client.purge("desk", dry_run=dry_run, confirm=True)
+    assert (await client.memory("desk", "k").stats()).exists
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"resource": 5}, "resource: must be"),
+        ({"resource": ["desk"], "key": "k"}, "resource: must be"),
+        ({"resource": "desk", "key": "k", "agent": 5}, "agent: must be"),
+        ({"resource": "desk", "input": [1]}, "input: must be an object"),
+    ],
+)
+async def test_a_handle_for_what_names_nothing_is_refused_by_argument(
+    client: MemoryClient, arguments: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(MemoryInvalid, match=words):
+        client.memory(**arguments)

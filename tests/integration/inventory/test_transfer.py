@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import tracemalloc
 from collections.abc import Callable, Iterator
@@ -142,7 +143,7 @@ async def test_a_bad_line_is_named_by_its_number_and_the_others_go_in(client: Me
         ('{"key":"k","message":{"role":"robot","content":"x"}}', "MemoryInvalid", "role"),
         ('{"key":"k","message":{"role":"user","contnet":"x"}}', "MemoryInvalid", "did you mean 'content'"),
         ('{"key":" k","message":{"role":"user","content":"x"}}', "MemoryKeyInvalid", "ends with space"),
-        ('{"key":"k","message":{"role":"tool","content":"x","tool_call_id":"c9"}}', "MemoryOrphanResult", "never"),
+        ('{"key":"k","message":{"role":"tool","content":"x"}}', "MemoryInvalid", "tool_call_id"),
         (json.dumps({"key": "k", "message": {"role": "user", "content": "word " * 2000}}), "MemoryOversize", "900"),
     ]
     lines = [header, one, *(line for line, _, _ in bad), "", two, end]
@@ -210,6 +211,53 @@ async def test_one_key_takes_all_lines_where_it_is_given(client: MemoryClient) -
         await client.memory("desk", key).append(key)
     await client.import_messages(await lines_of(client), resource="thread", key="both")
     assert [message.text for message in (await client.memory("thread", "both").read()).messages] == ["a", "b"]
+
+
+async def test_an_empty_key_is_no_key_and_is_refused(client: MemoryClient, memory: Memory) -> None:
+    await memory.append("Hello")
+    [problem] = (await client.import_messages(await lines_of(client), resource="thread", key="")).problems
+    assert problem.type == "MemoryKeyInvalid"
+    assert not (await client.memory("thread", "user:42").stats()).exists
+    with pytest.raises(MemoryUnknownResource):
+        await client.import_messages(await lines_of(client), resource="")
+
+
+async def test_what_was_cleared_or_purged_since_is_imported_again_and_only_once(
+    client: MemoryClient, memory: Memory
+) -> None:
+    await memory.append([*CONVERSATION, "Thanks", "Bye"])
+    lines, target = await lines_of(client), client.memory("thread", "user:42")
+    assert (await client.import_messages(lines, resource="thread")).messages == 8
+    for remove in (
+        lambda: target.clear(confirm=True),
+        lambda: client.purge("thread", dry_run=False, confirm=True),
+        lambda: target.clear(confirm=True),
+    ):
+        await remove()
+        result = await client.import_messages(lines, resource="thread")
+        assert (result.messages, result.already, result.complete) == (8, 0, True)
+        again = await client.import_messages(lines, resource="thread")
+        assert (again.messages, again.already) == (0, 8)
+        assert (await target.stats()).messages["short_term"] == 7
+
+
+async def test_a_result_whose_call_was_summarised_becomes_an_ordinary_message(redis_url: str, project: str) -> None:
+    late = {"resource": "memory", "max_tokens": 1000, "open_group_ttl": "1ms", "flushing": {"keep_last": 0}}
+    registry = Registry.from_resources([{**late, "id": "late"}, {**late, "id": "target"}])
+    async with await MemoryClient.connect(redis_url, memories=registry, project=project) as client:
+        memory = client.memory("late", "k")
+        await memory.append(["Where is it?", Message.assistant(tool_calls=[ToolCall("c1", "track", "{}")])])
+        await asyncio.sleep(0.02)
+        assert (await memory.flush(force=True)).outcome == "committed"
+        await memory.append(["Well?", Message.tool("In Ghent.", "c1")])
+        lines = await lines_of(client, "late")
+        [late_one] = [line for line in messages_in(lines) if line["message"]["role"] == "tool"]
+        assert late_one["waiting"] is True
+        for expected in ((3, 0, 0), (0, 3, 0)):
+            result = await client.import_messages(lines, resource="target")
+            assert (result.messages, result.already, result.faults) == expected
+        shown = (await client.memory("target", "k").read()).messages
+        assert [message.role for message in shown if message.text == "In Ghent."] == ["assistant"]
 
 
 async def test_a_memory_that_is_cleared_meanwhile_ends_the_export(client: MemoryClient, memory: Memory) -> None:
