@@ -84,6 +84,7 @@ class _Inbound(ActivityInboundInterceptor):
             return await super().execute_activity(input)
         token = _current.set(self._client().calling_as(ActivityCaller(activity.info())))
         try:
+            _check_arguments(input)
             return await super().execute_activity(input)
         except MemoryFault as fault:
             # Without the cause: a chain of stack traces could carry content into the history.
@@ -96,3 +97,9 @@ class _Inbound(ActivityInboundInterceptor):
             raise without_words(error) from None
         finally:
             _current.reset(token)
+
+
+def _check_arguments(call: ExecuteActivityInput) -> None:
+    """Refuses for good what Python would refuse as a TypeError, which Temporal tries again."""
+    if len(call.args) > 1 and activity.info().activity_type in wire.ACTIVITIES:
+        raise MemoryInvalid(f"request: is one object; this activity was called with {len(call.args)} arguments")

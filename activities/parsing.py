@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
-from typing import Any, TypeVar, cast, get_type_hints
+from typing import Any, Final, TypeVar, cast, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
@@ -13,6 +13,9 @@ from durable_memory.memory.errors import MemoryContractTooNew, MemoryInvalid
 from durable_memory.memory.types import did_you_mean, field_path
 
 _Request = TypeVar("_Request")
+_NAMED_FAULTS: Final = 10
+"""A list may be wrong at each of its places, and Temporal refuses failures that are too long to be carried."""
+
 _STRICT = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
 
 
@@ -21,6 +24,8 @@ def parse(kind: type[_Request], request: object) -> _Request:
     if not isinstance(request, dict):
         raise MemoryInvalid(f"request: must be an object, not {type(request).__name__}")
     contract = request.get("contract", wire.CONTRACT)
+    if isinstance(contract, int) and contract < 1:
+        raise MemoryInvalid(f"contract: {contract} is no version; leave it out, or send {wire.CONTRACT}")
     if isinstance(contract, int) and contract > wire.CONTRACT:
         raise MemoryContractTooNew(
             f"contract: {contract} is newer than {wire.CONTRACT}, which this worker speaks; a newer worker will answer"
@@ -28,8 +33,10 @@ def parse(kind: type[_Request], request: object) -> _Request:
     try:
         checked = _model(cast("Any", kind)).model_validate(request)
     except ValidationError as error:
-        faults = [_sentence(kind, item["loc"], item["type"], item["msg"]) for item in error.errors(include_input=False)]
-        raise MemoryInvalid("; ".join(faults)) from None
+        faults = error.errors(include_input=False)
+        named = [_sentence(kind, item["loc"], item["type"], item["msg"]) for item in faults[:_NAMED_FAULTS]]
+        more = [f"and {len(faults) - _NAMED_FAULTS:,} more"] if len(faults) > _NAMED_FAULTS else []
+        raise MemoryInvalid("; ".join([*named, *more])) from None
     return _built(kind, checked)
 
 

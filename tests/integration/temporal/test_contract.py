@@ -16,6 +16,7 @@ from tests.integration.temporal.flows.conversations import (
     AppendWhatCannotBeCarried,
     AskWhatCannotBeCarried,
     CallByName,
+    CallWithTwoArguments,
     Read,
     Talk,
 )
@@ -119,6 +120,13 @@ REFUSED: dict[str, tuple[str, Any, str, str]] = {
         "MemoryOrphanResult",
         "a tool call that this memory never saw",
     ),
+    "a list that is wrong at each of its places": (
+        wire.APPEND,
+        request(messages=["hi"] * 20_000),
+        "MemoryInvalid",
+        "and 19,990 more",
+    ),
+    "a version of the contract that never was": (wire.READ, request(contract=0), "MemoryInvalid", "contract: 0"),
     "a version that the memory has not": (
         wire.WRITE,
         request(messages=[HELLO], if_version="0000000000000000:1:0000"),
@@ -136,6 +144,13 @@ async def test_what_can_never_succeed_is_refused_by_name_and_tried_once(rig: Rig
     assert fault.type == kind
     assert words in fault.message
     assert await attempts_of(handle, activity) == [1]
+
+
+async def test_a_call_with_two_arguments_is_refused_for_good(rig: Rig) -> None:
+    handle = await rig.start(CallWithTwoArguments.run, wire.READ)
+    fault = await fault_of(handle.result())
+    assert (fault.type, fault.non_retryable) == ("MemoryInvalid", True)
+    assert "2 arguments" in fault.message
 
 
 async def test_an_operation_id_with_other_content_is_refused_once(rig: Rig) -> None:

@@ -226,6 +226,18 @@ class CallByName:
 
 
 @workflow.defn
+class CallWithTwoArguments:
+    """Starts an activity as if it took its fields one by one."""
+
+    @workflow.run
+    async def run(self, activity: str) -> Any:
+        """See class."""
+        return await workflow.execute_activity(
+            activity, args=["chat", "anna"], start_to_close_timeout=timedelta(seconds=10)
+        )
+
+
+@workflow.defn
 class AppendWhatCannotBeCarried:
     """Tries to append values that JSON bends or Temporal refuses."""
 
@@ -291,6 +303,7 @@ CONVERSATIONS: tuple[type, ...] = (
     Flush,
     Read,
     CallByName,
+    CallWithTwoArguments,
     AppendWhatCannotBeCarried,
     AskWhatCannotBeCarried,
 )
