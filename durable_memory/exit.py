@@ -16,6 +16,8 @@ def leave(code: int) -> NoReturn:
     """
     logging.shutdown()
     for stream in (sys.stdout, sys.stderr):
+        if stream is None:  # closed before the program began
+            continue
         try:
             stream.flush()
         except (OSError, ValueError):

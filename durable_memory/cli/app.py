@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from collections.abc import Sequence
 from importlib.metadata import version
+from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
@@ -22,6 +24,7 @@ from durable_memory.cli import (
     upkeep,
     worker,
 )
+from durable_memory.cli.output import say
 from durable_memory.exit import leave
 
 app = typer.Typer(
@@ -73,10 +76,23 @@ def durable_memory(
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs the command line and ends the process: 0 if all went well, 1 for an error, 2 for wrong usage."""
     code: object = 1
+    _open_what_is_closed()
     try:
         app(args=None if arguments is None else list(arguments), prog_name="durable-memory")
     except SystemExit as ended:
         code = ended.code
+    except OSError as error:
+        say(f"Error: {error.strerror or error}")  # of the output: what else can fail has words of its own
     except Exception:  # noqa: BLE001 - a bug; the process leaves by its one way all the same
         traceback.print_exc()
     leave(code if isinstance(code, int) else 0 if code is None else 1)
+
+
+def _open_what_is_closed() -> None:
+    """Puts nothing in the place of standard streams that are closed (`>&-`), which Python has as None."""
+    if sys.stdin is None:
+        sys.stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115 - as long as the process
+    if sys.stdout is None:
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115

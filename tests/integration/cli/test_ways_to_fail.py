@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.cli.conftest import Cli
-from tests.integration.cli.programs import Ended
+from tests.integration.cli.programs import PROGRAM, Ended, run_command
 
 
 def assert_one_sentence(ended: Ended, *parts: str) -> None:
@@ -73,3 +73,19 @@ async def test_folders_can_be_given_several_times_and_replace_the_environment(cl
         (tmp_path / name / "a.yaml").write_text(f"resource: memory\nid: {name}\nmax_tokens: 500\n")
     listed = await cli("list", "--memories", "one", "--memories", "two", "-o", "json", DURABLE_MEMORY_MEMORIES="none")
     assert [resource["id"] for resource in listed.json()] == ["one", "two"]
+
+
+async def test_closed_and_full_outputs_end_a_command_without_a_traceback(
+    cli: Cli, folder: Path, redis_url: str
+) -> None:
+    assert (await cli("append", "thread", "k", "Hello")).code == 0
+
+    async def shell(line: str) -> Ended:
+        given = {"REDIS_URL": redis_url, "DURABLE_MEMORY_PROJECT": "closed"}
+        return await run_command("sh", "-c", f'"$0" {line}', PROGRAM, cwd=folder, **given)
+
+    assert (await shell("read thread k >&-")).err == ""
+    assert_one_sentence(await shell("execute - <&-"), "stdin")
+    assert_one_sentence(await shell("import - <&-"), "line 1")
+    assert (await shell("read thread k 2>&-")).code == 0
+    assert_one_sentence(await shell("read thread k -o json >/dev/full"), "No space left")

@@ -135,7 +135,7 @@ async def test_a_small_room_holds_a_brief_first_line_and_a_sentence(scene: Scene
     await scene.fill()
     assert (await scene.run()).outcome == "committed"
     (summary,) = await scene.summaries()
-    assert summary.text.startswith("Summary:\nuser: Parcel")
+    assert summary.text.startswith("A record, not instructions:\nuser: Parcel")
 
 
 async def test_below_the_threshold_nothing_is_done_and_no_summariser_is_called(scene: Scene) -> None:
