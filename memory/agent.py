@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from durable_memory.memory import telemetry
 from durable_memory.memory.access import allows
@@ -11,7 +11,13 @@ from durable_memory.memory.arguments import operation_name, whole_number
 from durable_memory.memory.caller import Attempt
 from durable_memory.memory.context import Source, compose
 from durable_memory.memory.declarations.agent import Use
-from durable_memory.memory.errors import MemoryInvalid, MemoryOversize
+from durable_memory.memory.errors import (
+    MemoryBackpressure,
+    MemoryFault,
+    MemoryInvalid,
+    MemoryOrphanResult,
+    MemoryOversize,
+)
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.tokens.counter import TokenCounter
@@ -83,9 +89,9 @@ class AgentMemories:
     ) -> AgentTurn:
         """Appends the messages of one turn to every memory that it may write to, once per operation.
 
-        What one of them would refuse whatever it holds is refused before anything is written to any. Then they are
-        written one after the other, in the order of the declaration; what fails ends the call, and the same
-        operation again completes it: memories that hold the turn answer the same. If a repeated attempt comes with
+        What one of them would refuse is refused before anything is written to any. Then they are written one after the
+        other, in the order of the declaration; what fails ends the call, says which memories hold the turn, and the
+        same operation again completes it: memories that hold the turn answer the same. If a repeated attempt comes with
         other words, those that stand in the first memory go to the others as well. Errors as in `Memory.append`.
         """
         # One operation of the caller is one of each memory; that of another agent with the same id is another.
@@ -101,8 +107,13 @@ class AgentMemories:
         if len(named) > 1:
             standing = await _checked(named, standing)
         for one, attempt in named:
-            with telemetry.measured("record_turn", one.memory.id) as call:
-                turn = await record(one.writing, standing, attempt, call)
+            try:
+                with telemetry.measured("record_turn", one.memory.id) as call:
+                    turn = await record(one.writing, standing, attempt, call)
+            except MemoryFault as fault:
+                if not turns:
+                    raise
+                raise fault.saying(_half_done(turns, named, fault)) from fault
             if asked and turn.result.already_applied and len(turn.messages) == len(standing):
                 # What a memory kept of the first attempt, without what its store gave; one that keeps not all kinds of
                 # messages, or has dropped some since, cannot tell.
@@ -112,21 +123,38 @@ class AgentMemories:
         return AgentTurn(standing, tuple(turns))
 
 
-async def _checked(named: Sequence[tuple[AgentsMemory, Attempt]], messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """Returns messages that no memory refuses for good: those sent, or those of an earlier attempt that stand.
+_REFUSALS: Final = (MemoryInvalid, MemoryOversize, MemoryOrphanResult, MemoryBackpressure)
+"""What may be the fault of the words that were sent, where those of an earlier attempt were taken."""
 
-    Raises what the first memory that refuses them would raise.
+
+async def _checked(named: Sequence[tuple[AgentsMemory, Attempt]], messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """Returns messages that no memory refuses: those sent, or those of an earlier attempt that stand.
+
+    Raises what the first memory that refuses them would raise. The store of the first one is not asked: it will be
+    written first.
     """
-    try:
-        for one, _ in named:
-            await one.writing.check(messages)
-    except (MemoryInvalid, MemoryOversize):
-        # Other words of an operation that has begun are no reason to leave it half done.
-        first = await _recorded(named)
-        if first is None:
-            raise
-        return as_messages(first.messages) if len(first.messages) == len(messages) else messages
+    for position, (one, attempt) in enumerate(named):
+        try:
+            admitted = await one.writing.check(messages)
+            if position:
+                await one.writing.check_there(admitted, attempt)
+        except _REFUSALS as refusal:
+            # Other words of an operation that has begun are no reason to leave it half done.
+            first = await _recorded(named)
+            if first is None:
+                telemetry.count_refused("record_turn", one.memory.id.resource, refusal)
+                raise
+            return as_messages(first.messages) if len(first.messages) == len(messages) else messages
     return messages
+
+
+def _half_done(turns: Sequence[MemoryTurn], named: Sequence[tuple[AgentsMemory, Attempt]], fault: MemoryFault) -> str:
+    """Says where the turn stands, where not, and what to do about it."""
+    done = ", ".join(turn.resource for turn in turns)
+    open_ = ", ".join(one.use.resource for one, _ in named[len(turns) :])
+    again = "the same operation again completes it"
+    advice = again if fault.retryable else f"once that is put right, {again}; or delete its messages where it stands"
+    return f"the turn stands in {done} and not yet in {open_}: {advice}"
 
 
 async def _recorded(named: Sequence[tuple[AgentsMemory, Attempt]]) -> Turn | None:

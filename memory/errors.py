@@ -29,8 +29,9 @@ limit and actual, never content, keys or passwords.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from durable_memory.memory.declarations.faults import Fault
 
@@ -46,6 +47,13 @@ class MemoryFault(Exception):
         self.message = message
         self.retry_after_ms = retry_after_ms
         """How long to wait before the next attempt, in milliseconds; None leaves it to the caller's backoff."""
+
+    def saying(self, more: str) -> Self:
+        """Returns the same error with more at the end of its text."""
+        other = copy.copy(self)
+        other.message = f"{self.message}; {more}"
+        other.args = (other.message,)
+        return other
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)

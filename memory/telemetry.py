@@ -100,6 +100,11 @@ class measured:  # noqa: N801 - used like a function: `with measured("append", m
             _conflicts.add(1, {"resource": resource, "type": error.type})
 
 
+def count_refused(operation: str, resource: str, fault: MemoryFault) -> None:
+    """Counts a call that was refused before it was made."""
+    _operations.add(1, {"operation": operation, "resource": resource, "outcome": fault.type})
+
+
 def record_view(resource: str, tokens: int, max_tokens: int | None) -> None:
     """Records how full a view is."""
     labels = {"resource": resource}

@@ -97,23 +97,38 @@ class Writing:
                 admitted = replace(admitted, entries=raised)
         return admitted
 
-    async def check(self, messages: MessageInput | Sequence[MessageInput]) -> None:
+    async def check(self, messages: MessageInput | Sequence[MessageInput]) -> Admitted:
         """Raises what an append of these messages would raise whatever the memory holds, and does nothing else.
 
         That is what the door refuses, sections that are not declared, and messages that are larger than their room, one
-        by one or, as they are never evicted, together. Raises MemoryInvalid, MemoryRedactionFailed, MemoryOversize.
+        by one or, as they are never evicted, together. Returns what would be stored. Raises MemoryInvalid,
+        MemoryRedactionFailed, MemoryOversize.
         """
         resource, admitted = self.id.resource, await self._through_the_door(messages)
         unfit.check_sections(resource, admitted.entries, self.limits)
         for position, entry in enumerate(admitted.entries):
             refusal = unfit.too_large(resource, position, entry, self.limits)
-            if refusal is None:
-                continue
-            cut = await self._cut(admitted, position, refusal) if self.truncates else None
-            if cut is None:
-                raise refusal
-            admitted = cut
+            if refusal is not None:
+                admitted = await self._cut_for(admitted, refusal)
         unfit.check_fixed(resource, admitted.entries, self.limits)
+        return admitted
+
+    async def check_there(self, admitted: Admitted, attempt: Attempt) -> None:
+        """Raises what the store would answer now to an append of what was checked; asks it, and changes nothing.
+
+        What others write until the append may change that. Raises also MemoryOrphanResult, MemoryBackpressure,
+        MemoryOperationConflict, MemoryOperationExpired, MemoryDamaged.
+        """
+        operation = Operation(attempt.operation_id, attempt.deadline_ms, "")
+        while admitted.entries:
+            try:
+                await self.services.store.try_append(self.id, admitted.entries, operation, self.limits)
+                break
+            except MemoryOversize as refusal:
+                admitted = await self._cut_for(admitted, refusal)
+            except MemoryBackpressure:
+                await self.services.waker.wake(self.id)  # as in append
+                raise
 
     async def append(self, admitted: Admitted, digest: str, attempt: Attempt) -> tuple[Admitted, AppendResult]:
         """Appends what was admitted, and does all that follows. Returns also what was stored, cut or not."""
@@ -145,12 +160,7 @@ class Writing:
                 result = await send(admitted.entries)
                 break
             except MemoryOversize as refusal:
-                if not self.truncates or refusal.position is None:
-                    raise
-                cut = await self._cut(admitted, refusal.position, refusal)
-                if cut is None:
-                    raise
-                admitted = cut
+                admitted = await self._cut_for(admitted, refusal)
         if self.calibration is not None and not result.already_applied:
             self.calibration.offer(admitted.messages)
         if self.truncates and not result.already_applied:
@@ -192,15 +202,21 @@ class Writing:
             privacy=self.privacy,
         )
 
-    async def _cut(self, admitted: Admitted, position: int, refusal: MemoryOversize) -> Admitted | None:
-        return await self.services.door.cut(
-            admitted,
-            position,
-            refusal.excess_tokens,
-            self.counter,
-            waiting=refusal.waiting,
-            provenance=self.caller.provenance,
-        )
+    async def _cut_for(self, admitted: Admitted, refusal: MemoryOversize) -> Admitted:
+        """Returns the same with the message cut that was refused. Raises the refusal if nothing may be cut, or can."""
+        cut = None
+        if self.truncates and refusal.position is not None:
+            cut = await self.services.door.cut(
+                admitted,
+                refusal.position,
+                refusal.excess_tokens,
+                self.counter,
+                waiting=refusal.waiting,
+                provenance=self.caller.provenance,
+            )
+        if cut is None:
+            raise refusal
+        return cut
 
     async def _nothing_stored(self, admitted: Admitted) -> AppendResult:
         """Answers an append of which the resource keeps no message: the memory is as it was, also if it is none."""

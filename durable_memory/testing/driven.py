@@ -61,6 +61,11 @@ class Driven:
             self.memory, entries, self.operation(op, *(e.payload for e in entries)), self.limits
         )
 
+    async def try_append(self, *entries: Entry, op: str | None = None) -> None:
+        """Asks whether the same append would be refused."""
+        operation = self.operation(op, *(e.payload for e in entries))
+        await self.store.try_append(self.memory, entries, operation, self.limits)
+
     async def append_each(self, *entries: Entry) -> list[str]:
         """Appends one by one and returns the ids."""
         return [(await self.append(entry)).ids[0] for entry in entries]

@@ -38,11 +38,13 @@ from durable_memory.testing.scanning import ScanningContract
 from durable_memory.testing.sections import SectionsContract
 from durable_memory.testing.shares import SharesContract
 from durable_memory.testing.spending import SpendingContract
+from durable_memory.testing.trying import TryingContract
 from durable_memory.testing.writing import WritingContract
 
 
 class StoreContract(
     AppendingContract,
+    TryingContract,
     ReadingContract,
     ScanningContract,
     GroupsContract,

@@ -4,9 +4,10 @@ Each method is one atomic step. Methods raise the typed errors of `durable_memor
 flush must expect (gone, stale, busy, nothing) are values. A driver checks in this order: mode, deadline, operation id,
 incarnation and if_version, capacity; only then it writes. What was refused has changed nothing.
 
-`limits.mode`, or `mode` where a call takes no limits, is what the caller may do. append refuses read-only; write, pin,
-delete, clear, restore, erase, begin, commit and drop refuse all but read-write, with MemoryAccessDenied. Who holds a
-batch got it from a begin, so content, draft, renew and fail ask no more; reads and touches are for every mode.
+`limits.mode`, or `mode` where a call takes no limits, is what the caller may do. append and try_append refuse
+read-only; write, pin, delete, clear, restore, erase, begin, commit and drop refuse all but read-write, with
+MemoryAccessDenied. Who holds a batch got it from a begin, so content, draft, renew and fail ask no more; reads and
+touches are for every mode.
 """
 
 from __future__ import annotations
@@ -48,6 +49,15 @@ class Store(Protocol):
         Raises MemoryOversize, MemoryBackpressure (its `flush_due` side is reported by `MemoryBackpressure` itself
         being a reason to wake the flusher), MemoryOrphanResult, MemoryOperationConflict, MemoryOperationExpired,
         MemoryDamaged, MemoryUnavailable.
+        """
+        ...
+
+    async def try_append(
+        self, memory: MemoryId, entries: Sequence[Entry], operation: Operation, limits: Limits
+    ) -> None:
+        """Raises what append would raise now, and changes nothing. Payloads are not looked at.
+
+        An append that was applied before is not refused. What others do before the append may change the answer.
         """
         ...
 

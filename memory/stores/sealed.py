@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
+from typing import TypeVar
 
 from durable_memory.memory.access import Mode
 from durable_memory.memory.errors import MemoryOperationConflict
@@ -30,6 +31,8 @@ from durable_memory.memory.stores.values import (
 )
 from durable_memory.memory.types import AppendResult, ClearResult, DeleteResult, FlushResult, MemoryStats
 
+_Answer = TypeVar("_Answer")
+
 
 def sealed_backend(backend: Backend, keyring: Keyring) -> Backend:
     """Returns the backend with its payloads encrypted; what was stored in plain text before is still read."""
@@ -51,6 +54,13 @@ class SealedStore:
         """See Store."""
         sealed = self._seal_all(memory, entries)
         return await self._keyed(operation, lambda keyed: self._store.append(memory, sealed, keyed, limits))
+
+    async def try_append(
+        self, memory: MemoryId, entries: Sequence[Entry], operation: Operation, limits: Limits
+    ) -> None:
+        """See Store. Nothing is sent of the payloads, so nothing is sealed."""
+        nothing_said = [replace(entry, payload="") for entry in entries]
+        await self._keyed(operation, lambda keyed: self._store.try_append(memory, nothing_said, keyed, limits))
 
     async def write(
         self, memory: MemoryId, entries: Sequence[Entry], operation: Operation, limits: Limits, if_version: str | None
@@ -181,7 +191,7 @@ class SealedStore:
         """See Store."""
         await self._store.close()
 
-    async def _keyed(self, operation: Operation, send: Callable[[Operation], Awaitable[AppendResult]]) -> AppendResult:
+    async def _keyed(self, operation: Operation, send: Callable[[Operation], Awaitable[_Answer]]) -> _Answer:
         """Sends an operation under a digest that cannot be guessed at: a plain one of a short text can.
 
         While keys are rotated, an earlier attempt may have been made under another digest. What is refused for its

@@ -73,6 +73,20 @@ class InMemoryStore(InMemoryFlushing, Store):
         shelf.operations.record("append", operation, result.ids)
         return result
 
+    async def try_append(
+        self, memory: MemoryId, entries: Sequence[Entry], operation: Operation, limits: Limits
+    ) -> None:
+        """See Store."""
+        refusals.check_mode(limits.mode, "append", memory.resource)
+        now = self._clock.now_ms()
+        shelf = self._shelves.shelf(memory, now)
+        if isinstance(shelf.operations.answered("append", operation, now), tuple):
+            return
+        state = shelf.state or MemoryState(secrets.token_hex(8), now)
+        state.calls.prune(now)
+        plan_append(state.obedient(limits, now), entries, limits, resource=memory.resource, now_ms=now)
+        shelf.operations.check_room()
+
     async def write(
         self, memory: MemoryId, entries: Sequence[Entry], operation: Operation, limits: Limits, if_version: str | None
     ) -> AppendResult:

@@ -117,6 +117,12 @@ def appended(resource: str, reply: bytes, tag: str, count: int, wanted: str | No
     raise refuse(resource, words, wanted)
 
 
+def tried(resource: str, reply: bytes) -> None:
+    """Raises the refusal that an append would meet; `fits` is none."""
+    if reply != b"fits":
+        raise refuse(resource, reply.decode().split(" "))
+
+
 def _new_ids(incarnation: str, first: int, count: int, tag: str) -> tuple[str, ...]:
     return tuple([f"{incarnation}-{seq}-{tag}" for seq in range(first, first + count)])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from durable_memory.memory.identity import MemoryId
@@ -51,6 +52,22 @@ class RedisStore(RedisFlushing, RedisEnding):
         return replies.appended(
             memory.resource, await self._run("append", memory, args, limits.user_sections), tag, len(entries)
         )
+
+    async def try_append(
+        self, memory: MemoryId, entries: Sequence[Entry], operation: Operation, limits: Limits
+    ) -> None:
+        """See Store."""
+        mark, tag = mark_of(operation.id)
+        args = [
+            packed(limits),
+            mark,
+            digest_of(operation.digest),
+            digits(operation.deadline_ms),
+            tag.encode(),
+            b"",
+            *entry_args(memory.resource, [replace(entry, payload="") for entry in entries], limits),
+        ]
+        replies.tried(memory.resource, await self._run("try_append", memory, args, limits.user_sections))
 
     async def write(
         self, memory: MemoryId, entries: Sequence[Entry], operation: Operation, limits: Limits, if_version: str | None

@@ -62,6 +62,14 @@ def declarations(persistence: str = "redis") -> list[dict[str, Any]]:
         {"resource": "memory", "id": "audit", "max_tokens": 100, "flushing": {"type": "drop"}, "persistence": kept},
         {
             "resource": "memory",
+            "id": "held-back",
+            "max_tokens": 200,
+            "overflow": {"max_tokens": 400},
+            "flushing": {"summary_tokens": 40, "keep_last": 0},
+            "persistence": kept,
+        },
+        {
+            "resource": "memory",
             "id": "clipped",
             "max_tokens": 100,
             "flushing": {"type": "drop"},
@@ -76,7 +84,7 @@ def declarations(persistence: str = "redis") -> list[dict[str, Any]]:
                 "memories": ["trip", other],
                 "memory_key": "t:{{ input.user }}",
             }
-            for other in ("audit", "clipped")
+            for other in ("audit", "clipped", "held-back")
         ),
         {"resource": "agent", "id": "stateless", "memory": False},
     ]

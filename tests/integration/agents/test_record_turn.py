@@ -10,9 +10,15 @@ from typing import Any
 import pytest
 from temporalio.testing import ActivityEnvironment
 
-from durable_memory import MemoryClient, Message
+from durable_memory import Memory, MemoryClient, Message, ToolCall
 from durable_memory.activities.caller import ActivityCaller
-from durable_memory.memory.errors import MemoryInvalid, MemoryOversize, MemoryUnavailable
+from durable_memory.memory.errors import (
+    MemoryBackpressure,
+    MemoryInvalid,
+    MemoryOrphanResult,
+    MemoryOversize,
+    MemoryUnavailable,
+)
 from durable_memory.memory.writing import Writing
 from tests.integration.agents.conftest import unique
 
@@ -99,8 +105,10 @@ async def test_a_repetition_completes_what_broke_in_the_middle_with_the_words_th
 
     with monkeypatch.context() as broken:
         broken.setattr(Writing, "append", breaking)
-        with pytest.raises(MemoryUnavailable):
+        with pytest.raises(MemoryUnavailable) as failed:
             await agent.record_turn(TURN, operation_id="turn-1")
+    half = "the turn stands in desk and not yet in other: the same operation again completes it"
+    assert str(failed.value) == failed.value.message == f"the store does not answer; {half}"
     assert (await said(client, "desk", f"s:{user}"), await said(client, "other", f"s:{user}")) == (
         ["To Lyon, please.", "Booked."],
         [],
@@ -134,6 +142,62 @@ async def test_what_one_memory_refuses_for_good_is_written_to_none(client: Memor
     assert [one.result.already_applied for one in turn.turns] == [False, False]
     for resource in ("trip", "audit"):
         assert await said(client, resource, f"t:{user}") == ["To Lyon, please.", "Booked."]
+
+
+async def test_a_result_that_one_memory_never_saw_the_call_of_is_written_to_none(client: MemoryClient) -> None:
+    user = unique("user")
+    agent = client.agent("scribe", input={"user": user})
+    call = Message.assistant(tool_calls=[ToolCall("call-1", "look_up", "{}")])
+    await agent.memories[0].append(call)
+    with pytest.raises(MemoryOrphanResult, match=r"^other: "):
+        await agent.record_turn(Message.tool("In Lyon.", "call-1"), operation_id="turn-1")
+    assert (await agent.memories[0].stats()).messages["short_term"] == 1
+    # Put right, the same operation passes.
+    await agent.memories[1].append(call)
+    turn = await agent.record_turn(Message.tool("In Lyon.", "call-1"), operation_id="turn-1")
+    assert [one.result.already_applied for one in turn.turns] == [False, False]
+
+
+async def append_without_end(memory: Memory) -> None:
+    for number in range(100):
+        await memory.append(f"Night {number} in Rome. " * 6)
+
+
+async def test_an_overflow_of_one_memory_that_is_full_keeps_the_turn_out_of_all(client: MemoryClient) -> None:
+    user = unique("user")
+    agent = client.agent("trip-and-held-back", input={"user": user})
+    with pytest.raises(MemoryBackpressure):
+        await append_without_end(agent.memories[1])
+    with pytest.raises(MemoryBackpressure, match=r"^held-back: ") as refused:
+        await agent.record_turn("And what to see there? " * 8, operation_id="turn-1")
+    assert refused.value.retryable
+    assert await said(client, "trip", f"t:{user}") == []
+    await agent.memories[1].flush(force=True)
+    turn = await agent.record_turn("And what to see there? " * 8, operation_id="turn-1")
+    assert [one.result.already_applied for one in turn.turns] == [False, False]
+
+
+async def test_what_is_refused_in_the_middle_says_where_the_turn_stands_and_is_completed_later(
+    client: MemoryClient,
+) -> None:
+    user = unique("user")
+    agent = client.agent("scribe", input={"user": user})
+    call, result = Message.assistant(tool_calls=[ToolCall("call-1", "look_up", "{}")]), Message.tool("Here.", "call-1")
+    for memory in agent.memories:
+        await memory.append(call)
+    # The first attempt ended between the two, and meanwhile the second memory has lost the call.
+    await agent.memories[0].record_turn(result, operation_id="turn-1/scribe")
+    await agent.memories[1].clear(confirm=True)
+    with pytest.raises(MemoryOrphanResult) as refused:
+        await agent.record_turn(result, operation_id="turn-1")
+    assert refused.value.message.endswith(
+        "the turn stands in desk and not yet in other: once that is put right, the same operation again completes it; "
+        "or delete its messages where it stands"
+    )
+    assert await agent.memories[0].recorded_turn(operation_id="turn-1/scribe") is not None
+    await agent.memories[1].append(call)
+    turn = await agent.record_turn(result, operation_id="turn-1")
+    assert [one.result.already_applied for one in turn.turns] == [True, False]
 
 
 async def test_what_a_memory_cuts_is_no_reason_to_refuse_the_turn(client: MemoryClient) -> None:

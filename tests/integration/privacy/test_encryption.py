@@ -12,6 +12,7 @@ import pytest
 from durable_memory import MemoryClient, Message
 from durable_memory.memory.codec import decode
 from durable_memory.memory.errors import MemoryOperationConflict, MemoryUndecryptable
+from durable_memory.memory.stores.values import Entry, Operation
 from durable_memory.memory.types import ToolCall
 from tests.integration.privacy.conftest import REGISTRY, Repeats
 from tests.integration.privacy.redis_files import Kept
@@ -113,6 +114,23 @@ async def test_the_same_operation_with_other_words_is_still_a_conflict(connect: 
     assert (await memory.append("Hello", operation_id="one")).already_applied
     with pytest.raises(MemoryOperationConflict):
         await memory.append("Good-bye", operation_id="one")
+
+
+async def test_asking_whether_an_append_would_be_refused_knows_what_another_step_of_a_rotation_wrote(
+    connect: Connect, kept: Kept, key: str
+) -> None:
+    deadline_ms = 2**52
+    said, other = (Entry(f'{{"role":"user","content":"{text}"}}', "short_term", 5) for text in (MARKER, "Hello"))
+    stores = {}
+    for name, keys in {"old": OLD, "new": f"{NEW},{OLD}"}.items():
+        memory = (await connect(keys)).memory("open", key)
+        stores[name] = memory._services.store
+    limits = memory._limits
+    await stores["old"].append(memory.id, [said], Operation("one", deadline_ms, "digest of it"), limits)
+    await stores["new"].try_append(memory.id, [said], Operation("one", deadline_ms, "digest of it"), limits)
+    with pytest.raises(MemoryOperationConflict):
+        await stores["new"].try_append(memory.id, [other], Operation("one", deadline_ms, "another"), limits)
+    assert MARKER not in await kept.all()
 
 
 async def test_a_scan_shows_messages_too(connect: Connect, key: str) -> None:

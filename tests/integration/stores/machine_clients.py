@@ -61,13 +61,18 @@ class ClientSteps(MachineBase):
         def attempt(again: Operation) -> Coroutine[Any, Any, AppendResult]:
             return self.memory.store.append(self.memory.memory, entries, again, self.limits)
 
+        def asked_first() -> Coroutine[Any, Any, None]:
+            return self.memory.store.try_append(self.memory.memory, entries, operation, self.limits)
+
         born = not self.model.exists
         try:
             evicted, late = self.model.append(entries)
         except Refused as refused:
+            self.must_refuse(asked_first(), refused.error)
             self.must_refuse(attempt(operation), refused.error)
             self.refused.append((operation, entries))
             return
+        self.run(asked_first())
         answer = self.run(attempt(operation))
         assert (answer.evicted, answer.late, answer.created, answer.already_applied) == (evicted, late, born, False)
         self.noted(entries, operation, attempt, answer)

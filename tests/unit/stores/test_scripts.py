@@ -21,5 +21,5 @@ NEED_A_BATCH = {"content", "draft", "renew", "fail"}
 @pytest.mark.parametrize("name", sorted(set(SCRIPTS) - READ - NEED_A_BATCH - ASKS_ITSELF))
 def test_a_script_that_changes_a_memory_asks_for_the_mode_before_all_else(name: str) -> None:
     lines = [line for line in SCRIPTS[name].splitlines() if line.startswith("-- parts: ") or not line.startswith("--")]
-    gate = "may_append" if name == "append" else "may_change"
+    gate = "may_append" if name in ("append", "try_append") else "may_change"
     assert lines[0].split()[2] == gate
