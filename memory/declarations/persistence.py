@@ -26,11 +26,14 @@ class CircuitBreaker(Declaration):
     """Whether there is one; required beside other fields. Without it, a call tries for about ten seconds."""
 
     timeout: Annotated[Duration, Within("10ms", "1m")] = timedelta(milliseconds=150)
-    """What one call of the store may take; longer is a failure. Let the longest ones pass, such as a read of a large
-    view: what is given up may have been written, and is safe to repeat with its operation id, as activities do."""
+    """What one call of the store may take; longer is a failure. Time in which it waits for a connection that other
+    calls are using, or in which its own process is too busy to listen, is not counted. Let the longest calls pass, such
+    as a read of a large view: what is given up may have been written, and is safe to repeat with its operation id, as
+    activities do."""
 
     max_failures: Annotated[int, Field(ge=1, le=1000, title="failures")] = 4
-    """How many calls in a row without an answer open it. A refusal, such as `MemoryOversize`, is an answer."""
+    """How many calls in a row without an answer open it; of those that fail side by side, one counts. A refusal, such
+    as `MemoryOversize`, is an answer."""
 
     reset_timeout: Annotated[Duration, Within("100ms", "1h")] = timedelta(seconds=20)
     """How long it stays open before one call tries again, whose answer closes it."""

@@ -5,7 +5,8 @@
                                          └──────────────────── failed ──────────────────────┘
 
 Only unavailability is a failure. A refusal, such as MemoryOversize, is an answer, and a call that its caller cancelled
-says nothing. One breaker serves all memories of a resource in one process.
+says nothing. Neither does the failure of a call that ran while another one was answered, and of calls that fail side by
+side one counts. One breaker serves all memories of a resource in one process.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Literal, TypeAlias, TypeVar
 from durable_memory.memory import telemetry
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.limits import BreakerLimits
-from durable_memory.memory.stores.time_limit import TimeLimit
+from durable_memory.memory.stores.patience import Patience
 
 _T = TypeVar("_T")
 
@@ -33,12 +34,13 @@ class Breaker:
         self._resource = resource
         self._limits = limits
         self._now = now
-        self._in_time = TimeLimit(limits.timeout_seconds)
         self._state: State = "closed"
         self._failures = 0
         self._opened = 0.0
         self._change = 0
         """Counts changes of state: the end of a call that began before the last one decides nothing."""
+        self._news = 0
+        """Counts what the store was last known by, answers and failures that counted."""
 
     @property
     def state(self) -> State:
@@ -52,19 +54,19 @@ class Breaker:
             MemoryUnavailable: the breaker is open, the call took longer than its timeout, or the store raised it.
         """
         self._admit()
-        began = self._change
+        began, news = self._change, self._news
         try:
-            with self._in_time():
+            async with Patience(self._limits.timeout_seconds):
                 answer = await attempt()
         except TimeoutError:
-            self._failed(began)
+            self._failed(began, news)
             # What becomes of a write is unknown; its operation id makes it safe to send again.
             raise MemoryUnavailable(
                 f"{self._resource}: the store did not answer within {self._limits.timeout_seconds * 1000:.0f} ms "
                 "(persistence.circuit_breaker.timeout)"
             ) from None
         except MemoryUnavailable:
-            self._failed(began)
+            self._failed(began, news)
             raise
         except asyncio.CancelledError:
             self._abandoned(began)
@@ -94,13 +96,15 @@ class Breaker:
         if began != self._change:
             return
         self._failures = 0
+        self._news += 1
         if self._state == "half_open":
             self._enter("closed")
 
-    def _failed(self, began: int) -> None:
-        if began != self._change:
+    def _failed(self, began: int, news: int) -> None:
+        if began != self._change or news != self._news:
             return
         self._failures += 1
+        self._news += 1
         if self._state == "half_open" or self._failures >= self._limits.max_failures:
             self._opened = self._now()
             self._enter("open")

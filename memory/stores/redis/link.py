@@ -15,6 +15,7 @@ from redis.asyncio import ConnectionPool, RedisCluster
 from redis.asyncio.connection import AbstractConnection
 
 from durable_memory.memory.errors import MemoryUnavailable
+from durable_memory.memory.stores.patience import Patience, current_patience
 from durable_memory.memory.stores.redis.keys import KeySet, bulk
 from durable_memory.memory.stores.redis.scripts import Script
 from durable_memory.memory.stores.time_limit import TimeLimit
@@ -140,6 +141,7 @@ class PooledLink:
         self._slots = asyncio.Semaphore(_MAX_CONNECTIONS)
         self._in_time = TimeLimit(TIMEOUT_SECONDS)
         self._closed = asyncio.Event()
+        self._answers = 0
 
     async def run(self, script: Script, keys: KeySet, args: Sequence[bytes]) -> Reply:
         """See Link."""
@@ -172,24 +174,34 @@ class PooledLink:
     async def _exchange(self, packed: bytes) -> Reply:
         if self._closed.is_set():
             raise MemoryUnavailable(f"the connections to Redis at {self._place} are closed")
+        patience = current_patience()
+        if patience is not None and self._slots.locked():
+            patience.wait_in_line(lambda: self._answers)
         async with self._slots:
+            if patience is not None:
+                patience.take_turn()
+            answers = self._answers
             connection = self._idle.pop() if self._idle else self._new_connection()
             try:
                 with self._in_time():
                     if not connection.is_connected:
-                        await connection.connect()  # type: ignore[no-untyped-call] # not typed there
+                        await _connect(connection, patience)
                     await connection.send_packed_command(packed, check_health=False)
-                    return await connection.read_response()
+                    reply = await connection.read_response()
+                    self._answers += 1
+                    return reply
             except exceptions.ReadOnlyError:
                 # A replica now: connect anew, which asks for the name or the Sentinel again.
                 await self._drop_idle()
                 await connection.disconnect(nowait=True)
                 raise
             except exceptions.ResponseError:
+                self._answers += 1
                 raise  # the answer was read whole
-            except BaseException:
+            except BaseException as error:
                 await connection.disconnect(nowait=True)
-                await self._drop_idle()
+                if self._answers == answers or not isinstance(error, asyncio.CancelledError):
+                    await self._drop_idle()
                 raise
             finally:
                 self._idle.append(connection)
@@ -201,7 +213,10 @@ class PooledLink:
         return connection
 
     async def _drop_idle(self) -> None:
-        """Closes idle connections: what broke one has broken the others too; each connects again when it is used."""
+        """Closes idle connections: what broke one has broken the others too; each connects again when it is used.
+
+        A call that was given up broke nothing if others were answered while it waited.
+        """
         for connection in self._idle:
             await connection.disconnect(nowait=True)
 
@@ -212,6 +227,12 @@ class PooledLink:
             await connection.disconnect()
         if self._on_close is not None:
             await self._on_close()
+
+
+async def _connect(connection: AbstractConnection, patience: Patience | None) -> None:
+    await connection.connect()  # type: ignore[no-untyped-call] # not typed there
+    if patience is not None:
+        patience.connected()
 
 
 class ClusterLink:

@@ -177,3 +177,21 @@ async def test_calls_that_began_before_it_opened_decide_nothing_when_they_end(br
         await failing
     await make_fail(breaker, 2)
     assert state_of(breaker) == "closed"
+
+
+async def test_of_calls_that_fail_side_by_side_one_counts(breaker: Breaker) -> None:
+    for number in range(1, LIMITS.max_failures + 1):
+        assert state_of(breaker) == "closed"
+        done = await asyncio.gather(*(breaker.call(hang) for _ in range(50)), return_exceptions=True)
+        assert [type(one) for one in done] == [MemoryUnavailable] * 50, number
+    assert state_of(breaker) == "open"
+
+
+async def test_a_failure_of_a_call_that_ran_while_another_was_answered_says_nothing(breaker: Breaker) -> None:
+    for _ in range(10):
+        hanging = asyncio.create_task(breaker.call(hang))
+        await asyncio.sleep(0)
+        assert await breaker.call(answer) == "answer"
+        with pytest.raises(MemoryUnavailable, match="within 50 ms"):
+            await hanging
+    assert state_of(breaker) == "closed"

@@ -1,0 +1,96 @@
+"""What is counted of a wait: time in which the store was asked and the process listened, and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+
+from durable_memory.memory.stores.patience import Patience, current_patience
+
+SECONDS = 0.1
+
+
+async def is_ended(wait: Callable[[Patience], Awaitable[None]]) -> bool:
+    try:
+        async with Patience(SECONDS) as patience:
+            await wait(patience)
+    except TimeoutError:
+        return True
+    return False
+
+
+async def test_it_ends_what_takes_longer_and_nothing_before() -> None:
+    started = time.perf_counter()
+    assert await is_ended(lambda _: asyncio.sleep(30))
+    assert SECONDS * 0.9 < time.perf_counter() - started < 10
+    assert not await is_ended(lambda _: asyncio.sleep(SECONDS / 4))
+
+
+async def test_time_in_which_the_process_does_not_listen_is_not_the_stores() -> None:
+    async with Patience(SECONDS):
+        for _ in range(3):
+            await asyncio.sleep(0)
+            time.sleep(SECONDS)  # noqa: ASYNC251 - a busy event loop is what this is about
+
+
+async def test_an_answer_that_came_in_while_the_process_was_busy_is_taken() -> None:
+    answered: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    async def be_busy_until_it_is_there() -> None:
+        await asyncio.sleep(SECONDS * 0.8)
+        answered.get_loop().call_later(SECONDS * 0.3, answered.set_result, "there")
+        time.sleep(SECONDS)  # noqa: ASYNC251 - the same
+
+    busy = asyncio.create_task(be_busy_until_it_is_there())
+    async with Patience(SECONDS):
+        assert await answered == "there"
+    await busy
+
+
+async def test_waiting_in_line_takes_none_of_it_while_others_are_answered() -> None:
+    answers = 0
+
+    async def be_served() -> None:
+        nonlocal answers
+        for _ in range(12):
+            await asyncio.sleep(SECONDS / 4)
+            answers += 1
+
+    async with Patience(SECONDS) as patience:
+        patience.wait_in_line(lambda: answers)
+        await be_served()
+        patience.take_turn()
+
+    async def be_in_a_line_that_stands(patience: Patience) -> None:
+        patience.wait_in_line(lambda: 7)
+        await asyncio.sleep(30)
+
+    async def be_no_longer_in_line(patience: Patience) -> None:
+        patience.wait_in_line(lambda: answers)
+        patience.take_turn()
+        await be_served()
+
+    assert await is_ended(be_in_a_line_that_stands)
+    assert await is_ended(be_no_longer_in_line)
+
+
+async def test_a_connection_begins_the_time_anew_once() -> None:
+    async with Patience(SECONDS) as patience:
+        await asyncio.sleep(SECONDS * 0.7)
+        patience.connected()
+        await asyncio.sleep(SECONDS * 0.7)
+
+    async def connect_again_and_again(patience: Patience) -> None:
+        for _ in range(100):
+            await asyncio.sleep(SECONDS / 4)
+            patience.connected()
+
+    assert await is_ended(connect_again_and_again)
+
+
+async def test_only_the_block_finds_it() -> None:
+    assert current_patience() is None
+    async with Patience(SECONDS) as patience:
+        assert current_patience() is patience
+    assert current_patience() is None
