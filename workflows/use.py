@@ -31,7 +31,7 @@ class Handle:
         self._on = on
         mark_used()
         use = _use()
-        if use is not None:
+        if use is not None and not workflow.unsafe.is_read_only():
             use.made.setdefault(on, False)
 
     def used(self) -> None:

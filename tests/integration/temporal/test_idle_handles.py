@@ -9,7 +9,7 @@ import pytest
 from temporalio.client import WorkflowFailureError
 
 from tests.integration.temporal.flows.endings import MakeHandles
-from tests.integration.temporal.observing import activities_of
+from tests.integration.temporal.observing import activities_of, eventually
 from tests.integration.temporal.rig import Rig, unique
 
 
@@ -41,6 +41,19 @@ async def test_a_run_that_failed_or_goes_on_says_nothing_of_its_handles(
     rig: Rig, caplog: pytest.LogCaptureFixture, use: str
 ) -> None:
     assert await warned_of(rig, use, caplog) == []
+
+
+async def test_handles_of_validators_are_none_of_the_run(rig: Rig, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING, "temporalio.workflow")
+    handle = await rig.start(MakeHandles.run, unique("key"), "wait")
+
+    async def made_its_own() -> bool:
+        return "memory.context" in await activities_of(handle)
+
+    await eventually(made_its_own)
+    await handle.execute_update(MakeHandles.go_on)
+    await handle.result()
+    assert [record.getMessage() for record in caplog.records if "without one call" in record.getMessage()] == []
 
 
 async def test_the_warning_is_no_command(rig: Rig) -> None:

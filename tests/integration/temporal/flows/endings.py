@@ -73,14 +73,29 @@ class HasNoBug:
 class MakeHandles:
     """Makes handles, and uses of them what it is told."""
 
+    def __init__(self) -> None:
+        self._told = False
+
+    @workflow.update
+    def go_on(self) -> None:
+        """Lets a run that waits go on."""
+        self._told = True
+
+    @go_on.validator
+    def check(self) -> None:
+        """Makes a handle where nothing may be changed."""
+        AgentMemory("scratch", key="of a validator")
+
     @workflow.run
     async def run(self, key: str, use: str) -> None:
         """See class."""
         chat, trip = AgentMemory("chat", key=key), Agent("booking", input={"trip_id": key})
         await workflow.sleep(timedelta(milliseconds=10))  # a second task, which replays the first without a cache
-        if use == "call":
+        if use in ("call", "wait"):
             await chat.read(limit=1)
             await trip.context()
+        if use == "wait":
+            await workflow.wait_condition(lambda: self._told)
         if use == "other handle":
             await AgentMemory("chat", key=f"{key}-2").append(WORDS)
             await trip.record_turn(WORDS)
