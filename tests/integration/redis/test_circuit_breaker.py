@@ -107,6 +107,7 @@ async def test_a_store_that_stands_still_costs_one_timeout_a_call_then_nothing_a
 
 
 async def test_a_new_memorys_first_append_keeps_to_the_timeout_as_well(client: MemoryClient, valkey: Valkey) -> None:
+    await client.memory("plain", "k").append("loads the tokenizer")
     with standing_still(valkey):
         started = time.perf_counter()
         with pytest.raises(MemoryUnavailable, match="within 150 ms"):

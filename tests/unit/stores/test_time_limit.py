@@ -23,9 +23,9 @@ async def test_a_call_that_takes_too_long_ends_with_a_timeout_and_its_task_goes_
 
 
 async def test_each_call_has_its_own_time() -> None:
-    limit = TimeLimit(0.2)
+    limit = TimeLimit(0.8)
     first = asyncio.create_task(hang(limit))
-    await asyncio.sleep(0.1)
+    await asyncio.sleep(0.4)
     second = asyncio.create_task(hang(limit))
     with pytest.raises(TimeoutError):
         await first
@@ -35,12 +35,12 @@ async def test_each_call_has_its_own_time() -> None:
 
 
 async def test_a_call_is_bounded_also_after_the_one_that_set_the_timer() -> None:
-    limit = TimeLimit(0.05)
-    assert await hang(limit, 0.03) == "in time"
-    assert await hang(limit, 0.03) == "in time"
+    limit = TimeLimit(0.2)
+    assert await hang(limit, 0) == "in time"
+    await asyncio.sleep(0.05)
     async with asyncio.timeout(5):
         with pytest.raises(TimeoutError):
-            await hang(limit)
+            await hang(limit, 60)
 
 
 async def test_calls_that_hang_together_all_end() -> None:
