@@ -7,11 +7,11 @@ import secrets
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
 
-from measure import compare
-from subjects import TEXT
+from measure import Work, compare, compare_all
+from subjects import TEXT, Floor
 from table import Row
 
-from durable_memory import MemoryClient, Registry
+from durable_memory import Memory, MemoryClient, Registry
 
 _PLAIN: Final[Mapping[str, Any]] = {"max_tokens": 100_000_000, "persistence": {"ttl": "1d"}}
 _FEATURES: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -31,13 +31,22 @@ _FEATURES: Final[Mapping[str, Mapping[str, Any]]] = {
     "a circuit breaker": {"persistence": {"ttl": "1d", "circuit_breaker": {"enabled": True}}},
     "oversize: truncate": {"oversize": "truncate"},
 }
+_EVERY: Final[Mapping[str, Any]] = {
+    **_FEATURES["priority with keywords"],
+    **_FEATURES["token_allocation"],
+    **_FEATURES["oversize: truncate"],
+    "persistence": {"ttl": "1d", "refresh_on_read": True, "circuit_breaker": {"enabled": True}},
+}
+"""All that may stand together, but for what changes the messages themselves."""
 _SHOWN: Final = 50
 
 
 async def rows(redis_url: str) -> AsyncIterator[Row]:
-    """Measures an append of 1 KB, and a read of 50 such messages, with and without each feature."""
+    """Measures an append of 1 KB and a read of 50, with and without each feature, and with all of them."""
     declared = [_resource("plain", {})]
     declared += [_resource(f"f{number}", fields) for number, fields in enumerate(_FEATURES.values())]
+    declared += [_resource("every", _EVERY)]
+    declared += [_resource("private", {**_EVERY, **_FEATURES["redaction of all entities"]})]
     registry = Registry.from_resources(declared)
     async with (
         await MemoryClient.connect(redis_url, memories=registry, prefix="plain:") as client,
@@ -48,17 +57,45 @@ async def rows(redis_url: str) -> AsyncIterator[Row]:
                 yield row
         async for row in _beside_plain("encryption", client, sealed, "plain"):
             yield row
+        floor = Floor(redis_url)
+        async for row in _beside_bare("every feature", client, client, "every", floor, bar=1.7):
+            yield row
+        async for row in _beside_bare("redaction and encryption too", client, sealed, "private", floor, bar=None):
+            yield row
+        await floor.close()
 
 
 async def _beside_plain(name: str, client: MemoryClient, other: MemoryClient, resource: str) -> AsyncIterator[Row]:
-    plain, featured = client.memory("plain", secrets.token_hex(8)), other.memory(resource, secrets.token_hex(8))
-    append = await compare(
-        lambda number: featured.append(f"{number} {TEXT}"), lambda number: plain.append(f"{number} {TEXT}"), rounds=7
-    )
+    plain, featured = _fresh(client, "plain"), _fresh(other, resource)
+    append = await compare(_appends(featured), _appends(plain), rounds=7)
     detail = f"{append.subject_us:.0f} µs against {append.floor_us:.0f} without"
     yield Row(f"append with {name}", append.ratio, None, detail)
+    yield await _read(featured, plain)
+
+
+async def _beside_bare(
+    name: str, client: MemoryClient, other: MemoryClient, resource: str, floor: Floor, *, bar: float | None
+) -> AsyncIterator[Row]:
+    """What is held against the bare push that an append in full is held against."""
+    plain, featured = _fresh(client, "plain"), _fresh(other, resource)
+    bare, without = await compare_all(_appends(featured), [floor.append_by_redis_py, _appends(plain)])
+    detail = f"{bare.subject_us:.0f} µs / bare Lua by redis-py {bare.floor_us:.0f}"
+    yield Row(f"append in full with {name}", bare.ratio, bar, detail)
+    yield Row("… beside one without", without.ratio, None, f"{without.floor_us:.0f} µs without")
+    yield await _read(featured, plain)
+
+
+async def _read(featured: Memory, plain: Memory) -> Row:
     read = await compare(lambda _: featured.read(limit=_SHOWN), lambda _: plain.read(limit=_SHOWN), calls=50, rounds=7)
-    yield Row("… a read of 50", read.ratio, None, f"{read.subject_us:.0f} µs against {read.floor_us:.0f} without")
+    return Row("… a read of 50", read.ratio, None, f"{read.subject_us:.0f} µs against {read.floor_us:.0f} without")
+
+
+def _fresh(client: MemoryClient, resource: str) -> Memory:
+    return client.memory(resource, secrets.token_hex(8))
+
+
+def _appends(memory: Memory) -> Work:
+    return lambda number: memory.append(f"{number} {TEXT}")
 
 
 def _resource(name: str, fields: Mapping[str, Any]) -> dict[str, Any]:
