@@ -29,6 +29,7 @@ from durable_memory.testing.flush_planning import FlushPlanningContract
 from durable_memory.testing.flush_selecting import FlushSelectionContract
 from durable_memory.testing.groups import GroupsContract
 from durable_memory.testing.index import IndexContract
+from durable_memory.testing.lowering import LoweringContract
 from durable_memory.testing.operations import OperationsContract
 from durable_memory.testing.paging import PagingContract
 from durable_memory.testing.pinning import PinningContract
@@ -50,6 +51,7 @@ class StoreContract(
     GroupsContract,
     EvictionContract,
     SharesContract,
+    LoweringContract,
     SectionsContract,
     EveryPolicyContract,
     PoliciesContract,

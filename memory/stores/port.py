@@ -175,7 +175,8 @@ class Store(Protocol):
         batch. force: ignore threshold and target, take all but what is kept. attempt_ends_ms: Unix time after which
         this request is refused with MemoryOperationExpired, so a dead attempt takes no lease. max_messages: take no
         more, in whole groups; what waits in the overflow goes first. If the first group alone is larger: `nothing`,
-        with the reason `max_messages`.
+        with the reason `max_messages`. Summaries above their room, since it was lowered, are taken even alone: the
+        batch has no messages then.
         """
         ...
 
@@ -221,7 +222,7 @@ class Store(Protocol):
     ) -> FlushResult:
         """The flush of a memory that drops: selects by the same rules as begin and removes, in one step.
 
-        Outcome `dropped`, `nothing`, `gone`.
+        Of summaries of before, the oldest go until the rest fits. Outcome `dropped`, `nothing`, `gone`.
         """
         ...
 

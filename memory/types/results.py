@@ -92,7 +92,7 @@ FlushOutcome: TypeAlias = Literal["committed", "dropped", "nothing", "gone", "st
 class FlushResult:
     """What a flush did.
 
-    outcome: `committed` (a summary replaced messages), `dropped` (messages removed, the resource drops), `nothing`
+    outcome: `committed` (a summary replaced messages, or only summaries that had become too large), `dropped` (messages removed, the resource drops), `nothing`
     (see reason: below_threshold, pinned, keep, max_messages), `gone` or `stale` (the memory was cleared, expired or
     replaced meanwhile; nothing was written), `busy` (another flush holds the lease), `planned` (a dry run: what would
     be removed, with a summary counted as large as it may become), `signalled` (the background was told). tokens and

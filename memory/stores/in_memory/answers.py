@@ -129,7 +129,7 @@ def _blocked(state: MemoryState, limits: Limits, now_ms: int) -> str | None:
     if state.groups[OVERFLOW] or not state.flush_due(limits):
         return None
     selection = select(state, limits, force=False, now_ms=now_ms)
-    return None if selection.groups else selection.blocked
+    return selection.blocked if selection.takes_nothing else None
 
 
 def _instant(ms: int) -> datetime:

@@ -11,7 +11,9 @@ from durable_memory.memory.eviction.order import Excess, Rank, Standing, take
 from durable_memory.memory.eviction.policies import NEVER_BEFORE_OTHERS, POLICIES, next_moment
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
+from durable_memory.memory.stores.in_memory.lowered import above_room
 from durable_memory.memory.stores.in_memory.state import MemoryState
+from durable_memory.memory.stores.in_memory.summaries import summaries_leaving
 from durable_memory.memory.stores.in_memory.values import OVERFLOW, Group, Place, Tally, in_conversation
 from durable_memory.memory.stores.unfit import check_sections, too_large
 from durable_memory.memory.stores.values import Entry, StoredEntry
@@ -97,23 +99,12 @@ class _Planner:
                 actual = there.tokens + self.fixed[share.section].tokens
                 if actual > share.tokens:
                     raise refusals.pinned_too_large(self.resource, "tokens", actual, share.tokens, share.section)
-        fixed = (self.state.tallies[SYSTEM], self.state.pinned_anywhere(), *self.fixed.values())
-        limits, summaries = self.limits, self.state.tallies[LONG_TERM]
-        for unit, actual, room, most, kept in (
-            ("tokens", sum(tally.tokens for tally in fixed), limits.room_tokens, limits.max_tokens, summaries.tokens),
-            (
-                "messages",
-                sum(tally.messages for tally in fixed),
-                limits.room_messages,
-                limits.max_messages,
-                summaries.messages,
-            ),
+        fixed = (self.state.fixed, *self.fixed.values())
+        for unit, actual, limit in (
+            ("tokens", sum(tally.tokens for tally in fixed), None if self.limits.shares else self.limits.room_tokens),
+            ("messages", sum(tally.messages for tally in fixed), self.limits.room_messages),
         ):
-            if room is None or most is None or (unit == "tokens" and limits.shares):
-                continue
-            # Summaries that a memory has kept from before it dropped take room as well.
-            limit = min(room, most - kept)
-            if actual > limit:
+            if limit is not None and actual > limit:
                 raise refusals.pinned_too_large(self.resource, unit, actual, limit)
 
     def choose_evictions(self) -> None:
@@ -122,16 +113,26 @@ class _Planner:
         Each section evicts its own groups until its share holds; then, for a common limit, those of all go in turn.
         """
         self.plan.scores = {group.number: group.score for group in self.groups.values()}
+        summaries = summaries_leaving(self.state.groups[LONG_TERM].values(), self._needed(), self.limits)
+        self.plan.evicted = [group.number for group in summaries]
+        self.plan.evicted_messages = len(summaries)
         for share in self.limits.shares:
             section = share.section
             if section not in {SYSTEM, LONG_TERM}:
                 tokens = self.state.fill(section, self.limits).tokens + self.live[section].tokens
                 self._evict(section, Excess(tokens - share.tokens, 0))
-        arriving = Tally()
+        filled = self.state.outside
         for tally in self.live.values():
-            arriving.change(tally.tokens, tally.messages)
-        arriving.change(0, -self.plan.evicted_messages)
-        self._evict(None, self.state.excess(arriving, self.limits))
+            filled.change(tally.tokens, tally.messages)
+        filled.change(0, len(summaries) - self.plan.evicted_messages)
+        if not self.limits.summarize:
+            # What is left of summaries of before takes room as well.
+            left = self.state.tallies[LONG_TERM]
+            filled.change(left.tokens, left.messages)
+            for group in summaries:
+                filled.change(-group.tokens, -group.messages)
+        room_tokens = None if self.limits.shares else self.limits.room_tokens
+        self._evict(None, Excess.over(filled.tokens, filled.messages, room_tokens, self.limits.room_messages))
         if self.limits.summarize and self.leaving.messages:
             self._check_overflow()
 
@@ -146,11 +147,23 @@ class _Planner:
     def _pinned(self, section: Section) -> Tally:
         return self.state.pinned_in(section, self.limits)
 
+    def _needed(self) -> Tally:
+        """What is never evicted and the groups of this append fill: where a memory drops, its summaries yield to it."""
+        needed = self.state.fixed
+        for tally in self.fixed.values():
+            needed.change(tally.tokens, tally.messages)
+        for group in self.groups.values():
+            if in_conversation(group.place) and not group.pinned:
+                needed.change(group.tokens, group.messages)
+        return needed
+
     def _check_overflow(self) -> None:
-        waiting = self.state.tallies[OVERFLOW]
+        # What a lowered budget evicts is not the fault of this append, which could be sent in no smaller parts: the
+        # overflow takes it beside what it may take.
+        waiting, above = self.state.tallies[OVERFLOW], above_room(self.state, self.limits)
         units = (
-            ("tokens", waiting.tokens, self.leaving.tokens, self.limits.overflow_tokens),
-            ("messages", waiting.messages, self.leaving.messages, self.limits.overflow_messages),
+            ("tokens", waiting.tokens, self.leaving.tokens - above.tokens, self.limits.overflow_tokens),
+            ("messages", waiting.messages, self.leaving.messages - above.messages, self.limits.overflow_messages),
         )
         # What never fits is said first: to wait for it would be in vain.
         for unit, _, arriving, limit in units:
@@ -161,13 +174,16 @@ class _Planner:
                 raise refusals.overflow_full(self.resource, unit, there, arriving, limit)
 
     def _check_group(self, position: int, group: _Planned) -> None:
+        # One that was too large before, since the budget was lowered, is evicted with its result.
+        there = self.state.where.get(group.number)
+        held = Tally() if there is None else Tally(there.tokens, there.messages)
         room, *name = self.limits.room_of(group.place)
-        if room is not None and group.tokens > room:
+        if room is not None and group.tokens > room >= held.tokens:
             raise refusals.group_too_large(
                 self.resource, position, "tokens", group.tokens, room, *name, waiting=group.waiting
             )
         most = self.limits.room_messages
-        if most is not None and group.messages > most:
+        if most is not None and group.messages > most >= held.messages:
             raise refusals.group_too_large(self.resource, position, "messages", group.messages, most)
 
     def _open(self, position: int, entry: Entry, number: int) -> None:

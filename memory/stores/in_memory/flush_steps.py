@@ -61,7 +61,7 @@ class InMemoryFlushing:
                 return FlushResult("busy", retry_after_ms=busy_ms)
             state.obey(limits, now)
             selection = select(state, limits, force=force, now_ms=now, max_messages=max_messages)
-            if not selection.groups:
+            if selection.takes_nothing:
                 return flushed("nothing", state.view, state, limits, reason=selection.blocked)
             state.batch = note_batch(state, selection, owner=owner, batch_id=batch_id, limits=limits)
         state.lease = Lease(owner, now + limits.lease_ms)
@@ -80,7 +80,7 @@ class InMemoryFlushing:
             return FlushResult("busy", retry_after_ms=busy_ms)
         state = state.obedient(limits, now)
         selection = select(state, limits, force=force, now_ms=now, max_messages=max_messages)
-        if not selection.groups:
+        if selection.takes_nothing:
             return flushed("nothing", state.view, state, limits, reason=selection.blocked)
         return planned(state, selection, limits)
 

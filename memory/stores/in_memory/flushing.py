@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from durable_memory.memory.eviction.order import (
     Blocked,
@@ -16,6 +16,7 @@ from durable_memory.memory.eviction.order import (
 )
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.in_memory.state import MemoryState
+from durable_memory.memory.stores.in_memory.summaries import summaries_leaving, summaries_over
 from durable_memory.memory.stores.in_memory.values import OVERFLOW, Group, Ranges, StoredBatch
 from durable_memory.memory.stores.values import Batch, Entry, Stopped, StoredEntry
 from durable_memory.memory.types import LONG_TERM, SHORT_TERM, SYSTEM, Section
@@ -23,10 +24,20 @@ from durable_memory.memory.types import LONG_TERM, SHORT_TERM, SYSTEM, Section
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What a flush takes: groups of the conversation and all of the overflow; if none, why."""
+    """What a flush takes: groups of the conversation and all of the overflow; if none, why.
+
+    Where the memory drops, summaries of before as well, if they are above their room. shrinks: they are, and the memory
+    summarises, so a flush makes them one, even of nothing else.
+    """
 
     groups: tuple[Group, ...]
     blocked: Blocked
+    shrinks: bool = False
+
+    @property
+    def takes_nothing(self) -> bool:
+        """Whether there is no flush to begin."""
+        return not self.groups and not self.shrinks
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -37,9 +48,14 @@ class Selection:
 def select(
     state: MemoryState, limits: Limits, *, force: bool, now_ms: int, max_messages: int | None = None
 ) -> Selection:
-    """Chooses what a flush takes now, at most so many messages. Changes nothing."""
+    """Chooses what a flush takes now, at most so many messages beside summaries. Changes nothing."""
     selection = _select(state, limits, force=force, now_ms=now_ms)
-    return selection if max_messages is None else _bounded(selection, max_messages)
+    if max_messages is not None:
+        selection = _bounded(selection, max_messages)
+    summaries = state.groups[LONG_TERM].values()
+    over = summaries_over(state.tallies[LONG_TERM], state.fixed, limits)
+    leaving = summaries_leaving(summaries, state.fixed, limits)
+    return replace(selection, groups=(*leaving, *selection.groups), shrinks=over and limits.summarize)
 
 
 def _bounded(selection: Selection, max_messages: int) -> Selection:

@@ -36,7 +36,7 @@ def _check_room(state: MemoryState, groups: Sequence[Group], limits: Limits, res
         if added and actual > share.tokens:
             raise refusals.pinned_too_large(resource, "tokens", actual, share.tokens, share.section)
     added_by_all = Tally(sum(group.tokens for group in groups), sum(group.messages for group in groups))
-    fixed = (state.tallies[SYSTEM], state.pinned_anywhere(), added_by_all)
+    fixed = (state.fixed, added_by_all)
     for unit, actual, limit in (
         ("tokens", sum(tally.tokens for tally in fixed), None if limits.shares else limits.room_tokens),
         ("messages", sum(tally.messages for tally in fixed), limits.room_messages),

@@ -6,11 +6,12 @@ import copy
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from durable_memory.memory.eviction.order import Excess, Rank, Standing
+from durable_memory.memory.eviction.order import Rank, Standing
 from durable_memory.memory.eviction.policies import POLICIES, SCORES_OF, next_moment
 from durable_memory.memory.eviction.queue import EvictionQueue
 from durable_memory.memory.limits import Limits, PolicyName
 from durable_memory.memory.stores.in_memory.calls import Calls
+from durable_memory.memory.stores.in_memory.summaries import summaries_over
 from durable_memory.memory.stores.in_memory.values import (
     OVERFLOW,
     Group,
@@ -21,7 +22,7 @@ from durable_memory.memory.stores.in_memory.values import (
     in_conversation,
 )
 from durable_memory.memory.stores.values import StoredEntry
-from durable_memory.memory.types import LONG_TERM, Section
+from durable_memory.memory.types import LONG_TERM, SYSTEM, Section
 
 
 class MemoryState:
@@ -94,9 +95,10 @@ class MemoryState:
         """What pinned messages of a section of the conversation fill."""
         return _sum(self.pinned[place] for place in self._places(section, limits))
 
-    def pinned_anywhere(self) -> Tally:
-        """What the pinned messages of the whole conversation fill."""
-        return _sum(self.pinned.values())
+    @property
+    def fixed(self) -> Tally:
+        """What system and pinned messages fill, which are never evicted."""
+        return _sum((self.tallies[SYSTEM], *self.pinned.values()))
 
     def groups_in(self, section: Section, limits: Limits) -> list[Group]:
         """Returns the live groups of a section, oldest first."""
@@ -118,16 +120,8 @@ class MemoryState:
             )
             or (limits.due_tokens is not None and outside.tokens >= limits.due_tokens)
             or (limits.due_messages is not None and outside.messages >= limits.due_messages)
+            or summaries_over(self.tallies[LONG_TERM], self.fixed, limits)
         )
-
-    def excess(self, arriving: Tally, limits: Limits) -> Excess:
-        """Returns what has to go before `arriving` fits, shares apart: out of the room, and out of the whole budget."""
-        outside, view = self.outside, self.view
-        tokens, messages = arriving.tokens, arriving.messages
-        room_tokens, max_tokens = (None, None) if limits.shares else (limits.room_tokens, limits.max_tokens)
-        room = Excess.over(outside.tokens + tokens, outside.messages + messages, room_tokens, limits.room_messages)
-        whole = Excess.over(view.tokens + tokens, view.messages + messages, max_tokens, limits.max_messages)
-        return Excess(max(room.tokens, whole.tokens), max(room.messages, whole.messages))
 
     def lease_owner(self, now_ms: int) -> str | None:
         """Returns who holds the lease now."""

@@ -1,6 +1,6 @@
 -- Appends messages: all or none.
 -- ARGV: limits, operation, digest, deadline, tag, incarnation for a birth, heads and payloads.
--- parts: may_append usual state expiry operations groups batch order place apply
+-- parts: may_append usual state expiry operations groups batch order summaries place apply
 if now > deadline then
   return 'expired'
 end

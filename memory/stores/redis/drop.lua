@@ -36,9 +36,11 @@ if not taken.reason then
     redis.call('ZREM', one[2].evict, one[1])
     leave(one[1])
   end
+  remove_summaries(taken.summaries, taken.summary_tokens)
   command_on('HDEL', key.msg, seqs)
   drop_batch_with(seqs)
-  m.overflow_tokens, m.overflow_messages = m.overflow_tokens - (tokens - taken.tokens), m.overflow_messages - #waiting
+  tokens = tokens - taken.tokens - taken.summary_tokens
+  m.overflow_tokens, m.overflow_messages = m.overflow_tokens - tokens, m.overflow_messages - #waiting
   m.version, m.tag, m.updated_at = m.version + 1, tag, now
   m.flush_at, m.flush_retry_at = now, 0
   redis.call('HSET', key.meta, 'flush_outcome', 'dropped')

@@ -52,6 +52,12 @@ local function apply_plan(plan)
       end
     end
   end
+  if #plan.summaries > 0 then
+    remove_summaries(plan.summaries, plan.summary_tokens)
+    for _, seq in ipairs(plan.summaries) do
+      removed[#removed + 1] = seq
+    end
+  end
   command_on('HSET', key.msg, fields)
   for zset, pairs_of in pairs(ranks) do
     command_on('ZADD', zset, pairs_of)

@@ -1,4 +1,5 @@
 -- How much of a selection one flush takes, and which old summaries go along.
+-- parts: summaries
 
 -- The first of these numbers, by whole groups, that are at most so many.
 local function fitting(seqs, most)
@@ -22,9 +23,10 @@ local function fitting(seqs, most)
 end
 
 -- Adds what leaves the overflow, and bounds all of it to so many messages: what waits goes first, then the groups in
--- the order in which they were selected.
+-- the order in which they were selected. Summaries do not count.
 local function bound(taken, most)
   taken.waiting = redis.call('ZRANGE', key.overflow, 0, -1)
+  taken.summaries, taken.summary_tokens = summaries_leaving(fixed_tokens(), fixed_messages())
   if taken.reason or #taken.waiting + taken.messages <= most then
     return
   end
@@ -45,7 +47,7 @@ local function bound(taken, most)
       table.insert(taken.groups, {tonumber(group), place})
     end
   end
-  if #waiting + #seqs == 0 then
+  if #waiting + #seqs == 0 and not summaries_over() then
     taken.reason = 'max_messages'
   end
 end
@@ -53,7 +55,7 @@ end
 -- The numbers of all messages that a selection takes, in order.
 local function numbers_of(taken)
   local seqs = {}
-  for _, list in ipairs({taken.waiting, taken.seqs}) do
+  for _, list in ipairs({taken.waiting, taken.seqs, taken.summaries}) do
     for _, seq in ipairs(list) do
       seqs[#seqs + 1] = tonumber(seq)
     end

@@ -60,7 +60,11 @@ local function answer_call(plan, new, id)
   end
   plan.calls[id] = string.sub(seen, 1, to - 1) .. (new.late and 'x' or 'd') .. string.sub(seen, to + 1)
   group = tonumber(group)
-  local state = plan.states[group] or group_state(group) or damage('a group has no state')
+  local state = plan.states[group]
+  if not state then
+    state = group_state(group) or damage('a group has no state')
+    state.held_tokens, state.held_messages = state.tokens, state.messages
+  end
   plan.states[group], new.group, new.link = state, group, group
   new.place, new.section = places.c, 'c'
   state.missing = state.missing - 1
@@ -78,11 +82,12 @@ local function answer_call(plan, new, id)
   end
   new.section = new.place.letter
   state.touched, state.tokens, state.messages = now, state.tokens + new.tokens, state.messages + 1
+  -- One that was too large before, since the budget was lowered, is evicted with its result.
   local room, name = room_of(new.place.section)
-  if state.tokens > room then
+  if state.tokens > room and (state.held_tokens or 0) <= room then
     return refusal('group', new.position, 'tokens', state.tokens, room, state.missing, name)
   end
-  if state.messages > room_messages then
+  if state.messages > room_messages and (state.held_messages or 0) <= room_messages then
     return refusal('group', new.position, 'messages', state.messages, room_messages)
   end
   return nil
@@ -106,10 +111,7 @@ local function read_head(first, i)
 end
 
 -- What is never evicted must fit its room, also where the room was made smaller since: else nothing could come in.
--- Summaries that a memory has kept from before it dropped take room as well.
 local function fixed_refuses(plan)
-  local most_tokens = math.min(room_tokens, max_tokens - m.long_tokens)
-  local most_messages = math.min(room_messages, max_messages - m.long_messages)
   local function check(fixed, room, name)
     if fixed > room then
       return refusal('pinned', 'tokens', fixed, room, name)
@@ -117,7 +119,7 @@ local function fixed_refuses(plan)
   end
   local refused
   if not shares and plan.arrives then
-    refused = check(plan.fixed_tokens, most_tokens)
+    refused = check(plan.fixed_tokens, room_tokens)
   elseif plan.arrives then
     refused = plan.arrives[SYSTEM] and check(m.system_tokens + (plan.fixed[SYSTEM] or 0), system_room, 'system')
     for _, section in ipairs(sections) do
@@ -125,8 +127,8 @@ local function fixed_refuses(plan)
         and check(sum_of(section.places, 'pinned_tokens') + (plan.fixed[section] or 0), section.room, section.name)
     end
   end
-  if not refused and plan.arrives and plan.fixed_messages > most_messages then
-    refused = refusal('pinned', 'messages', plan.fixed_messages, most_messages)
+  if not refused and plan.arrives and plan.fixed_messages > room_messages then
+    refused = refusal('pinned', 'messages', plan.fixed_messages, room_messages)
   end
   return refused or nil
 end
@@ -137,8 +139,7 @@ local function plan_messages(first, fresh)
     fresh = fresh, tag = ARGV[5], news = {}, states = {}, places = {}, calls = {}, gone = {}, out = {},
     late = 0, late_tokens = 0, evicted = 0, added = {}, fixed = {},
     tokens = outside_tokens(), messages = outside_messages(),
-    fixed_tokens = m.system_tokens + conversation('pinned_tokens'),
-    fixed_messages = m.system_messages + conversation('pinned_messages'),
+    fixed_tokens = fixed_tokens(), fixed_messages = fixed_messages(),
   }
   for i = first, #ARGV, 2 do
     local new, relation, ids = read_head(first, i)
@@ -261,33 +262,65 @@ local function plan_leaving(plan, some, over_tokens, over_messages)
   return left
 end
 
+-- What system and pinned messages and the groups of this append fill: where a memory drops, its summaries yield to it.
+local function needed(plan)
+  local tokens, messages, seen = plan.fixed_tokens, plan.fixed_messages, {}
+  for _, new in ipairs(plan.news) do
+    if new.place and not new.late and not pinned(new.pin) and not seen[new.group] then
+      local state = plan.states[new.group]
+      seen[new.group] = true
+      tokens, messages = tokens + (state and state.tokens or new.tokens), messages + (state and state.messages or 1)
+    end
+  end
+  return tokens, messages
+end
+
 -- Plans which groups leave, so that the budget holds: each section's own until its share does, then, for the limit of
--- messages, those of all.
+-- messages, those of all. What is left of summaries where a memory drops takes room as well.
 local function plan_evictions(plan)
+  local tokens_left, messages_left = room_tokens, room_messages
   plan.leaving_tokens, plan.leaving = plan.late_tokens, plan.late
+  plan.summaries, plan.summary_tokens = {}, 0
+  if not summarize and m.long_messages > 0 then
+    plan.summaries, plan.summary_tokens = summaries_leaving(needed(plan))
+    plan.evicted = #plan.summaries
+    tokens_left = max_tokens - m.long_tokens + plan.summary_tokens
+    messages_left = max_messages - m.long_messages + #plan.summaries
+  end
   local left = 0
   for _, section in ipairs(shares and sections or {}) do
     local tokens = sum_of(section.places, 'tokens') + (plan.added[section] or 0)
     left = left + plan_leaving(plan, section.places, tokens - section.room, 0)
   end
   plan_leaving(plan, all_places,
-    shares and 0 or plan.tokens - math.min(room_tokens, max_tokens - m.long_tokens),
-    plan.messages - left - math.min(room_messages, max_messages - m.long_messages))
+    shares and 0 or plan.tokens - tokens_left, plan.messages - left - messages_left)
 end
 
--- Returns the refusal of a plan whose evictions the overflow cannot take, or nil.
+-- What stands above its room before an append, since the budget was lowered.
+local function above_room()
+  local tokens = shares and 0 or math.max(0, outside_tokens() - room_tokens)
+  for _, section in ipairs(shares and sections or {}) do
+    tokens = tokens + math.max(0, sum_of(section.places, 'tokens') - section.room)
+  end
+  return tokens, math.max(0, outside_messages() - room_messages)
+end
+
+-- Returns the refusal of a plan whose evictions the overflow cannot take, or nil. What a lowered budget evicts is not
+-- the fault of this append, which could be sent in no smaller parts: the overflow takes it beside what it may take.
 local function overflow_refuses(plan)
   if not summarize or plan.leaving == 0 then
     return nil
   end
-  if plan.leaving_tokens > overflow_tokens then
-    return refusal('batch', 'tokens', plan.leaving_tokens, overflow_tokens)
-  elseif plan.leaving > overflow_messages then
-    return refusal('batch', 'messages', plan.leaving, overflow_messages)
-  elseif m.overflow_tokens + plan.leaving_tokens > overflow_tokens then
-    return refusal('full', 'tokens', m.overflow_tokens, plan.leaving_tokens, overflow_tokens)
-  elseif m.overflow_messages + plan.leaving > overflow_messages then
-    return refusal('full', 'messages', m.overflow_messages, plan.leaving, overflow_messages)
+  local above_tokens, above_messages = above_room()
+  local tokens, messages = plan.leaving_tokens - above_tokens, plan.leaving - above_messages
+  if tokens > overflow_tokens then
+    return refusal('batch', 'tokens', tokens, overflow_tokens)
+  elseif messages > overflow_messages then
+    return refusal('batch', 'messages', messages, overflow_messages)
+  elseif m.overflow_tokens + tokens > overflow_tokens then
+    return refusal('full', 'tokens', m.overflow_tokens, tokens, overflow_tokens)
+  elseif m.overflow_messages + messages > overflow_messages then
+    return refusal('full', 'messages', m.overflow_messages, messages, overflow_messages)
   end
   return nil
 end

@@ -1,5 +1,5 @@
 -- What a flush takes: all of the overflow, and groups in the policy's order until the target holds and the least share
--- of the messages is taken.
+-- of the messages is taken. Summaries above their room go, or are made one, also alone.
 
 -- Returns the numbers of the newest and oldest group of short_term that keep_first and keep_last hold back, at their
 -- edge.
@@ -91,7 +91,7 @@ local function select(force)
     force and INF or outside_messages() - taken.messages - target_messages, not force)
   -- A share such as 0.55 is no exact number: 55 of 100 are enough.
   take_from(all_places, 0, math.ceil(oldest_share * conversation('messages') - 1e-9) - taken.messages, false)
-  if taken.messages == 0 and m.overflow_messages == 0 then
+  if taken.messages == 0 and m.overflow_messages == 0 and not summaries_over() then
     if kept then
       taken.reason = 'keep'
     elseif m.system_messages + conversation('pinned_messages') > 0 then

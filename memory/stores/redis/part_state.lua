@@ -51,8 +51,32 @@ local function live_messages()
   return outside_messages() + m.long_messages
 end
 
+local function fixed_tokens()
+  return m.system_tokens + conversation('pinned_tokens')
+end
+
+local function fixed_messages()
+  return m.system_messages + conversation('pinned_messages')
+end
+
+-- Tells whether summaries of this size are too large: for their share, or to stand beside so much of the budget.
+local function too_large(long_tokens, long_messages, tokens, messages)
+  return long_messages > 0 and (long_messages + messages > max_messages or (shares and long_tokens > long_room)
+    or (not shares and long_tokens + tokens > max_tokens))
+end
+
+-- Tells whether summaries fill more than their room, since that was lowered: the room that is kept free for one. Where
+-- a memory drops and has some of before, it is what system and pinned messages leave.
+local function summaries_over()
+  if summarize then
+    return too_large(m.long_tokens, m.long_messages, room_tokens, room_messages)
+  end
+  return too_large(m.long_tokens, m.long_messages, fixed_tokens(), fixed_messages())
+end
+
 local function flush_due()
-  if m.overflow_messages > 0 or outside_tokens() >= due_tokens or outside_messages() >= due_messages then
+  if m.overflow_messages > 0 or outside_tokens() >= due_tokens or outside_messages() >= due_messages
+    or summaries_over() then
     return 1
   end
   for _, section in ipairs(sections) do

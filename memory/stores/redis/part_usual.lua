@@ -6,6 +6,7 @@ local op, digest, deadline, tag = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
 local expires_in = incarnation and now + ttl - expires_at
 -- Sections, policy, expiry and the record of operations need no care.
 local usual = incarnation and intact and not undeclared and now <= deadline and #ARGV > 6 and policy == scoring
+  and (summarize or long_messages == 0)
   and now < prune_at and deadline + SKEW_MS <= ops_until
   and ((expires_at == 0 and ttl == INF) or (expires_at > 0 and expires_in >= 0 and expires_in < ttl / 20))
   and redis.call('ZCARD', key.opx) < MAX_OPERATIONS
@@ -14,7 +15,7 @@ if usual then
   -- pinned, so that all its keys are there and have their expiry.
   local letter, order, evict, tokens, messages = 'c', key.short, key.evict, short_tokens, short_messages
   local movable, room = short_messages - pinned_messages, room_tokens
-  local free = math.min(room_tokens, max_tokens - long_tokens) - system_tokens - short_tokens
+  local free = room_tokens - system_tokens - short_tokens
   local named, section, place = '', 'short_term', nil
   if shares then
     named = string.match(ARGV[7], '^u.%d+ (%S+)') or ''
@@ -37,7 +38,7 @@ if usual then
     added = added + (size or 0)
   end
   local over = added - free
-  local over_messages = system_messages + talk_messages + count - math.min(room_messages, max_messages - long_messages)
+  local over_messages = system_messages + talk_messages + count - room_messages
   local out, leaving, left = nil, 0, 0
   if usual and (over > 0 or over_messages > 0) then
     -- As many groups as come may go, if they have no calls and no pin, and if their new place needs no care. For the
@@ -117,7 +118,8 @@ if usual then
       pinned_tokens, pinned_messages, waiting_tokens, waiting_messages, flush_retry_at, flush_at, prune_at, ops_until)
     redis.call('HSET', key.meta, 'life', incarnation .. tag .. policy, 'counters', counters)
     local due = waiting_messages > 0 or system_tokens + talk_tokens >= due_tokens
-      or system_messages + talk_messages >= due_messages
+      or system_messages + talk_messages >= due_messages or max_messages - long_messages < room_messages
+      or long_tokens > (shares and room_of.long_term or max_tokens - room_tokens)
     if shares then
       held[section] = tokens
       for _, name in ipairs(section_names) do

@@ -19,7 +19,8 @@ bound(taken, most)
 if taken.reason then
   return table.concat({'nothing', taken.reason, live_tokens(), live_messages(), flush_due()}, ' ')
 end
-local tokens, messages = live_tokens() - taken.tokens, live_messages() - taken.messages
+local tokens, messages = live_tokens() - taken.tokens - taken.summary_tokens,
+  live_messages() - taken.messages - #taken.summaries
 if summarize then
   local along = summaries_along()
   for _, text in ipairs(records(along)) do

@@ -29,6 +29,8 @@ local usual = not by_ids and not since and not before and not prolongs and token
   and system_messages + long_messages + talk_messages <= max_messages
 local due = waiting_messages > 0 or system_tokens + talk_tokens >= due_tokens
   or system_messages + talk_messages >= due_messages
+  or (summarize and (max_messages - long_messages < room_messages
+    or not shares and max_tokens - long_tokens < room_tokens))
 for _, name in ipairs(shares and section_names or {}) do
   local tokens = held[name] or 0
   usual, due = usual and tokens <= room_of[name], due or tokens >= due_of[name]

@@ -1,6 +1,6 @@
 -- Replaces everything that a memory holds, and drops a flush in progress.
 -- ARGV: limits, operation, digest, deadline, tag, incarnation for a birth, if_version (empty: any), heads and payloads.
--- parts: may_change state expiry operations groups batch order place apply
+-- parts: may_change state expiry operations groups batch order summaries place apply
 local op, digest, deadline, tag, if_version = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[7]
 if now > deadline then
   return 'expired'

@@ -40,6 +40,8 @@ LIMITS: Final[list[Limits]] = [
         shares={"system": 40, "long_term": 0, "notes": 40, "short_term": 120},
     ),
     summarising(overflow_tokens=200),
+    summarising(max_tokens=12, summary_tokens=3, overflow_tokens=24, due_tokens=7, target_tokens=4, keep_last=3),
+    summarising(max_messages=4, overflow_messages=12, due_messages=3, target_messages=1),
     dropping(max_tokens=60, due_tokens=48),
 ]
 SECTIONS: Final = ("short_term", "short_term", "bookings", "notes", "other")
@@ -91,6 +93,34 @@ class Pair:
             )
             await self.same([self.step(index, kind, argument, wanted) for index in range(len(self.stores))])
         await self.same([self.look(index) for index in range(len(self.stores))])
+
+    async def settle(self, under: int) -> None:
+        """However often the declaration changed, flushes end, and a message comes in, unless pins fill all there is."""
+        for index, store in enumerate(self.stores):
+            await caught(self.finish(index, 1))
+            await self.round(store, force=True)
+        await self.play("declare", under)
+        for store in self.stores:
+            for _ in range(len(self.texts) + 99):
+                if (await self.round(store)).outcome in {"nothing", "gone"}:
+                    break
+            else:
+                pytest.fail("flushes do not end")
+            stats = await store.stats()
+            assert bool(stats.flush_blocked) == stats.flush_due
+            said = await caught(store.append(user("last", 1)))
+            rooms = (*store.limits.room_of("short_term")[:1], store.limits.room_messages)
+            refusals = tuple(f"may fill at most {room}; they are never evicted, so delete or unpin" for room in rooms)
+            assert isinstance(said, AppendResult) or any(text in str(said) for text in refusals)
+
+    async def round(self, store: Driven, *, force: bool = False) -> FlushResult:
+        if not store.limits.summarize:
+            return await store.drop(force=force)
+        begun = await store.begin(f"settling/{next(self.number)}", force=force)
+        if isinstance(begun, FlushResult):
+            return begun
+        await store.summarise(begun, tokens=begun.summary_max)
+        return await store.commit(begun)
 
     def entry(self, what: str, section: str, tokens: int, band: int) -> Entry:
         text = f"m{next(self.number)}"
@@ -205,6 +235,8 @@ def test_any_schedule_under_any_budget_leaves_both_stores_the_same(redis_url: st
             pair = Pair([replace(drive(rig, limits), patience_ms=10**12) for rig in rigs])
             for kind, argument in drawn:
                 await pair.play(kind, argument)
+            for number in range(len(LIMITS)):
+                await pair.settle((first + number) % len(LIMITS))
 
     @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
     @given(

@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from durable_memory.memory.errors import MemoryFault
-from durable_memory.memory.eviction.order import Rank, Standing
+from durable_memory.memory.eviction.order import Excess, Rank, Standing
 from durable_memory.memory.limits import Limits, PolicyName
 from durable_memory.memory.stores.in_memory.appending import apply_append, plan_append
 from durable_memory.memory.stores.in_memory.flushing import joined, note_batch, replace_by_summary, select
 from durable_memory.memory.stores.in_memory.state import MemoryState
-from durable_memory.memory.stores.in_memory.values import OVERFLOW
+from durable_memory.memory.stores.in_memory.values import OVERFLOW, Tally
 from durable_memory.memory.stores.values import Entry
 from durable_memory.memory.types import SECTIONS
 from durable_memory.testing.builders import call, dropping, result, summarising, summary, system, user
@@ -94,11 +94,8 @@ def check(played: Played) -> None:
         assert all(group.place == place and group.entries for group in groups)
         assert state.tallies[place].tokens == sum(entry.tokens for group in groups for entry in group.entries.values())
         assert state.tallies[place].messages == sum(len(group.entries) for group in groups)
-    pinned = [group for group in state.groups["short_term"].values() if group.pinned]
-    assert (state.pinned_anywhere().tokens, state.pinned_anywhere().messages) == (
-        sum(g.tokens for g in pinned),
-        sum(g.messages for g in pinned),
-    )
+    fixed = [group for group in everything if group.place == "system" or (group.pinned and group.place == "short_term")]
+    assert state.fixed == Tally(sum(g.tokens for g in fixed), sum(g.messages for g in fixed))
     assert state.where == {number: group for group in everything for number in group.entries}
     unpinned = [
         Standing(Rank(group.is_open(played.now_ms, limits), group.score, group.number), group.tokens, group.messages)
@@ -106,7 +103,7 @@ def check(played: Played) -> None:
         if not group.pinned
     ]
     assert list(state.evictable(played.now_ms, limits)) == sorted(unpinned, key=lambda group: group.rank)
-    assert not state.excess(replace(state.outside, tokens=0, messages=0), limits)
+    assert not Excess.over(state.outside.tokens, state.outside.messages, limits.room_tokens, limits.room_messages)
     for name in "ab":
         live = sorted(g.number for g in state.groups["short_term"].values() for _ in range(g.waiting.count(name)))
         assert list(state.calls.waiting_live(name)) == live
