@@ -266,7 +266,7 @@ class MemoryClient(AllMemories):
     def calling_as(self, caller: Caller) -> MemoryClient:
         """Returns this client on behalf of another caller; both share everything else."""
         other = object.__new__(type(self))  # each activity makes one; copy.copy takes ten times as long
-        other.__dict__.update(self.__dict__, _caller=caller)
+        vars(other).update(vars(self), _caller=caller)
         return other
 
     async def close(self) -> None:
