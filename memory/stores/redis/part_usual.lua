@@ -129,7 +129,9 @@ if usual then
     if due then
       redis.call('HSETNX', key.meta, 'due_at', now)
     end
-    return 'ok ' .. incarnation .. ' ' .. first .. ' ' .. version .. ' ' .. system_tokens + long_tokens + talk_tokens
-      .. ' ' .. system_messages + long_messages + talk_messages .. (due and ' 1 ' or ' 0 ') .. left
+    -- A client reads a status in one piece, and text in two.
+    return redis.status_reply('ok ' .. incarnation .. ' ' .. first .. ' ' .. version .. ' '
+      .. system_tokens + long_tokens + talk_tokens .. ' ' .. system_messages + long_messages + talk_messages
+      .. (due and ' 1 ' or ' 0 ') .. left)
   end
 end
