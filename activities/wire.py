@@ -19,7 +19,10 @@ A request may carry `contract`; a higher one is refused, retryably.
 """
 
 DEFAULT_TASK_QUEUE: Final = "durable-memory"
-"""The project's queue: flushers run there, and callers by name send there."""
+"""The queue of the project `default`: flushers run there, and callers by name send there.
+
+Settings give it, and another one to each other project.
+"""
 
 SUMMARIES: Final = "-summaries"
 """Ends the name of the queue on which summaries that wait for a model are written."""

@@ -53,8 +53,9 @@ PUBLIC: Final[Mapping[str, tuple[type, type]]] = {
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _ABOUT: Final = (
-    f"Version {wire.CONTRACT}. Start an activity by its name on the project's task queue ({wire.DEFAULT_TASK_QUEUE!r} "
-    "unless configured otherwise) with one argument, the request. Unknown fields of a request are refused; answers may "
+    f"Version {wire.CONTRACT}. Start an activity by its name on the project's task queue ({wire.DEFAULT_TASK_QUEUE!r}, "
+    f"'{wire.DEFAULT_TASK_QUEUE}-<project>' for a project other than 'default', unless configured otherwise) with one "
+    "argument, the request. Unknown fields of a request are refused; answers may "
     "get new fields, so ignore those you do not know. A call that fails for good has an application error whose type "
     "is a FinalErrorType; after a RetriedErrorType Temporal tries again. A call without an operation_id is named after "
     "its activity, so its attempts are applied once; a new run of the workflow is a new operation, unless you give the "

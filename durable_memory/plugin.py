@@ -47,13 +47,14 @@ class MemoryPlugin(SimplePlugin):
     What is not given comes from the environment (REDIS_URL, DURABLE_MEMORY_MEMORIES, ...).
 
     redis_url, project, prefix: where memories are kept. memories: folders of YAML files, or a registry. task_queue: the
-    project's queue, where flushers run. encoding: how tokens of memories without token_provider are counted.
-    encryption_keys: encrypts what Redis keeps, `id:base64` pairs of which the first one writes. companion: run a second
-    worker for that queue beside yours; switch it off where `worker.py` serves it. janitor: ensure the schedule of the
-    project's janitor, which finishes what terminated workflows leave; `worker.py` does that as well. summarizer: writes
-    the summaries of all resources, in place of those that they declare; else the one that DURABLE_MEMORY_SUMMARIZER
-    names. summary_slots: how many summaries that wait for a model are written at the same time. allow_in_memory: accept
-    resources of persistence type in_memory, whose memories end with this process: for tests.
+    project's queue, where flushers run; each project has its own unless one is given. encoding: how tokens of memories
+    without token_provider are counted. encryption_keys: encrypts what Redis keeps, `id:base64` pairs of which the first
+    one writes. companion: run a second worker for that queue beside yours; switch it off where `worker.py` serves it.
+    janitor: ensure the schedule of the project's janitor, which finishes what terminated workflows leave; `worker.py`
+    does that as well. summarizer: writes the summaries of all resources, in place of those that they declare; else the
+    one that DURABLE_MEMORY_SUMMARIZER names. summary_slots: how many summaries that wait for a model are written at the
+    same time. allow_in_memory: accept resources of persistence type in_memory, whose memories end with this process:
+    for tests.
     """
 
     def __init__(  # noqa: PLR0913 - each is a choice of its own

@@ -14,7 +14,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, ValidationInfo
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
@@ -37,6 +37,9 @@ _SECRETS: Final[Mapping[str, str]] = {
 }
 """Fields whose value may stand in a file, with the names of their variables."""
 _MAX_SECRET_BYTES: Final = 64_000
+_DEFAULT_PROJECT: Final = "default"
+_TASK_QUEUE: Final = "durable-memory"
+_SUMMARIES: Final = "-summaries"
 _NEAR: Final = 0.8
 _SHORTEST_INTERVAL: Final = timedelta(seconds=1)
 _LONGEST_INTERVAL: Final = timedelta(days=1)
@@ -81,6 +84,18 @@ def _checked_keys(value: str | None) -> str | None:
     if value is not None:
         Keyring.parse(value)
     return value
+
+
+def _queue_of_project(value: object, info: ValidationInfo) -> object:
+    """Gives each project a queue of its own: a worker of another one would take its flushes, and could not do them."""
+    if value != "":
+        return value
+    project = info.data.get("project", _DEFAULT_PROJECT)
+    if project == _DEFAULT_PROJECT:
+        return _TASK_QUEUE
+    if f"-{project}".endswith(_SUMMARIES):
+        raise ValueError("is needed for this project: the queue of its name is that of another project's summaries")
+    return f"{_TASK_QUEUE}-{project}"
 
 
 def _split_folders(value: object) -> object:
@@ -130,14 +145,18 @@ class Settings(BaseSettings):
     `DURABLE_MEMORY_PAYLOAD_KEYS`, or a file named by `DURABLE_MEMORY_PAYLOAD_KEYS_FILE`.
     """
 
-    project: Annotated[str, AfterValidator(checked_id)] = "default"
+    project: Annotated[str, AfterValidator(checked_id)] = _DEFAULT_PROJECT
     """Keeps memories of several programs in one Redis apart."""
 
     prefix: Annotated[str, AfterValidator(_checked_prefix)] = "dm:"
     """Begins every key in Redis."""
 
-    task_queue: Annotated[str, Field(min_length=1, max_length=1000)] = "durable-memory"
-    """The Temporal task queue of the project's flushers and of callers by name."""
+    task_queue: Annotated[str, Field(max_length=1000), BeforeValidator(_queue_of_project)] = Field(
+        default="", validate_default=True
+    )
+    """The Temporal task queue of the project's flushers and of callers by name: `durable-memory`, or
+    `durable-memory-<project>` for a project with a name of its own.
+    """
 
     janitor_interval: Annotated[Duration, AfterValidator(_checked_interval)] = timedelta(minutes=5)
     """How often the project's janitor looks for what ended workflows left."""

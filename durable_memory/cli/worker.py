@@ -49,7 +49,7 @@ def worker(  # noqa: PLR0913 - each argument is one of the command line
         typer.Option(
             "--task-queue",
             metavar="NAME",
-            help="Default: DURABLE_MEMORY_TASK_QUEUE, else 'durable-memory'.",
+            help="Default: DURABLE_MEMORY_TASK_QUEUE, else 'durable-memory', or 'durable-memory-<project>'.",
             show_default=False,
         ),
     ] = None,

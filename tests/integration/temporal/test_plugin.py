@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack
 
 import pytest
 from temporalio.api.common.v1 import Payload
@@ -125,6 +126,24 @@ async def test_without_a_companion_flushes_wait_for_a_worker_of_the_projects_que
         async with Worker(client, task_queue=rig.flush_queue):
             await flusher_ended(rig, memory)
         assert not (await memory.stats()).flush_due
+
+
+async def test_projects_side_by_side_flush_each_on_a_queue_of_its_own(temporal_address: str, redis_url: str) -> None:
+    async with AsyncExitStack() as stack:
+        rigs = []
+        for project in (unique("project"), unique("project")):
+            client = await Client.connect(temporal_address, plugins=[plugin(redis_url, project, task_queue=None)])
+            memories = await MemoryClient.connect(redis_url, memories=REGISTRY, project=project)
+            rig = Rig(client, await stack.enter_async_context(memories), unique("queue"), f"durable-memory-{project}")
+            await stack.enter_async_context(worker(client, rig.queue))
+            rigs.append(rig)
+        for rig in rigs:
+            await rig.run(AppendMany.run, "small", ["key"], texts(4))
+        for rig in rigs:
+            memory = rig.memory("small", "key")
+            assert (await rig.flusher(memory).describe()).task_queue == rig.flush_queue
+            await flusher_ended(rig, memory)
+            assert (await memory.stats()).messages["long_term"] == 1
 
 
 async def test_a_worker_on_the_projects_own_queue_flushes_too(temporal_address: str, redis_url: str) -> None:

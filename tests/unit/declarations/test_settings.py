@@ -95,7 +95,8 @@ def test_every_setting_has_a_default_and_a_variable() -> None:
 def test_the_environment_goes_before_the_default(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     variable, text, value = FROM_ENVIRONMENT[name]
     monkeypatch.setenv(variable, text)
-    assert Settings().model_dump() == {**DEFAULTS, name: value}
+    of_its_own = {"task_queue": f"durable-memory-{value}"} if name == "project" else {}
+    assert Settings().model_dump() == {**DEFAULTS, **of_its_own, name: value}
 
 
 @pytest.mark.parametrize("name", FROM_ENVIRONMENT)
@@ -110,6 +111,13 @@ def test_what_is_given_goes_before_the_environment(monkeypatch: pytest.MonkeyPat
 def test_an_empty_variable_is_not_set(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(FROM_ENVIRONMENT[name][0], "")
     assert Settings().model_dump() == DEFAULTS
+
+
+@pytest.mark.parametrize("project", ["summaries", "meeting-summaries"])
+def test_no_project_gets_the_queue_of_anothers_summaries(project: str) -> None:
+    with pytest.raises(MemoryInvalid, match="DURABLE_MEMORY_TASK_QUEUE: is needed for this project"):
+        Settings(project=project)
+    assert Settings(project=project, task_queue="its-own").task_queue == "its-own"
 
 
 @pytest.mark.parametrize(("variable", "text", "problem"), REFUSED)
