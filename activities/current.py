@@ -15,7 +15,7 @@ from durable_memory.activities import wire
 from durable_memory.activities.caller import ActivityCaller
 from durable_memory.activities.faults import to_application_error, without_words
 from durable_memory.memory.client import MemoryClient
-from durable_memory.memory.errors import MemoryFault, MemoryInvalid, MemoryUnavailable
+from durable_memory.memory.errors import MemoryFault, MemoryInvalid, MemoryWrongWorker
 
 _current: ContextVar[MemoryClient] = ContextVar("durable_memory_client")
 
@@ -48,11 +48,11 @@ def serving(client: MemoryClient) -> Iterator[None]:
 def client_of_project(project: str) -> MemoryClient:
     """Returns the client of the running activity, for work that belongs to a project.
 
-    Raises MemoryUnavailable if it serves another one: retryably, since another worker of this queue may serve that.
+    Raises MemoryWrongWorker if it serves another one: retryably, since another worker of this queue may serve that.
     """
     client = current_memory_client()
     if project != client.project:
-        raise MemoryUnavailable(
+        raise MemoryWrongWorker(
             f"this worker serves project {client.project!r}, the request is for project {project!r}: "
             "give each project a queue of its own with DURABLE_MEMORY_TASK_QUEUE"
         )

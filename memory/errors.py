@@ -20,10 +20,11 @@
     ├── MemoryBackpressure          the overflow, or the record of operations, is full for now
     ├── MemoryContractTooNew        a caller speaks a newer wire contract than this worker
     ├── MemoryModelUnavailable      the language model of a summariser is overloaded, too slow or out of reach
+    ├── MemoryWrongWorker           the worker that took the work serves another project
     ├── MemorySummaryRejected       the summariser returned nothing usable
     └── MemoryRedactionFailed       a privacy policy could not be applied, so nothing was stored
 
-The last seven are worth a retry (`retryable`); the others end the call for good. Texts name resource, operation,
+The last eight are worth a retry (`retryable`); the others end the call for good. Texts name resource, operation,
 limit and actual, never content, keys or passwords.
 """
 
@@ -163,6 +164,15 @@ class MemoryContractTooNew(MemoryFault):
 
 class MemoryModelUnavailable(MemoryFault):
     """The language model of a summariser is overloaded, too slow or out of reach; the messages stay as they are."""
+
+    retryable = True
+
+
+class MemoryWrongWorker(MemoryFault):
+    """The worker that took the work serves another project; one of the right project may take the next attempt.
+
+    Each project needs a task queue of its own, as it has by default.
+    """
 
     retryable = True
 

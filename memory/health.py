@@ -22,6 +22,8 @@ _FAILED = {
     "failed: MemoryModelRefused": "the model of its summariser refuses the key, its name or the request: the log of "
     "the worker says which",
     "failed: MemoryModelUnavailable": "the model of its summariser does not answer; it is tried again",
+    "failed: MemoryWrongWorker": "a worker of another project took it from a task queue that both share: give each "
+    "project a queue of its own with DURABLE_MEMORY_TASK_QUEUE",
     "failed: MemorySummaryRejected": "the text of its summariser was empty, cut, refused or longer than its room; it "
     "is tried again: let it keep to max_tokens, or raise summary_tokens",
 }

@@ -317,7 +317,8 @@ export type RetriedErrorType =
   | 'MemoryModelUnavailable'
   | 'MemoryRedactionFailed'
   | 'MemorySummaryRejected'
-  | 'MemoryUnavailable';
+  | 'MemoryUnavailable'
+  | 'MemoryWrongWorker';
 
 export interface StatsGroup {
   name: string;

@@ -44,6 +44,7 @@ REPEATED = {
     "MemoryBackpressure",
     "MemoryContractTooNew",
     "MemoryModelUnavailable",
+    "MemoryWrongWorker",
     "MemorySummaryRejected",
     "MemoryRedactionFailed",
 }

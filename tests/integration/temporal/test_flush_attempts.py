@@ -5,14 +5,20 @@ from __future__ import annotations
 import asyncio
 import sys
 from asyncio.subprocess import PIPE
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
 from temporalio.client import Client
+from temporalio.testing import ActivityEnvironment
 from temporalio.worker import Worker
 
 from durable_memory import MemoryClient
-from durable_memory.activities import wire
+from durable_memory.activities import flush, wire
+from durable_memory.activities.current import serving
 from durable_memory.activities.waker import TemporalWaker
+from durable_memory.memory.errors import MemoryWrongWorker
 from tests.integration.temporal.background import flusher_ended, messages_accounted_for, texts
 from tests.integration.temporal.flows.conversations import AppendMany, CallByName, Flush
 from tests.integration.temporal.flows.slow_flush import HurriedFlush
@@ -162,3 +168,26 @@ class _Empty:
 
     async def summarize(self, request: object) -> str:  # noqa: ARG002 - whatever it is asked
         return "  \n"
+
+
+async def test_health_says_which_worker_took_the_flush_of_another_project(redis_url: str) -> None:
+    """Two projects that are told to share a queue: one serves the first step and the last one, the other the second."""
+    steps, now = ActivityEnvironment(), datetime.now(UTC)
+    steps.info = replace(steps.info, scheduled_time=now, started_time=now, current_attempt_scheduled_time=now)
+    async with (
+        await MemoryClient.connect(redis_url, memories=REGISTRY, project=unique("project")) as own,
+        await MemoryClient.connect(redis_url, memories=REGISTRY, project=unique("project")) as foreign,
+    ):
+        memory = own.memory("small", "key")
+        await memory.append(texts(4))
+        target = {"project": memory.id.project, "resource": "small", "key": "key"}
+        with serving(own):
+            begun = await steps.run(flush.begin, {"target": target, "owner": "one", "force": False})
+        batch = {"target": target, "batch": begun["batch"]}
+        with serving(foreign), pytest.raises(MemoryWrongWorker, match="a queue of its own") as taken:
+            await steps.run(flush.summarize, batch)
+        with serving(own):
+            await steps.run(flush.fail, {**batch, "error_type": taken.value.type})
+        problem = (await memory.health()).problems[0]
+        assert problem.startswith("the last flush failed: MemoryWrongWorker; a worker of another project took it")
+        assert "DURABLE_MEMORY_TASK_QUEUE" in problem
