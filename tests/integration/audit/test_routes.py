@@ -69,7 +69,15 @@ async def test_a_flush_that_drops_is_recorded_where_it_drops_if_somebody_asked_f
         return bool(recorded.of(desk.project))
 
     await eventually(dropped)
-    await desk.memories.memory("ring", "user:2").append([f"{number}" for number in range(4)])
+    # What the declaration itself drops is nobody's wish.
+    place = {"resource": "ring", "key": "user:2"}
+    messages = [{"role": "user", "content": f"{number}"} for number in range(4)]
+    await desk.run(CallByName.run, wire.APPEND, {"memory": place, "messages": messages})
+
+    async def dropped_by_itself() -> bool:
+        return (await desk.memories.memory("ring", "user:2").stats()).last_flush_outcome == "dropped"
+
+    await eventually(dropped_by_itself)
     [record] = recorded.of(desk.project)
     assert (record["operation"], record["outcome"], record["removed"]) == ("flush", "applied", 1)
     assert record["activity_type"] == "memory.flush.begin"
