@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, NoReturn
 
@@ -23,6 +24,8 @@ from temporalio.worker import (
 
 from durable_memory.activities import wire
 from durable_memory.memory.types import MemoryRef
+from durable_memory.workflows.agent import Agent
+from durable_memory.workflows.agent_memory import AgentMemory
 from durable_memory.workflows.use import mark_used, never_used, was_used
 
 _HEADER = "durable-memory-used"
@@ -65,16 +68,14 @@ class _Inbound(WorkflowInboundInterceptor):
 
 
 class _Outbound(WorkflowOutboundInterceptor):
-    """Notes references that a workflow passes on without a handle, and carries the mark over continue-as-new."""
+    """Looks at what a workflow passes on, and carries the mark of a run that used memory over continue-as-new."""
 
     def start_activity(self, input: StartActivityInput) -> workflow.ActivityHandle[Any]:
-        if any(isinstance(argument, MemoryRef) for argument in input.args):
-            mark_used()
+        _look_at(input.args)
         return super().start_activity(input)
 
     def start_local_activity(self, input: StartLocalActivityInput) -> workflow.ActivityHandle[Any]:
-        if any(isinstance(argument, MemoryRef) for argument in input.args):
-            mark_used()
+        _look_at(input.args)
         return super().start_local_activity(input)
 
     def continue_as_new(self, input: ContinueAsNewInput) -> NoReturn:
@@ -83,6 +84,23 @@ class _Outbound(WorkflowOutboundInterceptor):
             [payload] = default().payload_converter.to_payloads([True])
             input.headers = {**input.headers, _HEADER: payload}
         super().continue_as_new(input)
+
+
+def _look_at(arguments: Sequence[Any]) -> None:
+    """Notes references that are passed on without a handle; a handle in the place of its reference fails the workflow.
+
+    No converter can carry a handle, and what it says of it would fail the task of the workflow without end.
+    """
+    for argument in arguments:
+        if isinstance(argument, MemoryRef):
+            mark_used()
+        elif isinstance(argument, (AgentMemory, Agent)):
+            raise ApplicationError(
+                f"An {type(argument).__name__} cannot be passed to an activity; pass its `ref`, and open it there with "
+                "current_memory_client()",
+                type="MemoryInvalid",
+                non_retryable=True,
+            )
 
 
 def _warn_of_idle_handles() -> None:

@@ -1,0 +1,39 @@
+"""Workflows with the slips that are made most often: each has to end, with a word that says what to do."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from temporalio import workflow
+
+from durable_memory import Agent, AgentMemory
+
+WHERE = ("in an activity without the plugin", "in a def activity", "in the workflow")
+
+
+@workflow.defn
+class PassAHandle:
+    """Passes a handle where its reference belongs."""
+
+    @workflow.run
+    async def run(self, what: str) -> None:
+        """See class."""
+        handle = Agent("clerk") if what == "agent" else AgentMemory("chat", key="anna")
+        if what == "local":
+            await workflow.execute_local_activity("memory.read", handle, start_to_close_timeout=timedelta(seconds=5))
+        await workflow.execute_activity("memory.read", handle, start_to_close_timeout=timedelta(seconds=5))
+
+
+@workflow.defn
+class AskForTheClient:
+    """Asks for the client where there is none."""
+
+    @workflow.run
+    async def run(self, where: str) -> None:
+        """See class."""
+        if where == "in the workflow":
+            from durable_memory import current_memory_client  # noqa: PLC0415 - without the plugin the sandbox refuses it
+
+            current_memory_client()
+        name = "asks_in_a_thread" if where == "in a def activity" else "asks_for_the_client"
+        await workflow.execute_activity(name, start_to_close_timeout=timedelta(seconds=5))

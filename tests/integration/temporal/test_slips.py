@@ -1,0 +1,70 @@
+"""The slips that are made most often end a workflow at once, in words that say what to do, instead of hanging it."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from temporalio import activity
+from temporalio.client import Client
+from temporalio.worker import Worker
+
+from durable_memory import current_memory_client
+from durable_memory.memory.errors import MemoryInvalid
+from tests.integration.temporal.flows.slips import (
+    WHERE,
+    AskForTheClient,
+    PassAHandle,
+)
+from tests.integration.temporal.observing import fault_of
+from tests.integration.temporal.rig import plugin, unique
+
+
+@activity.defn
+async def asks_for_the_client() -> None:
+    """Asks for the client where there may be none."""
+    current_memory_client()
+
+
+@activity.defn
+def asks_in_a_thread() -> None:
+    """Asks for the client in a thread."""
+    current_memory_client()
+
+
+SLIPS = (asks_for_the_client, asks_in_a_thread)
+
+
+@pytest.mark.parametrize("what", ["memory", "agent", "local"])
+async def test_a_handle_in_the_place_of_its_reference_fails_the_workflow(
+    temporal_address: str, redis_url: str, what: str
+) -> None:
+    client = await Client.connect(temporal_address, plugins=[plugin(redis_url, unique("project"), companion=False)])
+    queue = unique("queue")
+    async with Worker(client, task_queue=queue, workflows=[PassAHandle]):
+        handle = await client.start_workflow(PassAHandle.run, what, id=unique("run"), task_queue=queue)
+        fault = await fault_of(handle.result())
+    assert fault.type == "MemoryInvalid"
+    assert "pass its `ref`" in fault.message
+
+
+@pytest.mark.parametrize("where", WHERE)
+async def test_a_client_that_is_asked_for_where_there_is_none_ends_the_caller(
+    temporal_address: str, redis_url: str, where: str
+) -> None:
+    plugins = [] if "without" in where else [plugin(redis_url, unique("project"), companion=False)]
+    client = await Client.connect(temporal_address, plugins=plugins)
+    queue = unique("queue")
+    with ThreadPoolExecutor(1) as threads:
+        async with Worker(
+            client, task_queue=queue, workflows=[AskForTheClient], activities=SLIPS, activity_executor=threads
+        ):
+            handle = await client.start_workflow(AskForTheClient.run, where, id=unique("run"), task_queue=queue)
+            fault = await fault_of(handle.result())
+    assert (fault.type, fault.non_retryable) == ("MemoryInvalid", True)
+    assert "`async def` activity" in fault.message
+
+
+def test_outside_of_temporal_it_is_an_error_of_ours() -> None:
+    with pytest.raises(MemoryInvalid, match="no memory client here"):
+        current_memory_client()
