@@ -28,5 +28,14 @@ async def record_agent_turn(request: Any = None) -> Json:
     return answer_of(await agent.record_turn(asked.messages, operation_id=asked.operation_id))
 
 
-ACTIVITIES = (context, record_agent_turn)
+@activity.defn(name=wire.RECORDED_AGENT_TURN)
+async def recorded_agent_turn(request: Any = None) -> Json:
+    """Tells which turn an agent's operation has recorded; see wire.RecordedAgentTurnRequest."""
+    asked = parse(wire.RecordedAgentTurnRequest, request)
+    agent = current_memory_client().agent(asked.agent, input=asked.input)
+    turn = await agent.recorded_turn(operation_id=asked.operation_id)
+    return answer_of(wire.RecordedAgentTurnAnswer(turn))
+
+
+ACTIVITIES = (context, record_agent_turn, recorded_agent_turn)
 """What every worker with the plugin runs on its own queue, beside those of `conversation`."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from durable_memory.memory.types import Message, Turn
+from durable_memory.memory.types import AgentTurn, Message, Turn
 
 CONTRACT: Final = 1
 """Version of the contract that this release speaks.
@@ -43,6 +43,7 @@ STATS: Final = "memory.stats"
 HEALTH: Final = "memory.health"
 CONTEXT: Final = "memory.context"
 RECORD_AGENT_TURN: Final = "memory.record_agent_turn"
+RECORDED_AGENT_TURN: Final = "memory.recorded_agent_turn"
 EXECUTE: Final = "memory.execute"
 CLEANUP: Final = "memory.cleanup"
 FLUSH_BEGIN: Final = "memory.flush.begin"
@@ -70,7 +71,7 @@ ACTIVITIES: Final = frozenset(
             RESTORE,
             CLEANUP,
         ),
-        *(CONTEXT, RECORD_AGENT_TURN, EXECUTE),
+        *(CONTEXT, RECORD_AGENT_TURN, RECORDED_AGENT_TURN, EXECUTE),
         *(FLUSH_BEGIN, FLUSH_SUMMARIZE, FLUSH_COMMIT, FLUSH_FAIL, SWEEP),
     }
 )
@@ -288,6 +289,23 @@ class RecordAgentTurnRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordedAgentTurnRequest:
+    """Of memory.recorded_agent_turn: the operation id under which the agent's turn was, or will be, recorded."""
+
+    agent: str
+    operation_id: str
+    input: dict[str, Any] | None = None
+    contract: int = CONTRACT
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedAgentTurnAnswer:
+    """Of memory.recorded_agent_turn: the turn in the memories that hold it, or null if none does."""
+
+    turn: AgentTurn | None
+
+
+@dataclass(frozen=True, slots=True)
 class ExecuteRequest:
     """Of memory.execute: any other activity here by its name without `memory.`, such as `append`.
 
@@ -321,5 +339,6 @@ Request: TypeAlias = (
     | HealthRequest
     | ContextRequest
     | RecordAgentTurnRequest
+    | RecordedAgentTurnRequest
 )
 """What a caller may send."""

@@ -47,6 +47,7 @@ PUBLIC: Final[Mapping[str, tuple[type, type]]] = {
     wire.HEALTH: (wire.HealthRequest, MemoryHealth),
     wire.CONTEXT: (wire.ContextRequest, AgentContext),
     wire.RECORD_AGENT_TURN: (wire.RecordAgentTurnRequest, AgentTurn),
+    wire.RECORDED_AGENT_TURN: (wire.RecordedAgentTurnRequest, wire.RecordedAgentTurnAnswer),
     wire.EXECUTE: (wire.ExecuteRequest, dict[str, Any]),
 }
 """What callers of any language may start, with the types of request and answer. The other activities are our own."""

@@ -94,10 +94,9 @@ class AgentMemories:
         same operation again completes it: memories that hold the turn answer the same. If a repeated attempt comes with
         other words, those that stand in the first memory go to the others as well. Errors as in `Memory.append`.
         """
-        # One operation of the caller is one of each memory; that of another agent with the same id is another.
-        name = None if operation_id is None else f"{operation_name(operation_id)}/{self._ref.id}"
+        name = self._operation(operation_id)
         # All named before the first wait, since a repeated attempt may make its turns wait in another order.
-        named = [(one, one.writing.attempt(name)) for one in self._memories if allows(one.use.mode, "record_turn")]
+        named = [(one, one.writing.attempt(name)) for one in self._written()]
         try:
             standing = as_messages(messages)
         except InvalidValue as error:
@@ -121,6 +120,34 @@ class AgentMemories:
             asked = asked and (turn.result.already_applied or not turn.result.ids)
             turns.append(MemoryTurn(one.use.resource, turn.result))
         return AgentTurn(standing, tuple(turns))
+
+    async def recorded_turn(self, *, operation_id: str | None = None) -> AgentTurn | None:
+        """Returns the turn that an earlier attempt has recorded, or None: to be asked before a model is asked again.
+
+        Without an operation id it is the turn that `record_turn` would record if it were this attempt's next call.
+        `messages` are those that stand in the first memory that holds the turn, none if it holds them no more; `turns`
+        has the memories that hold it. An attempt may have ended between two of them: pass `messages` to `record_turn`,
+        which completes the others. Raises as `Memory.recorded_turn`.
+        """
+        name = self._operation(operation_id)
+        named = [(one, one.writing.recorded_id(name)) for one in self._written()]
+        messages: tuple[Message, ...] = ()
+        turns: list[MemoryTurn] = []
+        for one, recorded_id in named:
+            with telemetry.measured("recorded_turn", one.memory.id) as call:
+                turn = await recorded(one.writing, recorded_id, call)
+            if turn is not None:
+                messages = messages or turn.messages
+                turns.append(MemoryTurn(one.use.resource, turn.result))
+        return AgentTurn(messages, tuple(turns)) if turns else None
+
+    def _operation(self, operation_id: str | None) -> str | None:
+        """Names the operation in each memory: one of the caller's, and of no other agent with the same id."""
+        return None if operation_id is None else f"{operation_name(operation_id)}/{self._ref.id}"
+
+    def _written(self) -> list[AgentsMemory]:
+        """Returns the memories that a turn is written to."""
+        return [one for one in self._memories if allows(one.use.mode, "record_turn")]
 
 
 _REFUSALS: Final = (MemoryInvalid, MemoryOversize, MemoryOrphanResult, MemoryBackpressure)

@@ -58,3 +58,9 @@ class Agent:
         """
         request = wire.RecordAgentTurnRequest(self.ref.id, wire_messages(messages), self._ref.input, operation_id)
         return agent_turn_from_json(await self._calls.call(wire.RECORD_AGENT_TURN, request))
+
+    async def recorded_turn(self, *, operation_id: str) -> AgentTurn | None:
+        """Returns the turn that is recorded under this operation id, or None; see AgentMemories.recorded_turn."""
+        request = wire.RecordedAgentTurnRequest(self.ref.id, operation_id, self._ref.input)
+        answer = await self._calls.call(wire.RECORDED_AGENT_TURN, request)
+        return None if answer["turn"] is None else agent_turn_from_json(answer["turn"])

@@ -14,7 +14,7 @@ from temporalio.worker import Worker
 
 from durable_memory import AgentRef, MemoryClient, MemoryPlugin, Message, Registry, current_memory_client
 from tests.integration.agents.declared import declarations
-from tests.integration.agents.flows import CallByName, RecordAndBreak, TakeATurn, UseAs
+from tests.integration.agents.flows import AskBeforeTheModel, CallByName, RecordAndBreak, TakeATurn, UseAs
 
 
 def unique(word: str) -> str:
@@ -41,6 +41,20 @@ async def record_and_break(user: str) -> list[bool]:
         await agent.memories[0].record_turn(turn)
         raise RuntimeError("the worker dies here")
     return [one.result.already_applied for one in (await agent.record_turn(turn)).turns]
+
+
+@activity.defn
+async def ask_before_the_model(user: str) -> list[str]:
+    """Records a turn whose first attempt ends between two memories; each attempt asks before it asks its model."""
+    agent = current_memory_client().agent("scribe", input={"user": user})
+    attempt = activity.info().attempt
+    recorded = await agent.recorded_turn()
+    turn = recorded.messages if recorded else (Message.user("Where?"), Message.assistant(f"Answer {attempt}."))
+    if attempt == 1:
+        await agent.memories[0].record_turn(turn)
+        raise RuntimeError("the worker dies here")
+    stands = await agent.record_turn(turn)
+    return [f"asked the model: {recorded is None}", *(message.text for message in stands.messages)]
 
 
 @pytest.fixture(scope="session")
@@ -88,7 +102,7 @@ async def desk(temporal_address: str, redis_url: str, in_redis: MemoryClient) ->
     async with Worker(
         temporal,
         task_queue=queue,
-        workflows=[UseAs, TakeATurn, RecordAndBreak, CallByName],
-        activities=[look_by_reference, record_and_break],
+        workflows=[UseAs, TakeATurn, RecordAndBreak, AskBeforeTheModel, CallByName],
+        activities=[look_by_reference, record_and_break, ask_before_the_model],
     ):
         yield Desk(temporal, in_redis, queue)

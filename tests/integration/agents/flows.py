@@ -21,7 +21,9 @@ class TakeATurn:
         """Returns what the agent saw before and after, and which memories hold the turn."""
         mine = Agent(agent, input=given)
         before = await mine.context(max_tokens=1000)
-        turn = await mine.record_turn([said, {"role": "assistant", "content": f"I heard: {said}"}])
+        name = f"turn-of-{workflow.info().run_id}"
+        turn = await mine.record_turn([said, {"role": "assistant", "content": f"I heard: {said}"}], operation_id=name)
+        known = [await mine.recorded_turn(operation_id=operation) for operation in (name, "another")]
         after = await workflow.execute_activity(
             "look_by_reference", mine.ref, start_to_close_timeout=timedelta(seconds=10), result_type=list[str]
         )
@@ -29,7 +31,21 @@ class TakeATurn:
             "before": [message.text for message in before.messages],
             "recorded": [one.resource for one in turn.turns],
             "after": after,
+            "known": [message.text for turn in known if turn is not None for message in turn.messages],
         }
+
+
+@workflow.defn
+class AskBeforeTheModel:
+    """Runs the activity that asks for its turn before it asks a model."""
+
+    @workflow.run
+    async def run(self, user: str) -> list[str]:
+        """See class."""
+        answers: list[str] = await workflow.execute_activity(
+            "ask_before_the_model", user, start_to_close_timeout=timedelta(seconds=10), result_type=list[str]
+        )
+        return answers
 
 
 @workflow.defn

@@ -12,7 +12,7 @@ from temporalio.exceptions import ActivityError, ApplicationError
 from durable_memory.memory.context import PREAMBLE
 from tests.integration.agents.conftest import PROJECT, Desk, unique
 from tests.integration.agents.declared import declarations
-from tests.integration.agents.flows import RecordAndBreak, TakeATurn
+from tests.integration.agents.flows import AskBeforeTheModel, RecordAndBreak, TakeATurn
 from tests.integration.cli.programs import run_program
 
 
@@ -24,12 +24,21 @@ async def test_a_workflow_sees_its_memories_and_writes_the_turn_back(desk: Desk)
         "before": [PREAMBLE, "[Profile]", "Ann is vegetarian."],
         "recorded": ["other", "desk"],
         "after": [PREAMBLE, "[Profile]", "Ann is vegetarian.", "[Trip thread]", "To Lyon.", "I heard: To Lyon."],
+        "known": ["To Lyon.", "I heard: To Lyon."],
     }
 
 
 async def test_an_attempt_that_ends_between_two_memories_is_completed_by_the_next(desk: Desk) -> None:
     user = unique("user")
     assert await desk.run(RecordAndBreak.run, user) == [True, False]
+    for resource in ("desk", "other"):
+        view = await desk.memories.memory(resource, f"s:{user}").read()
+        assert [message.text for message in view.messages] == ["Where?", "Answer 1."]
+
+
+async def test_an_attempt_that_asks_first_does_not_ask_its_model_again_and_completes_the_turn(desk: Desk) -> None:
+    user = unique("user")
+    assert await desk.run(AskBeforeTheModel.run, user) == ["asked the model: False", "Where?", "Answer 1."]
     for resource in ("desk", "other"):
         view = await desk.memories.memory(resource, f"s:{user}").read()
         assert [message.text for message in view.messages] == ["Where?", "Answer 1."]

@@ -34,7 +34,7 @@ PAYLOADS: dict[str, Callable[[str], Mapping[str, Any]]] = {
 }
 """What an operation needs beside the memory; the argument is the id of a stored message."""
 
-OF_AGENTS = ("context", "record_agent_turn")
+OF_AGENTS = ("context", "record_agent_turn", "recorded_agent_turn")
 
 
 async def execute(client: MemoryClient, operation: str, payload: Mapping[str, Any] | None = None, **more: Any) -> Any:
@@ -54,7 +54,7 @@ async def test_an_operation_answers_what_its_own_activity_answers(client: Memory
         user = unique("user")
         key = f"s:{user}"
         place: dict[str, Any] = {"agent": "scribe", "input": {"user": user}}
-        named = {"operation_id": "turn"} if operation == "recorded_turn" else {}
+        named = {"operation_id": "turn"} if operation in ("recorded_turn", "recorded_agent_turn") else {}
         stored = (await client.memory("desk", key).append("Stored.")).ids[0]
         payload = dict(PAYLOADS[operation](stored)) if operation in PAYLOADS else {}
         if operation == "restore":

@@ -57,6 +57,23 @@ async def test_the_same_operation_is_applied_once(client: MemoryClient) -> None:
     assert await said(client, "desk", f"s:{user}") == ["To Lyon, please.", "Booked."]
 
 
+async def test_a_recorded_turn_is_told_with_the_memories_that_hold_it(client: MemoryClient) -> None:
+    user = unique("user")
+    agent = client.agent("scribe", input={"user": user})
+    assert await agent.recorded_turn(operation_id="turn-1") is None
+    await agent.memories[1].record_turn(TURN, operation_id="turn-1/scribe")
+    half = await agent.recorded_turn(operation_id="turn-1")
+    assert half is not None
+    assert [one.resource for one in half.turns] == [agent.memories[1].id.resource]
+    assert [message.text for message in half.messages] == ["To Lyon, please.", "Booked."]
+    await agent.record_turn(half.messages, operation_id="turn-1")
+    whole = await agent.recorded_turn(operation_id="turn-1")
+    assert whole is not None
+    assert [one.resource for one in whole.turns] == [memory.id.resource for memory in agent.memories]
+    with pytest.raises(MemoryInvalid, match="outside an activity"):
+        await agent.recorded_turn()
+
+
 SLOW = "-" * 20_000
 """So long that it is counted in a thread: a call made after the one that says it overtakes it."""
 

@@ -51,6 +51,7 @@ READERS: dict[str, Callable[[dict[str, Any]], Any]] = {
     wire.CONTEXT: lambda data: AgentContext.from_dict(data).to_dict(),
     wire.EXECUTE: lambda data: to_json(from_json(AppendResult, data)),
     wire.RECORD_AGENT_TURN: lambda data: to_json(agent_turn_from_json(data)),
+    wire.RECORDED_AGENT_TURN: lambda data: {"turn": to_json(agent_turn_from_json(data["turn"]))},
 }
 """How workflows read each answer, and what they then know of it."""
 
@@ -113,7 +114,11 @@ def test_there_is_a_fixture_for_each_request_and_answer() -> None:
 
 async def send_for_agent(rig: Rig, name: str, request: dict[str, Any]) -> dict[str, Any]:
     """Sends a request about all memories of an agent, which hold the turn of the fixtures."""
-    turn = {**fixture("memory.record_agent_turn.request"), "input": request["input"], "operation_id": None}
+    turn = {
+        **fixture("memory.record_agent_turn.request"),
+        "input": request["input"],
+        "operation_id": request.get("operation_id"),
+    }
     await rig.run(CallByName.run, wire.RECORD_AGENT_TURN, turn)
     answer: dict[str, Any] = await rig.run(CallByName.run, name, request)
     return answer
