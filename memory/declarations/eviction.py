@@ -42,9 +42,9 @@ class EvictionPolicy(Declaration):
 
     type: PolicyName = "fifo"
     """Which group goes first: the oldest (`fifo`); the one whose last message or access is longest ago (`lru`); the one
-    with the fewest accesses, its append the first of them (`lfu`); the one of the lowest priority (`priority`); at a
-    flush the one of the most tokens times time since its last message or access, at an append as `lru`
-    (`token_aware_lru`). Of equals the oldest. A plain read of the view is no access."""
+    with the fewest accesses, its append the first of them, where one of a day ago counts half (`lfu`); the one of the
+    lowest priority (`priority`); at a flush the one of the most tokens times time since its last message or access, at
+    an append as `lru` (`token_aware_lru`). Of equals the oldest. A plain read of the view is no access."""
 
     priority_keywords: Annotated[tuple[Keyword, ...], Field(strict=False, max_length=100)] = ()
     """Words and phrases that raise a message with one of them to high priority; only for the policy `priority`. They

@@ -5,6 +5,7 @@ The scripts of the Redis store give the same scores (part_order.lua), as numbers
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Final, Protocol
 
@@ -13,11 +14,20 @@ from durable_memory.memory.limits import PolicyName
 TICKS_PER_MS: Final = 1024
 """Moments in a millisecond: appends and accesses within one keep their order, and an age in moments is a time."""
 
-ONE_ACCESS: Final = 2**33
-"""What an access adds to a score of lfu. The number of the group stands below it, so that equal counts go by age."""
+HALF_LIFE_MS: Final = 86_400_000
+"""Under lfu an access counts half as much after this time as when it was made: after a day."""
 
-MOST_ACCESSES: Final = 2**20 - 1
-"""No more are counted, since a sorted set keeps whole numbers up to 2**53."""
+STEPS: Final = 32
+"""Steps of a level of lfu that are worth one half-life, so that one is 45 minutes. See Lfu."""
+
+STEP: Final = 2**33
+"""The distance between two levels in a score. The number of the group stands below it, so that equal ones go by age."""
+
+EPOCH_MS: Final = 1_577_836_800_000
+"""The moment of level 0, 2020-01-01: a sorted set keeps whole numbers up to 2**53, which is enough until 2109."""
+
+MOST_STEPS: Final = 20 * STEPS
+"""No group is further above one that was just appended: as if it had been accessed a million times at once."""
 
 BAND: Final = 2**48
 """The distance between two priorities in a score. The number of the group stands below it."""
@@ -116,21 +126,34 @@ class TokenAwareLru(Lru):
 
 
 class Lfu(Fifo):
-    """Least frequently used: the group with the fewest accesses goes next, the oldest of equals.
+    """Least frequently used: the group with the fewest accesses goes next, the oldest of equals; counts fade.
 
-    The append of a group is the first of its accesses; a result that joins it is none.
+    The append of a group is the first of its accesses; a result that joins it is none. An access that was made t ago
+    counts 2 ** (-t / half-life). All counts fade alike, so their order changes at accesses alone, and a score need not
+    be touched between them: it holds the level log2(sum of 2 ** (time of access / half-life)), in steps. (Forward
+    decay, after Cormode, Shkapenyuk, Srivastava and Xu, "Forward decay: a practical time decay model for streaming
+    systems", ICDE 2009.) An access adds one step at least, so that each is seen.
     """
 
     uses_accesses = True
     spares_last = True
 
-    def score_at_append(self, group: int, moment: int, band: int) -> int:  # noqa: ARG002 - counted, not timed
+    def score_at_append(self, group: int, moment: int, band: int) -> int:  # noqa: ARG002 - no priorities
         """See Policy."""
-        return ONE_ACCESS + group
+        return _level(moment) * STEP + group
 
-    def score_at_access(self, score: int, moment: int) -> int:  # noqa: ARG002 - counted, not timed
+    def score_at_access(self, score: int, moment: int) -> int:
         """See Policy."""
-        return score if score >= MOST_ACCESSES * ONE_ACCESS else score + ONE_ACCESS
+        level, group = divmod(score, STEP)
+        now = _level(moment)
+        above = level - now
+        counted = math.floor(STEPS * math.log(1 + 2.0 ** (above / STEPS)) / math.log(2) + 0.5)
+        return (now + min(max(above + 1, counted), MOST_STEPS)) * STEP + group
+
+
+def _level(moment: int) -> int:
+    """Returns the level of a group with one access, at this moment."""
+    return (moment // TICKS_PER_MS - EPOCH_MS) * STEPS // HALF_LIFE_MS
 
 
 class Priority(Fifo):

@@ -1,8 +1,9 @@
 -- The order in which groups go: the policy's, for evictions and flushes alike. Scores are those of
 -- memory/eviction/policies.py, and :evict holds that of each live group that is not pinned; fifo keeps none.
 local TICKS_PER_MS = 1024
-local ONE_ACCESS = 2 ^ 33
-local MOST_ACCESSES = 2 ^ 20 - 1
+local STEP = 2 ^ 33
+local STEPS = 32
+local MOST_STEPS = 20 * STEPS
 local BAND = 2 ^ 48
 
 -- The next moment: later than all before it, and not before the clock.
@@ -11,12 +12,25 @@ local function tick()
   return m.access
 end
 
+-- Under lfu: the level of a group with one access, which is now.
+local function level_now()
+  return math.floor((now - 1577836800000) * STEPS / 86400000)
+end
+
 -- The score of a group that is new to the policy.
 local function first_score(group, mark)
   if scoring == 'lru' then
     return tick()
   end
-  return scoring == 'lfu' and ONE_ACCESS + group or band_of(mark) * BAND + group
+  return scoring == 'lfu' and level_now() * STEP + group or band_of(mark) * BAND + group
+end
+
+-- The score under lfu of a group that had this one and is accessed: counts fade, by half in a day.
+local function score_with_access(score)
+  local level = level_now()
+  local above = math.floor(score / STEP) - level
+  local counted = math.floor(STEPS * math.log(1 + 2 ^ (above / STEPS)) / math.log(2) + 0.5)
+  return (level + math.min(math.max(above + 1, counted), MOST_STEPS)) * STEP + score % STEP
 end
 
 -- The order that a policy would give that has not been adopted, by place, for who may write nothing: groups and scores
@@ -214,9 +228,9 @@ local function record_accesses(groups)
     if scoring == 'lru' then
       redis.call('ZADD', evict, 'XX', tick(), group)
     else
-      local score = tonumber(redis.call('ZSCORE', evict, group) or INF)
-      if score < MOST_ACCESSES * ONE_ACCESS then
-        redis.call('ZADD', evict, score + ONE_ACCESS, group)
+      local score = redis.call('ZSCORE', evict, group)
+      if score then
+        redis.call('ZADD', evict, score_with_access(tonumber(score)), group)
       end
     end
   end

@@ -79,7 +79,7 @@ if usual then
           access = math.max(access + 1, now * 1024)
           score = access
         elseif scoring == 'lfu' then
-          score = 2 ^ 33 + seq
+          score = math.floor((now - 1577836800000) * 32 / 86400000) * 2 ^ 33 + seq
         else
           score = (string.find('l-hc', mark, 1, true) - 1) * 2 ^ 48 + seq
         end

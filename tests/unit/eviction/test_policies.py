@@ -6,7 +6,16 @@ from typing import get_args
 
 import pytest
 
-from durable_memory.memory.eviction.policies import MOST_ACCESSES, POLICIES, SCORES_OF, Policy, next_moment
+from durable_memory.memory.eviction.policies import (
+    HALF_LIFE_MS,
+    MOST_STEPS,
+    POLICIES,
+    SCORES_OF,
+    STEP,
+    TICKS_PER_MS,
+    Policy,
+    next_moment,
+)
 from durable_memory.memory.limits import PolicyName
 from durable_memory.memory.stores.values import NORMAL
 
@@ -57,7 +66,9 @@ def test_a_sorted_set_keeps_every_score_exactly(name: PolicyName) -> None:
     policy, moment, group = POLICIES[name], next_moment(0, 4_000_000_000_000), 2**33 - 1
     score = policy.score_at_append(group, moment, 3)
     assert float(score) == score != float(score + 1)
-    many = score + (MOST_ACCESSES - 1) * (policy.score_at_access(score, moment) - score)
+    many = score
+    for _ in range(1000):
+        many = policy.score_at_access(many, moment)
     assert float(many) == many != float(many + 1)
 
 
@@ -101,12 +112,43 @@ def test_lfu_takes_a_result_that_joins_a_group_for_no_access() -> None:
     assert order_after(POLICIES["lfu"], "+a", "+b", "+a") == "ab"
 
 
-def test_lfu_counts_no_further_than_a_score_can() -> None:
-    policy = POLICIES["lfu"]
-    score = policy.score_at_append(7, 7, NORMAL)
-    most = policy.score_at_access(score, 8) - score
-    full = score + (MOST_ACCESSES - 1) * most
-    assert policy.score_at_access(full - most, 8) == full == policy.score_at_access(full, 9)
+DAY = HALF_LIFE_MS * TICKS_PER_MS
+NOW = next_moment(0, 1_800_000_000_000)
+
+
+def lfu_score(group: int, *moments: int) -> int:
+    """Returns the score of a group that was appended at the first of these moments and accessed at the others."""
+    score = POLICIES["lfu"].score_at_append(group, moments[0], NORMAL)
+    for moment in moments[1:]:
+        score = POLICIES["lfu"].score_at_access(score, moment)
+    return score
+
+
+def test_lfu_forgets_half_of_the_accesses_in_a_day() -> None:
+    for days in range(1, 6):
+        often_long_ago = lfu_score(1, *(NOW for _ in range(2**days)))
+        once_now = lfu_score(2, NOW + days * DAY)
+        assert abs(often_long_ago // STEP - once_now // STEP) <= 1
+
+
+def test_lfu_lets_go_what_was_read_often_long_ago_before_what_is_read_now_and_then() -> None:
+    often_long_ago = lfu_score(1, *(NOW for _ in range(500)))
+    now_and_then = lfu_score(2, *(NOW + days * DAY for days in range(20)))
+    assert often_long_ago > lfu_score(2, NOW, NOW)
+    assert often_long_ago < now_and_then
+
+
+def test_lfu_sees_every_access_up_to_its_most() -> None:
+    scores = [lfu_score(7, *(NOW for _ in range(count))) for count in range(1, 700)]
+    assert scores == sorted(scores)
+    assert len(set(scores)) > 500
+    assert scores[-1] == scores[-2] == lfu_score(7, NOW) + MOST_STEPS * STEP
+
+
+def test_what_lfu_counted_before_it_counted_by_time_is_long_ago() -> None:
+    counted = 1000 * 2**33 + 7
+    assert counted < lfu_score(8, NOW)
+    assert POLICIES["lfu"].score_at_access(counted, NOW) == lfu_score(7, NOW)
 
 
 def test_priority_lets_the_lowest_go_first_and_the_oldest_of_equals() -> None:
