@@ -137,7 +137,9 @@ def declaration_files(folders: Iterable[Path | str], faults: list[Fault]) -> lis
                     if path.suffix.lower() in SUFFIXES and not path.name.startswith(".") and path.is_file()
                 )
         except FileNotFoundError:
-            faults.append(Fault(str(folder), 0, "", "there is no such folder"))
+            faults.append(
+                Fault(str(folder), 0, "", "there is no such folder; --memories and DURABLE_MEMORY_MEMORIES name others")
+            )
             continue
         except OSError as error:
             faults.append(Fault(str(folder), 0, "", f"cannot be read: {error.strerror}"))

@@ -68,7 +68,7 @@ class Registry:
         """
         found = self._memories.get(_text("resource", resource_id))
         if found is None:
-            raise MemoryUnknownResource(_unknown("memory resource", resource_id, self._memories))
+            raise MemoryUnknownResource(_unknown("memory resource", resource_id, self._memories, self._agents))
         return found
 
     def agent(self, agent_id: str) -> AgentResource:
@@ -80,7 +80,7 @@ class Registry:
         """
         found = self._agents.get(_text("agent", agent_id))
         if found is None:
-            raise MemoryUnknownResource(_unknown("agent", agent_id, self._agents))
+            raise MemoryUnknownResource(_unknown("agent", agent_id, self._agents, self._memories))
         return found
 
     def memories(self) -> tuple[MemoryResource, ...]:
@@ -102,10 +102,13 @@ def _text(name: str, value: object) -> str:
     return value
 
 
-def _unknown(kind: str, wanted: str, known: Mapping[str, object]) -> str:
+def _unknown(kind: str, wanted: str, known: Mapping[str, object], others: Mapping[str, object]) -> str:
     # What was asked for comes from a caller: something far too long for an id may be a prompt.
     if len(wanted) > _MAX_ID:
         return f"no {kind} has an id of {len(wanted)} characters"
+    if wanted in others:
+        other = "a memory resource" if kind == "agent" else "an agent"
+        return f"{wanted!r} is declared as {other}, not as the {kind} that is wanted here"
     near = did_you_mean(wanted, tuple(known))
     if not known:
         listed = f"; no {kind} is declared"

@@ -65,4 +65,4 @@ class NamedSummarizer:
         return cast("Summarizer", made)
 
     def _wrong(self, problem: str) -> MemoryInvalid:
-        return MemoryInvalid(f"DURABLE_MEMORY_SUMMARIZER: {self._name}: {problem}")
+        return MemoryInvalid(f"the summariser {self._name} (--summarizer, DURABLE_MEMORY_SUMMARIZER): {problem}")

@@ -113,7 +113,8 @@ async def test_a_name_of_no_summariser_is_one_sentence(folder: Path, start_worke
     async with start_worker("--summarizer", "summaries:broken") as worker:
         assert await worker.end() == 1
         (line,) = worker.log_text().splitlines()
-        assert line == "Error: DURABLE_MEMORY_SUMMARIZER: summaries:broken: the factory failed (ValueError)"
+        assert line.startswith("Error: the summariser summaries:broken (--summarizer, DURABLE_MEMORY_SUMMARIZER): ")
+        assert line.endswith("the factory failed (ValueError)")
 
 
 async def test_a_key_that_is_not_there_is_one_sentence(folder: Path, start_worker: StartWorker) -> None:

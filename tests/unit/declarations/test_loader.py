@@ -216,7 +216,7 @@ def test_missing_and_empty_folders_are_errors_and_not_no_memories(tmp_path: Path
     assert [fault.problem for fault in caught.value.faults] == [
         "holds no *.yaml or *.yml file",
         "cannot be read: Not a directory",
-        "there is no such folder",
+        "there is no such folder; --memories and DURABLE_MEMORY_MEMORIES name others",
     ]
 
 

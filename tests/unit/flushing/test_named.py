@@ -64,5 +64,5 @@ async def test_it_is_made_once_when_it_is_needed() -> None:
 def test_what_is_wrong_with_it_is_said(name: str, problem: str) -> None:
     with pytest.raises(MemoryInvalid, match=problem) as refused:
         NamedSummarizer(name).load()
-    assert str(refused.value).startswith(f"DURABLE_MEMORY_SUMMARIZER: {name}: ")
+    assert str(refused.value).startswith(f"the summariser {name} (--summarizer, DURABLE_MEMORY_SUMMARIZER): ")
     assert "secret" not in str(refused.value)
