@@ -53,9 +53,9 @@ def test_an_unknown_id_is_answered_with_a_near_miss_and_what_is_declared() -> No
 
 def test_an_id_of_the_other_kind_is_told_as_such() -> None:
     registry = Registry.from_resources([memory("desk"), {"resource": "agent", "id": "clerk", "memory": "desk"}])
-    with pytest.raises(MemoryUnknownResource, match="^'clerk' is declared as an agent, not as the memory resource"):
+    with pytest.raises(MemoryUnknownResource, match=r"^'clerk' is declared as an agent, not as the memory resource"):
         registry.memory("clerk")
-    with pytest.raises(MemoryUnknownResource, match="^'desk' is declared as a memory resource, not as the agent"):
+    with pytest.raises(MemoryUnknownResource, match=r"^'desk' is declared as a memory resource, not as the agent"):
         registry.agent("desk")
 
 
