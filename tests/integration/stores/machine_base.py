@@ -82,7 +82,7 @@ class MachineBase(RuleBasedStateMachine):
         shown = [(text_of(entry), entry.tokens, entry.id) for entry in view.entries]
         assert shown == [(text, tokens, self.ids[text]) for block in self.model.view() for text, tokens in block]
         assert view.tokens == sum(tokens for _, tokens, _ in shown) <= 100
-        assert (view.omitted_tokens, view.omitted_messages) == self.model.omitted()
+        assert (view.omitted_tokens, view.omitted_messages) == self.model.left_out()
         assert (stats.omitted.tokens, stats.omitted.messages) == self.model.omitted()
         assert {name: (stats.tokens[name], stats.messages[name]) for name in stats.tokens} == {
             name: self.model.section(name) for name in ("system", "long_term", "short_term")

@@ -91,6 +91,7 @@ class ClientSteps(MachineBase):
         answer: AppendResult,
     ) -> None:
         self.ids |= dict(zip(map(text_of, entries), answer.ids, strict=True))
+        self.current = self.current if self.model.batch else None
         assert ((answer.tokens, answer.messages), answer.flush_due) == (self.model.total(), self.model.due())
         self.applied.append(Applied(operation, attempt, answer))
 
@@ -170,7 +171,7 @@ class ClientSteps(MachineBase):
 
         trial = copy.deepcopy(self.model)
         live = tuple(self.ids[text] for text in texts if trial.pin(text, pinned=pinned))
-        if trial.fixed_exceeds():
+        if trial.fixed_exceeds() and pinned and len(trial.fixed()) > len(self.model.fixed()):
             self.must_refuse(attempt(operation), MemoryOversize)
             return
         self.model = trial

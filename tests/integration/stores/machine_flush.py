@@ -187,3 +187,5 @@ class FlushSteps(MachineBase):
             self.is_what_happened(plan, answer)
         assert answer.outcome == ("gone" if not existed else "dropped" if removed else "nothing")
         assert sorted(answer.removed_ids) == sorted(self.ids[text] for text in removed)
+        self.current = self.current if self.model.batch else None
+        self.waits_after_failure = self.waits_after_failure and not removed

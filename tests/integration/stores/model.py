@@ -9,117 +9,14 @@ import copy
 from collections.abc import Sequence
 
 from durable_memory.memory.errors import MemoryBackpressure, MemoryOrphanResult, MemoryOversize
-from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.values import Entry
 from durable_memory.testing.builders import text_of
-from tests.integration.stores.model_values import Group, Kept, Refused, Summary, Taken, first_groups
+from tests.integration.stores.model_state import ModelState
+from tests.integration.stores.model_values import Group, Kept, Refused, Summary, Taken, exceeds, first_groups, size_of
 
 
-class ModelMemory:
-    """One memory, or its absence (`exists`). removed: texts that were taken out on purpose, over all its lives."""
-
-    def __init__(self, limits: Limits) -> None:
-        self.limits = limits
-        self.removed: list[str] = []
-        self.end()
-
-    def end(self) -> None:
-        """Clear, or the end of the lifetime."""
-        self.removed += self.texts() if hasattr(self, "live") else []
-        self.exists = False
-        self.live: list[Kept] = []
-        self.overflow: list[Kept] = []
-        self.summaries: list[Summary] = []
-        self.calls: list[tuple[str, Group]] = []
-        self.batch: Taken | None = None
-        self.lease: str | None = None
-        self.moment = 0
-
-    def texts(self) -> list[str]:
-        """Every text that is somewhere: live, waiting, covered."""
-        return [kept.text for kept in self.live + self.overflow] + [t for s in self.summaries for t in s.cover]
-
-    # Counters
-
-    def outside(self) -> tuple[int, int]:
-        """Tokens and messages of all that is live but the summaries."""
-        return sum(kept.tokens for kept in self.live), len(self.live)
-
-    def section(self, name: str) -> tuple[int, int]:
-        """Tokens and messages of a section."""
-        if name == "long_term":
-            return sum(s.tokens for s in self.summaries), len(self.summaries)
-        kept = [kept for kept in self.live if kept.group.section == name]
-        return sum(one.tokens for one in kept), len(kept)
-
-    def total(self) -> tuple[int, int]:
-        """Tokens and messages of the live view."""
-        tokens, messages = self.outside()
-        return tokens + sum(s.tokens for s in self.summaries), messages + len(self.summaries)
-
-    def omitted(self) -> tuple[int, int]:
-        """Tokens and messages of the overflow."""
-        return sum(kept.tokens for kept in self.overflow), len(self.overflow)
-
-    def due(self) -> bool:
-        """Whether a flush is due."""
-        tokens, messages = self.outside()
-        return (
-            bool(self.overflow)
-            or _reaches(tokens, self.limits.due_tokens)
-            or _reaches(messages, self.limits.due_messages)
-        )
-
-    # Views
-
-    def groups(self, section: str) -> list[Group]:
-        """The live groups of a section, oldest first."""
-        found = {id(kept.group): kept.group for kept in self.live if kept.group.section == section}
-        return sorted(found.values(), key=lambda group: group.age)
-
-    def members(self, group: Group) -> list[Kept]:
-        """The live messages of a group."""
-        return [kept for kept in self.live if kept.group is group]
-
-    def view(self) -> list[list[tuple[str, int]]]:
-        """The whole view: blocks of texts with their tokens; open groups are left out."""
-        system, conversation = (
-            [
-                [(kept.text, kept.tokens) for kept in self.members(group)]
-                for group in self.groups(section)
-                if not group.waiting
-            ]
-            for section in ("system", "short_term")
-        )
-        return [*system, *([(s.text, s.tokens)] for s in self.summaries), *conversation]
-
-    def view_of_newest(self, limit: int) -> list[list[tuple[str, int]]]:
-        """The newest blocks, together at most so many messages."""
-        shown: list[list[tuple[str, int]]] = []
-        for block in reversed(self.view()):
-            if sum(map(len, shown)) + len(block) > limit:
-                break
-            shown.insert(0, block)
-        return shown
-
-    def view_within(self, tokens: int) -> list[list[tuple[str, int]]]:
-        """System, pinned, then the summary if it fits, then the newest of the conversation until one does not fit."""
-        visible = [g for section in ("system", "short_term") for g in self.groups(section) if not g.waiting]
-        fixed = [g for g in visible if g.section == "system" or g.pinned]
-        left = tokens - sum(kept.tokens for group in fixed for kept in self.members(group))
-        if left < 0:
-            raise Refused(MemoryOversize)
-        shown = [kept.text for group in fixed for kept in self.members(group)]
-        for summary in self.summaries:
-            if summary.tokens <= left:
-                left -= summary.tokens
-                shown.append(summary.text)
-        for group in reversed([g for g in visible if g not in fixed]):
-            left -= sum(kept.tokens for kept in self.members(group))
-            if left < 0:
-                break
-            shown += [kept.text for kept in self.members(group)]
-        return [block for block in self.view() if block[0][0] in shown]
+class ModelMemory(ModelState):
+    """One memory, or its absence, and all that may happen to it."""
 
     # Changes by clients
 
@@ -165,18 +62,15 @@ class ModelMemory:
         elif self.batch and any(kept.group is group for kept in self.batch.messages):
             self.batch = self.lease = None
 
-    def fixed_exceeds(self) -> bool:
-        """Whether what never goes fills more than messages may."""
-        fixed = [kept for kept in self.live if kept.group.section == "system" or kept.group.pinned]
-        return _exceeds(sum(kept.tokens for kept in fixed), self.limits.room_tokens) or _exceeds(
-            len(fixed), self.limits.room_messages
-        )
-
     def delete(self, text: str) -> list[str]:
         """Removes the group of a message, or a summary; returns the texts that are gone with it."""
         groups = [kept.group for kept in self.live + self.overflow if kept.text == text]
         gone = [kept for kept in self.live + self.overflow if kept.group in groups]
         summaries = [s for s in self.summaries if s.text == text]
+        return self._remove(gone, summaries)
+
+    def _remove(self, gone: Sequence[Kept], summaries: Sequence[Summary]) -> list[str]:
+        """Takes these out for good, and ends a flush that holds one of them; returns their texts."""
         if self.batch and (
             any(kept in gone for kept in self.batch.messages) or any(s in summaries for s in self.batch.summaries)
         ):
@@ -186,6 +80,13 @@ class ModelMemory:
         self.summaries = [s for s in self.summaries if s not in summaries]
         self.removed += [kept.text for kept in gone] + [t for s in summaries for t in s.cover]
         return [kept.text for kept in gone] + [s.text for s in summaries]
+
+    def _yielding(self, tokens: int, messages: int) -> list[Summary]:
+        """The oldest summaries, which go where the memory drops so that the others fit beside so much."""
+        trial = copy.copy(self)
+        while not self.limits.summarize and trial.summaries_exceed(tokens, messages):
+            trial.summaries = trial.summaries[1:]
+        return self.summaries[: len(self.summaries) - len(trial.summaries)]
 
     # The flush
 
@@ -228,7 +129,7 @@ class ModelMemory:
         least = self.limits.oldest_share * self.section("short_term")[1]
         if not group.waiting and len(members) < least:
             return True
-        return _exceeds(tokens - sum(kept.tokens for kept in members), self.limits.target_tokens) or _exceeds(
+        return exceeds(tokens - sum(kept.tokens for kept in members), self.limits.target_tokens) or exceeds(
             messages - len(members), self.limits.target_messages
         )
 
@@ -244,10 +145,11 @@ class ModelMemory:
     def begin(self, owner: str, *, force: bool, most: int | None = None, taken_first: Sequence[str] = ()) -> bool:
         """Takes a batch under a new lease; False if there is nothing to take."""
         messages = self.bounded(force=force, most=most, taken_first=taken_first)
-        if messages:
-            self.batch = Taken(owner, messages, list(self.summaries))
-            self.lease = owner
-        return bool(messages)
+        if not messages and not (self.summaries_over() and (force or self.due())):
+            return False
+        self.batch = Taken(owner, messages, list(self.summaries))
+        self.lease = owner
+        return True
 
     def commit(self) -> list[str]:
         """Replaces the batch by its draft; returns the texts of the removed messages."""
@@ -267,38 +169,46 @@ class ModelMemory:
     def drop(self, *, force: bool, most: int | None = None, taken_first: Sequence[str] = ()) -> list[str]:
         """The flush of a memory that drops."""
         gone = self.bounded(force=force, most=most, taken_first=taken_first)
-        self.live = [kept for kept in self.live if kept not in gone]
-        self.removed += [kept.text for kept in gone]
-        return [kept.text for kept in gone]
+        return self._remove(gone, self._yielding(*size_of(self.fixed())))
 
     # Inside
 
     def place_all(self, entries: Sequence[Entry]) -> tuple[int, int]:
         """Appends; what was refused half-way leaves a memory to be thrown away."""
         self.exists = True
-        before = len(self.live)
-        late = [kept for entry in entries if (kept := self._place(entry))]
-        arrived = [kept.group for kept in self.live[before:] if kept.group.section == "short_term"]
+        before, held = list(self.live), self.outside()
+        late = [kept for entry in entries if (kept := self._place(entry, before))]
+        arrived = [kept.group for kept in self.live[len(before) :] if kept.group.section == "short_term"]
+        if len(self.live) > len(before) and self.fixed_exceeds():
+            raise Refused(MemoryOversize)
+        needed = [kept for kept in self.live if kept in self.fixed() or kept.group in arrived]
+        yielding = self._yielding(*size_of(needed))
+        self._remove([], yielding)
         evicted = self._evict(arrived[-1:])
         leaving = evicted + late
         if not self.limits.summarize:
-            self.removed += [kept.text for kept in leaving]
-            return len(evicted), len(late)
-        waiting = self.omitted()
-        arriving = (sum(kept.tokens for kept in leaving), len(leaving))
-        for there, coming, limit in zip(
-            waiting, arriving, (self.limits.overflow_tokens, self.limits.overflow_messages), strict=True
-        ):
-            if coming and _exceeds(coming, limit):
-                raise Refused(MemoryOversize)
-            if coming and _exceeds(there + coming, limit):
-                raise Refused(MemoryBackpressure)
+            self._remove(evicted, [])
+            self.removed += [kept.text for kept in late]
+            return len(evicted) + len(yielding), len(late)
+        self._check_overflow(leaving, held)
         self.overflow += leaving
         return len(evicted), len(late)
 
-    def _place(self, entry: Entry) -> Kept | None:
+    def _check_overflow(self, leaving: Sequence[Kept], held: tuple[int, int]) -> None:
+        """Refuses what the overflow cannot take, but for what stood above the room before."""
+        rooms = (self.limits.room_tokens, self.limits.room_messages)
+        limits = (self.limits.overflow_tokens, self.limits.overflow_messages)
+        above = [0 if room is None else max(0, had - room) for had, room in zip(held, rooms, strict=True)]
+        coming = [size - free for size, free in zip(size_of(leaving), above, strict=True)]
+        if leaving and any(exceeds(size, limit) for size, limit in zip(coming, limits, strict=True)):
+            raise Refused(MemoryOversize)
+        for size, there, limit in zip(coming, self.omitted(), limits, strict=True):
+            if leaving and exceeds(there + size, limit):
+                raise Refused(MemoryBackpressure)
+
+    def _place(self, entry: Entry, before: Sequence[Kept]) -> Kept | None:
         """Puts a message into its group; returns it if its group is no longer live."""
-        if _exceeds(entry.tokens, self.limits.room_tokens):
+        if exceeds(entry.tokens, self.limits.room_tokens):
             raise Refused(MemoryOversize)
         if entry.answers is None:
             self.moment += 1
@@ -318,9 +228,11 @@ class ModelMemory:
         self.live.append(kept)
         self.moment += 1
         group.used = self.moment
-        members = self.members(group)
-        if _exceeds(sum(one.tokens for one in members), self.limits.room_tokens):
-            raise Refused(MemoryOversize)
+        rooms = (self.limits.room_tokens, self.limits.room_messages)
+        was = size_of([one for one in before if one.group is group])
+        for size, had, room in zip(size_of(self.members(group)), was, rooms, strict=True):
+            if exceeds(size, room) and not exceeds(had, room):
+                raise Refused(MemoryOversize)
         return None
 
     def _access(self, group: Group) -> None:
@@ -328,9 +240,8 @@ class ModelMemory:
         group.used, group.uses = self.moment, group.uses + 1
 
     def _evict(self, last_said: list[Group]) -> list[Kept]:
-        if self.fixed_exceeds():
-            raise Refused(MemoryOversize)
-        fixed = [kept for kept in self.live if kept.group.section == "system" or kept.group.pinned]
+        fixed = self.fixed()
+        taken_tokens, taken_messages = (0, 0) if self.limits.summarize else self.section("long_term")
         evicted: list[Kept] = []
         policy = self.limits.policy
         queue = sorted({kept.group for kept in self.live if kept not in fixed}, key=lambda group: group.rank(policy))
@@ -339,16 +250,10 @@ class ModelMemory:
             queue.sort(key=lambda group: (bool(group.waiting), group in last_said))
         for group in queue:
             tokens, messages = self.outside()
-            if not _exceeds(tokens, self.limits.room_tokens) and not _exceeds(messages, self.limits.room_messages):
+            if not exceeds(tokens + taken_tokens, self.limits.room_tokens) and not exceeds(
+                messages + taken_messages, self.limits.room_messages
+            ):
                 break
             evicted += self.members(group)
             self.live = [kept for kept in self.live if kept.group is not group]
         return evicted
-
-
-def _reaches(number: int, level: int | None) -> bool:
-    return level is not None and number >= level
-
-
-def _exceeds(number: int, limit: int | None) -> bool:
-    return limit is not None and number > limit

@@ -78,3 +78,18 @@ def first_groups(going: Sequence[Kept], live: Sequence[Kept], most: int) -> list
             break
         taken += members
     return taken
+
+
+def size_of(kept: Sequence[Kept]) -> tuple[int, int]:
+    """Their tokens and messages."""
+    return sum(one.tokens for one in kept), len(kept)
+
+
+def reaches(number: int, level: int | None) -> bool:
+    """Whether a level is there and reached."""
+    return level is not None and number >= level
+
+
+def exceeds(number: int, limit: int | None) -> bool:
+    """Whether a limit is there and exceeded."""
+    return limit is not None and number > limit

@@ -10,7 +10,7 @@ from typing import Any, get_args
 import hypothesis
 import pytest
 from hypothesis import strategies as st
-from hypothesis.stateful import initialize, run_state_machine_as_test
+from hypothesis.stateful import initialize, rule, run_state_machine_as_test
 
 from durable_memory.memory.limits import PolicyName
 from durable_memory.testing.builders import dropping, summarising
@@ -48,6 +48,21 @@ class StoreMachine(ClientSteps, FlushSteps):
         self.model = ModelMemory(self.limits)
         for batch in drawn:
             self.append(batch)
+
+    @rule(
+        percent=st.sampled_from([100, 100, 50, 25]), summarise=st.sampled_from([True, True, False]), few=st.booleans()
+    )
+    def declare_anew(self, *, percent: int, summarise: bool, few: bool) -> None:
+        """The budget is lowered, raised again, limits messages, or drops from now on."""
+        declared = summarising() if summarise else dropping(overflow_tokens=None)
+        names = ("max_tokens", "summary_tokens", "due_tokens", "target_tokens")
+        numbers: dict[str, Any] = {name: (getattr(declared, name) or 0) * percent // 100 for name in names}
+        numbers |= dict.fromkeys(("max_messages", "due_messages", "target_messages", "overflow_messages"))
+        if few:
+            numbers |= {"max_messages": 4, "due_messages": 3, "target_messages": 1, "overflow_messages": 20}
+        numbers["overflow_tokens"] = 2 * percent if summarise else None
+        self.limits = self.model.limits = replace(self.limits, summarize=summarise, **numbers)
+        self.memory = self.memory.under(self.limits)
 
 
 async def in_memory(_: AsyncExitStack) -> StoreRig:
