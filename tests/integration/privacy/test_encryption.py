@@ -121,15 +121,12 @@ async def test_asking_whether_an_append_would_be_refused_knows_what_another_step
 ) -> None:
     deadline_ms = 2**52
     said, other = (Entry(f'{{"role":"user","content":"{text}"}}', "short_term", 5) for text in (MARKER, "Hello"))
-    stores = {}
-    for name, keys in {"old": OLD, "new": f"{NEW},{OLD}"}.items():
-        memory = (await connect(keys)).memory("open", key)
-        stores[name] = memory._services.store
-    limits = memory._limits
-    await stores["old"].append(memory.id, [said], Operation("one", deadline_ms, "digest of it"), limits)
-    await stores["new"].try_append(memory.id, [said], Operation("one", deadline_ms, "digest of it"), limits)
+    before, rotated = [(await connect(keys)).memory("open", key) for keys in (OLD, f"{NEW},{OLD}")]
+    store, limits = rotated._services.store, rotated._limits
+    await before._services.store.append(before.id, [said], Operation("one", deadline_ms, "digest of it"), limits)
+    await store.try_append(rotated.id, [said], Operation("one", deadline_ms, "digest of it"), limits)
     with pytest.raises(MemoryOperationConflict):
-        await stores["new"].try_append(memory.id, [other], Operation("one", deadline_ms, "another"), limits)
+        await store.try_append(rotated.id, [other], Operation("one", deadline_ms, "another"), limits)
     assert MARKER not in await kept.all()
 
 
