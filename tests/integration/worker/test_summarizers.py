@@ -117,7 +117,7 @@ async def test_a_name_of_no_summariser_is_one_sentence(folder: Path, start_worke
         assert line.endswith("the factory failed (ValueError)")
 
 
-async def test_a_key_that_is_not_there_is_one_sentence(folder: Path, start_worker: StartWorker) -> None:
+async def test_a_key_that_is_not_there_is_named_with_its_place(folder: Path, start_worker: StartWorker) -> None:
     declared = (
         "resource: memory\nid: model\nmax_tokens: 600\nflushing:\n"
         '  summarizer: {type: llm, model: "openai:gpt-4o-mini", api_key_env: NO_SUCH_KEY}\n'
@@ -125,8 +125,10 @@ async def test_a_key_that_is_not_there_is_one_sentence(folder: Path, start_worke
     (folder / "memories" / "model.yaml").write_text(declared)
     async with start_worker() as worker:
         assert await worker.end() == 1
-        (line,) = worker.log_text().splitlines()
-        assert line.startswith("Error: model: flushing.summarizer")
+        head, line = worker.log_text().splitlines()
+        assert head == "Error: the declarations have 1 fault:"
+        assert line.startswith("  memories/model.yaml:5: flushing.summarizer")
+        assert "memory 'model'" in line
         assert "NO_SUCH_KEY is not set" in line
 
 
@@ -138,5 +140,5 @@ async def test_a_worker_without_the_extra_says_where_it_is_needed(folder: Path, 
     (folder / "sitecustomize.py").write_text("import sys\nsys.modules['pydantic_ai'] = None\n")
     async with start_worker(PYTHONPATH=str(folder)) as worker:
         assert await worker.end() == 1
-        assert "model.yaml:5: flushing.summarizer: type llm needs the extra llm" in worker.log_text()
+        assert "model.yaml:5: flushing.summarizer: type llm of memory 'model' needs the extra llm" in worker.log_text()
         assert "polling" not in worker.log_text()
