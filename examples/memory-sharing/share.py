@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import uuid
+from collections.abc import Sequence
 from pathlib import Path
 
 from temporalio import activity
@@ -27,10 +28,14 @@ def ask_the_model(context: AgentContext, said: str) -> str:
 async def think(ref: AgentRef, said: str) -> str:
     """One turn: all memories of the agent in one budget, the model, and the turn written back to those it may write."""
     agent = current_memory_client().agent(ref)
-    context = await agent.context(max_tokens=2000)
-    answer = ask_the_model(context, said)
-    turn = await agent.record_turn([Message.user(said), Message.assistant(answer)])
-    return f"{answer}; recorded in {[one.resource for one in turn.turns]}"
+    recorded = await agent.recorded_turn()  # by an attempt before this one: the model is not asked again
+    if recorded and recorded.messages:
+        said_and_answered: Sequence[Message] = recorded.messages
+    else:
+        answer = ask_the_model(await agent.context(max_tokens=2000), said)
+        said_and_answered = [Message.user(said), Message.assistant(answer)]
+    turn = await agent.record_turn(said_and_answered)  # completes what an attempt left half done
+    return f"{turn.messages[-1].text}; recorded in {[one.resource for one in turn.turns]}"
 
 
 async def main() -> None:

@@ -70,6 +70,28 @@ async def test_the_tour_prints_what_the_readme_says(tour: Path, redis_url: str, 
     assert "It is order A-17." in shared
 
 
+async def test_the_tour_works_in_one_file_as_well(tour: Path, redis_url: str, temporal_address: str) -> None:
+    own_modules = ("from agents import SupportAgent\n", "from model import reply\n")
+    parts = [(tour / name).read_text() for name in ("agents.py", "model.py", "main.py")]
+    for name in ("agents.py", "model.py"):
+        (tour / name).unlink()
+    whole = "\n\n".join(parts)
+    for line in own_modules:
+        assert line in whole
+        whole = whole.replace(line, "")
+    (tour / "main.py").write_text(whole)
+    printed = await run(
+        tour,
+        sys.executable,
+        "main.py",
+        REDIS_URL=redis_url,
+        TEMPORAL_ADDRESS=temporal_address,
+        DURABLE_MEMORY_PROJECT="readme-one-file",
+        DURABLE_MEMORY_TASK_QUEUE="readme-one-file",
+    )
+    assert printed == next(text for kind, text in blocks() if kind == "text")
+
+
 async def test_the_declarations_of_the_readme_are_valid_and_complete(tour: Path) -> None:
     process = await asyncio.create_subprocess_exec(
         str(Path(sys.executable).with_name("durable-memory")),
