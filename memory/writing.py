@@ -10,9 +10,10 @@ from durable_memory.memory import telemetry
 from durable_memory.memory.access import Access
 from durable_memory.memory.arguments import operation_name
 from durable_memory.memory.caller import Attempt, Caller, given_attempt, given_id, same_again
+from durable_memory.memory.codec import body_of, decode
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.door import Admitted
-from durable_memory.memory.errors import MemoryBackpressure, MemoryOversize
+from durable_memory.memory.errors import MemoryBackpressure, MemoryOperationConflict, MemoryOversize
 from durable_memory.memory.eviction.keywords import Keywords
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
@@ -137,7 +138,13 @@ class Writing:
         operation = Operation(attempt.operation_id, attempt.deadline_ms, digest)
 
         async def send(entries: Sequence[Entry]) -> AppendResult:
-            return await self.services.store.append(self.id, entries, operation, self.limits)
+            try:
+                return await self.services.store.append(self.id, entries, operation, self.limits)
+            except MemoryOperationConflict:
+                first = await self._stored_before_this_policy(admitted, attempt)
+                if first is None:
+                    raise
+                return first
 
         try:
             return await self.stored(admitted, send)
@@ -217,6 +224,25 @@ class Writing:
         if cut is None:
             raise refusal
         return cut
+
+    async def _stored_before_this_policy(self, admitted: Admitted, attempt: Attempt) -> AppendResult | None:
+        """Answers an append whose earlier attempt met a milder privacy policy; None if that stored something else.
+
+        Digests differ then, since they are of what was left. Both are the same call if this policy leaves of what was
+        stored what it left of what was sent.
+        """
+        if self.privacy is None:
+            return None
+        store = self.services.store
+        first = await store.recorded(self.id, attempt.operation_id, self.limits)
+        if first is None:
+            return None
+        stored = tuple(map(decode, await store.find(self.id, first.ids)))
+        if len(stored) < len(first.ids):
+            return None  # what has left the memory cannot be compared
+        screened = await self.privacy.screen_stored(stored, sum(len(body_of(message)) for message in stored))
+        same = list(map(body_of, screened.messages)) == list(map(body_of, admitted.messages))
+        return first if same else None
 
     async def _nothing_stored(self, admitted: Admitted) -> AppendResult:
         """Answers an append of which the resource keeps no message: the memory is as it was, also if it is none."""

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from durable_memory import MemoryClient, Message, Registry
-from durable_memory.memory.errors import MemoryInvalid, MemoryOversize, MemoryRedactionFailed
+from durable_memory.memory.errors import MemoryInvalid, MemoryOperationConflict, MemoryOversize, MemoryRedactionFailed
 from durable_memory.memory.privacy.redactor import Redacted
 from durable_memory.memory.privacy.stage import Privacy
 from durable_memory.memory.types import ToolCall
@@ -216,3 +216,29 @@ async def test_old_messages_come_under_a_new_policy_by_export_purge_and_import(
     view = await client.memory("grown-up", key).read()
     assert [message.text for message in view.messages] == ["I am [redacted]", "Welcome."]
     assert EMAIL not in await kept.values()
+
+
+async def test_a_retry_after_the_policy_became_stricter_is_the_same_append(client: MemoryClient, key: str) -> None:
+    stages: list[dict[str, Any]] = [
+        {"redact_patterns": [r"\bMRN-\d{6}\b"]},
+        POLICY,
+        {**POLICY, "non_persistable_message_types": ["tool"]},
+    ]
+    resources: list[dict[str, Any]] = [{"resource": "memory", "id": "private", "max_tokens": 10_000, "scope": "user"}]
+    registries = [Registry.from_resources(resources)]
+    registries += [Registry.from_resources([{**resources[0], "privacy_policy": stage}]) for stage in stages]
+    messages: list[str | Message] = [f"MRN-123456 writes to {EMAIL}", "Hello", CALL, RESULT]
+    client.use(registries[0])
+    applied = await client.memory("private", key).append(messages, operation_id="before any policy")
+    client.use(registries[1])
+    redacted = await client.memory("private", key).append(messages, operation_id="under the first one")
+    for registry in registries[1:]:
+        client.use(registry)
+        again = await client.memory("private", key).append(messages, operation_id="before any policy")
+        assert (again.already_applied, again.ids) == (True, applied.ids)
+    again = await client.memory("private", key).append(messages, operation_id="under the first one")
+    assert (again.already_applied, again.ids) == (True, redacted.ids)
+    for others in (["Good-bye"], [*messages, "More"], messages[1:]):
+        with pytest.raises(MemoryOperationConflict):
+            await client.memory("private", key).append(others, operation_id="before any policy")
+    assert (await client.memory("private", key).stats()).messages["short_term"] == 8
