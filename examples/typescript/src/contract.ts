@@ -18,6 +18,7 @@ export interface MemoryActivities {
   'memory.health': (request: HealthRequest) => Promise<MemoryHealth>;
   'memory.context': (request: ContextRequest) => Promise<AgentContext>;
   'memory.record_agent_turn': (request: RecordAgentTurnRequest) => Promise<AgentTurn>;
+  'memory.recorded_agent_turn': (request: RecordedAgentTurnRequest) => Promise<RecordedAgentTurnAnswer>;
   'memory.execute': (request: ExecuteRequest) => Promise<Record<string, unknown>>;
 }
 
@@ -282,6 +283,17 @@ export interface RecordAgentTurnRequest {
   messages: MessageInput[];
   input?: Record<string, unknown> | null;
   operation_id?: string | null;
+  contract?: number;
+}
+
+export interface RecordedAgentTurnAnswer {
+  turn: AgentTurn | null;
+}
+
+export interface RecordedAgentTurnRequest {
+  agent: string;
+  operation_id: string;
+  input?: Record<string, unknown> | null;
   contract?: number;
 }
 
