@@ -52,8 +52,8 @@ async def test_a_repeated_flush_with_the_same_operation_id_answers_the_same(cli:
     await cli("append", "thread", "k", "--json", "-", stdin=batch(4))
     flush = ("flush", "thread", "k", "--force", "--operation-id", "nightly", "-o", "json")
     first, again = (await cli(*flush)).json(), (await cli(*flush)).json()
-    assert first == again
-    assert first["outcome"] == "committed"
+    assert (first["outcome"], first["already_applied"]) == ("committed", False)
+    assert again == {**first, "already_applied": True}
 
 
 async def test_the_table_of_a_flush_says_what_it_did(cli: Cli) -> None:
@@ -90,7 +90,7 @@ async def test_clear_refuses_where_it_cannot_ask(cli: Cli) -> None:
 async def test_clear_with_yes_removes_everything(cli: Cli) -> None:
     await cli("append", "thread", "k", "--json", "-", stdin=batch(3))
     cleared = await cli("clear", "thread", "k", "--yes", "-o", "json")
-    assert (cleared.code, cleared.json()) == (0, {"cleared": 3, "backup_id": None})
+    assert (cleared.code, cleared.json()) == (0, {"cleared": 3, "backup_id": None, "already_applied": False})
     assert (await cli("stats", "thread", "k", "-o", "json")).json()["exists"] is False
 
 
