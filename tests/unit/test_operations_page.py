@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import typer.main
@@ -12,7 +14,9 @@ from durable_memory import Agent, AgentMemories, AgentMemory, Memory
 from durable_memory.activities import agents, conversation
 from durable_memory.activities.execute import PUBLIC_ACTIVITIES
 from durable_memory.cli.app import app
-from durable_memory.memory import errors
+from durable_memory.memory import errors, health
+from durable_memory.memory.limits import Limits
+from durable_memory.memory.types import MemoryStats, Omitted
 
 PAGE = (Path(__file__).parents[2] / "docs" / "operations.md").read_text()
 AGENTS = "## All memories of an agent"
@@ -62,3 +66,45 @@ def test_every_error_is_listed_with_whether_it_is_retried() -> None:
     rows = re.findall(r"^\| `(Memory\w+)` \| (yes|no) \|", PAGE, re.MULTILINE)
     tree = {kind.type: "yes" if kind.retryable else "no" for kind in errors.MemoryFault.__subclasses__()}
     assert dict(rows) == tree
+
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+WELL = MemoryStats(
+    exists=True,
+    version="1",
+    tokens={},
+    messages={},
+    omitted=Omitted(),
+    max_tokens=100,
+    max_messages=None,
+    flush_due=False,
+)
+SILENT = "Redis at localhost:6379 cannot be reached: ConnectionError"
+"""What a store that does not answer says: health passes it on."""
+
+
+def problems() -> set[str]:
+    """Every sentence that health can say, the types of failed flushes as its source has them, and one it has not."""
+    failed = [*re.findall(r'"(failed: \w+)":', Path(health.__file__).read_text()), "failed: MemoryUndecryptable"]
+    limits = replace(Limits.unlimited(), overflow_tokens=100, overflow_messages=10)
+    ill = [
+        *(replace(WELL, last_flush_outcome=outcome) for outcome in failed),
+        *(replace(WELL, flush_blocked=reason) for reason in ("pinned", "keep")),
+        *(replace(WELL, due_since=NOW - timedelta(hours=1), flushing_owner=owner) for owner in (None, "worker-1")),
+        replace(WELL, omitted=Omitted(messages=10, tokens=100)),
+    ]
+    return {SILENT} | {problem for stats in ill for problem in health.judge(stats, limits, NOW).problems}
+
+
+def test_every_problem_of_health_has_a_row_that_says_what_to_do() -> None:
+    words = [re.findall(r"`([^`]+)`", line.split("|")[1]) for line in _runbook()]
+    said = problems()
+    assert [problem for problem in said if not any(word in problem for row in words for word in row)] == []
+    assert [word for row in words for word in row if not any(word in problem for problem in said)] == []
+    named = set(re.findall(r"failed: \w+", " ".join(said)))
+    assert named - {word for row in words for word in row} == {"failed: MemoryUndecryptable"}
+
+
+def _runbook() -> list[str]:
+    section = PAGE.split("## What `health` says", 1)[1].split("\n## ", 1)[0]
+    return [line for line in section.splitlines() if line.startswith("| `")][1:]

@@ -8,6 +8,7 @@ import re
 import sys
 from datetime import timedelta
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
@@ -50,6 +51,20 @@ def tour(tmp_path: Path) -> Path:
     return tmp_path
 
 
+BOOKING = """
+import asyncio
+import os
+from durable_memory import MemoryClient, Message
+
+async def main():
+    async with await MemoryClient.connect(os.environ["REDIS_URL"], memories=["memories"], project="readme") as client:
+{lines}
+        print(context.to_openai())
+
+asyncio.run(main())
+"""
+
+
 async def test_the_tour_prints_what_the_readme_says(tour: Path, redis_url: str, temporal_address: str) -> None:
     environment = {
         "REDIS_URL": redis_url,
@@ -68,6 +83,12 @@ async def test_the_tour_prints_what_the_readme_says(tour: Path, redis_url: str, 
     shared = await run(tour, program, *context.split()[1:], **environment)
     assert "Support thread" in shared
     assert "It is order A-17." in shared
+    # The same in Python: the lines of the README inside a program.
+    lines = next(text for _, text in blocks() if text.startswith("agent = client.agent("))
+    (tour / "booking.py").write_text(BOOKING.format(lines=indent(lines, " " * 8)))
+    seen = await run(tour, sys.executable, "booking.py", **environment)
+    assert "It is order A-17." in seen
+    assert "Done." in await run(tour, program, "read", "customer-support", "user:42", **environment)
 
 
 async def test_the_tour_works_in_one_file_as_well(tour: Path, redis_url: str, temporal_address: str) -> None:

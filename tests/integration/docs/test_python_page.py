@@ -1,0 +1,76 @@
+"""The files of docs/python.md, run as they stand, and a Redis that stays away longer than the page's call waits."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+PAGE = (Path(__file__).parents[3] / "docs" / "python.md").read_text()
+FILE = re.compile(r"^```python\n# (\w+\.py)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+REDIS_GOES_AWAY = """
+import asyncio
+from pathlib import Path
+from temporalio.client import Client
+from temporalio.worker import Worker
+from desk import Note
+from durable_memory import MemoryPlugin, Registry
+from durable_memory.dev import start_temporal, start_valkey
+from durable_memory.exit import leave
+
+REGISTRY = Registry.from_resources([{"resource": "memory", "id": "desk", "max_tokens": 4000}])
+
+async def main():
+    temporal = await start_temporal(Path("temporal"), ui=False, keep=False)
+    valkey = await start_valkey(Path("valkey"))
+    try:
+        plugin = MemoryPlugin(redis_url=valkey.url, memories=REGISTRY)
+        client = await Client.connect(temporal.address, plugins=[plugin])
+        async with Worker(client, task_queue="desk", workflows=[Note]):
+            async def note(name):
+                return await client.execute_workflow(Note.run, args=["42", "Hello"], id=name, task_queue="desk")
+            print(await note("before"))
+            valkey.server.kill()
+            print(await note("without-redis"))
+    finally:
+        temporal.server.kill()
+        valkey.server.kill()
+
+asyncio.run(main())
+leave(0)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, text in FILE.findall(PAGE):
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+async def run(folder: Path, *command: str) -> str:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, *command, cwd=folder, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+    )
+    output, errors = await process.communicate()
+    assert process.returncode == 0, (output + errors).decode()
+    return output.decode()
+
+
+def test_every_block_of_python_is_a_file_that_is_run_here() -> None:
+    assert [name for name, _ in FILE.findall(PAGE)] == ["tools.py", "desk.py", "test_desk.py"]
+    assert PAGE.count("```python") == 3
+
+
+async def test_the_test_of_an_agent_passes_without_redis(folder: Path) -> None:
+    assert "1 passed" in await run(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_desk.py")
+
+
+async def test_a_call_without_redis_ends_after_the_time_that_it_was_given(folder: Path) -> None:
+    (folder / "gone.py").write_text(REDIS_GOES_AWAY)
+    lines = (await run(folder, "gone.py")).splitlines()  # Temporal's core may log between them
+    assert [line for line in lines if line.endswith("noted")] == ["noted", "not noted"]
