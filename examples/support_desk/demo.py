@@ -92,9 +92,10 @@ class Play:
         self.facts: dict[str, bool] = {}
 
     async def watch_turns(self) -> None:
-        """Shows each turn as the worker tells of it, until the last."""
+        """Shows turns as the worker tells of them, until the last: where one takes over, or a fact is needed."""
         headings = {session.turns[0].id: session.title for session in self._conversation.sessions}
         takes_over = {stretch[0].id for session in self._conversation.sessions for stretch in session.stretches()}
+        needed = {fact.needed_in for fact in self._conversation.facts}
         last = self._conversation.turns[-1].id
         turn = ""
         while turn != last:
@@ -106,7 +107,8 @@ class Play:
                 self._screen.view(
                     f"[dim]{event['agent']} takes over and reads the shared view[/]", await self._memory.read()
                 )
-            self._screen.turn(event, await self._memory.stats())
+            if turn in takes_over | needed | {last} or event["attempt"] > 1:
+                self._screen.turn(event, await self._memory.stats())
             self.facts.update(event["facts"])
 
     async def watch_memory(self) -> None:
@@ -171,6 +173,23 @@ class Play:
         ]
 
 
+async def history_bytes(client: Client, case: Case) -> int:
+    """Measures what the case has left so far in the histories of its workflows."""
+    billing = (f"{CASE_ID}/billing-{number}" for number, one in enumerate(case.stretches) if one.agent == "billing")
+    histories = [await client.get_workflow_handle(name).fetch_history() for name in (CASE_ID, *billing)]
+    return sum(event.ByteSize() for history in histories for event in history.events)
+
+
+def transcript_bytes(conversation: Conversation) -> int:
+    """Counts what the turns' inputs alone would be if each were given the conversation so far, as workflows do it."""
+    said, size = [conversation.system], 0
+    for turn in conversation.turns:
+        prompt = [message.to_dict() for message in (*said, turn.incoming)]
+        size += len(json.dumps(prompt, ensure_ascii=False).encode())
+        said += turn.messages
+    return size
+
+
 @asynccontextmanager
 async def watching(play: Play) -> AsyncIterator[None]:
     """Watches the memory while the block runs; what goes wrong there ends the demo."""
@@ -184,6 +203,8 @@ async def play_case(servers: DevServers, screen: Screen) -> bool:
     """Plays the case and returns whether everything was as promised."""
     conversation = load_conversation()
     screen.say(f" {len(conversation.messages)} messages, {len(conversation.turns)} turns; budget 3,500 tokens.")
+    screen.say(" No model is called: what the agents answer is a script, conversation.yaml.")
+    screen.say(" Shown are turns where an agent takes over or needs a fact that was said early.")
     if servers.temporal_ui:
         screen.say(f" Temporal's pages: {servers.temporal_ui}")
     desk = Desk(servers)
@@ -207,26 +228,26 @@ async def play_case(servers: DevServers, screen: Screen) -> bool:
         screen.heading("The case is solved")
         rows = await play.results()
         events = (await handle.describe()).history_length
+        written, passed = await history_bytes(client, case), transcript_bytes(conversation)
+        small = events < 20 * len(conversation.turns) and written < passed
+        found = (
+            f"{events} events in triage; {written // 1000:,} kB in all workflows of the case "
+            f"(the transcript in each turn's input: {passed // 1000:,} kB)"
+        )
         await handle.signal(TriageWorkflow.close_case)
         await handle.result()
         gone = not (await memory.stats()).exists
         rows.append(("a workflow's end settles its memory", "cleared, as declared" if gone else "still there", gone))
-        rows.append(
-            (
-                "the history stays small",
-                f"{events} events in the triage workflow",
-                events < 20 * len(conversation.turns),
-            )
-        )
+        rows.append(("the history stays small", found, small))
     exit_code = await desk.stop()
     rows.append(("SIGTERM drains the worker", f"exit code {exit_code}", exit_code == 0))
     screen.results(rows)
     # No promise: what is known in a turn depends on which flush has just ended, and an extract keeps a part only.
     known = sum(play.facts.values())
     screen.say(
-        f" Of {len(play.facts)} facts said early, {known} were in the view when they were needed: the free summariser"
+        f" Of {len(play.facts)} facts said early, {known} were in the view when they were needed: the free "
+        "summariser keeps a part of what was said. A language model keeps more (flushing.summarizer)."
     )
-    screen.say(" keeps a part of what was said. A language model keeps more (flushing.summarizer).")
     return all(kept for _, _, kept in rows)
 
 

@@ -1,4 +1,4 @@
-"""What the demo shows: one line a turn, and a panel where something worth a look happens."""
+"""What the demo shows: a line for a turn, and a panel where something worth a look happens."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
@@ -13,7 +14,7 @@ from rich.text import Text
 from durable_memory import MemoryStats, View
 
 COLOURS = {"triage": "cyan", "billing": "magenta"}
-BAR = 18
+BAR = 10
 
 
 class Screen:
@@ -23,8 +24,8 @@ class Screen:
         self._console = Console(highlight=False)
 
     def say(self, text: str) -> None:
-        """Prints one line."""
-        self._console.print(text)
+        """Prints a sentence, in lines that begin alike."""
+        self._console.print(Padding(text.strip(), (0, 0, 0, 1)))
 
     def heading(self, text: str) -> None:
         """Prints a rule with a title."""
@@ -46,7 +47,7 @@ class Screen:
         self._console.print(line)
         for question, known in event["facts"].items():
             mark = "[green]✓ known[/]" if known else "[red]✗ not in the view[/]"
-            self._console.print(f"          {mark}  [italic]{question}[/]")
+            self._console.print(Padding(f"{mark}  [italic]{question}[/]", (0, 0, 0, 9)))
 
     def view(self, title: str, view: View) -> None:
         """Shows the view that the next agent starts from."""
@@ -54,14 +55,14 @@ class Screen:
         shown = [message for message in view.messages if message.section != "system" and message.role != "tool"]
         for message in (*shown[:1], *(message for message in shown[-3:] if message.text)):
             who = "summary" if message.section == "long_term" else message.agent or message.name or message.role
-            table.add_row(f"[bold]{who}[/]", Text(_short(message.text, 150)))
+            table.add_row(f"[bold]{who}[/]", Text(_short(" ".join(message.text.split()), 150)))
         self._console.print(table)
 
     def summary(self, view: View) -> None:
         """Shows the summary that a flush has just written."""
         text = "\n".join(message.text for message in view.messages if message.section == "long_term")
         self._console.print(
-            Panel(Text(_short(text, 900)), title="the background flush wrote a summary", border_style="green")
+            Panel(Text(_short(text, 450)), title="the background flush wrote a summary", border_style="green")
         )
 
     def alarm(self, text: str) -> None:
