@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from durable_memory.memory.errors import MemoryConflict, MemoryInvalid, MemoryOperationConflict
 from durable_memory.memory.stores.values import ABSENT, BACKUP_LIFETIME_MS
-from durable_memory.testing.builders import call, result, summarising, system, texts_of, user
+from durable_memory.testing.builders import call, divided, result, summarising, system, texts_of, user
 from durable_memory.testing.case import OpenMemory, StoreCase
 from durable_memory.testing.driven import Driven
 
@@ -39,6 +41,8 @@ class BackupContract(StoreCase):
         assert (stats.tokens, stats.messages) == (counters.tokens, counters.messages)
         assert (restored.tokens, restored.messages, restored.flush_due) == (view.tokens, len(view.entries), True)
         assert (restored.created, restored.version, restored.ids) == (True, view.version, ())
+        (life, number, _), (old_life, old_number, _) = view.version.split(":"), before.version.split(":")
+        assert (life != old_life, int(number)) == (True, int(old_number) + 1)
         await memory.check_counters()
 
     async def test_a_restored_memory_lives_on(self, memory: Driven) -> None:
@@ -145,3 +149,54 @@ class BackupContract(StoreCase):
         assert abs(expires.timestamp() * 1000 - memory.clock.now_ms() - 3_600_000) < 60_000
         await memory.under(summarising(ttl_ms=None)).restore(backup)
         assert (await memory.stats()).expires_at is None
+
+    async def test_a_backup_outlives_the_lifetime_of_what_it_was_made_of(self, open_memory: OpenMemory) -> None:
+        memory = open_memory(summarising(ttl_ms=100))
+        await memory.append(user("a"), call("C", "1"), result("r", "1"))
+        backup = (await memory.clear(backup=True)).backup_id
+        await asyncio.sleep(0.15)
+        lasting = memory.under(summarising(ttl_ms=None))
+        await lasting.restore(backup)
+        await asyncio.sleep(0.15)
+        assert await lasting.texts() == ["a", "C", "r"]
+        await lasting.check_counters()
+
+    async def test_what_is_restored_can_be_flushed_at_once(self, memory: Driven) -> None:
+        await memory.append(*(user(text) for text in "abcdefg"))
+        backup = (await memory.clear(backup=True)).backup_id
+        await memory.append(*(user(text) for text in "hijklmn"))
+        old = await memory.batch("flusher/1")
+        await memory.restore(backup)
+        assert (await memory.flush("flusher/2")).outcome == "committed"
+        assert (await memory.texts())[0] == "a b c"
+        assert (await memory.commit(old)).outcome == "stale"
+
+    async def test_since_when_a_flush_is_due_counts_from_the_restore(self, memory: Driven) -> None:
+        await memory.append(*(user(text) for text in "abcdefg"))
+        before = (await memory.stats()).due_since
+        backup = (await memory.clear(backup=True)).backup_id
+        await asyncio.sleep(0.01)
+        assert (await memory.restore(backup)).flush_due
+        since = (await memory.stats()).due_since
+        assert before is not None
+        assert since is not None
+        assert since > before
+        await asyncio.sleep(0.01)
+        await memory.append(user("h"))
+        assert (await memory.stats()).due_since == since
+
+    async def test_a_restore_of_less_waits_for_no_flush_that_was_due_before(self, open_memory: OpenMemory) -> None:
+        shared = open_memory(divided())
+        await shared.append(*(user(f"b{number}", section="bookings") for number in range(3)))
+        backup = (await shared.clear(backup=True)).backup_id
+        await shared.append(user("n", 16, section="notes"))
+        assert (await shared.stats()).due_since is not None
+        await shared.restore(backup)
+        assert (await shared.stats()).due_since is None
+        await asyncio.sleep(0.01)
+        restored = (await shared.stats()).updated_at
+        await shared.append(user("b3", section="bookings"))
+        since = (await shared.stats()).due_since
+        assert since is not None
+        assert restored is not None
+        assert since > restored

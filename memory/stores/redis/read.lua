@@ -90,7 +90,7 @@ local function asked_for(first)
         seqs = members(place.order, group)
         texts = records(seqs)
       end
-      if asked[section_of(letter)] and not (state and state.missing > 0) then
+      if not (state and state.missing > 0) then
         local tokens = state and state.tokens or tokens_of(text)
         blocks[#blocks + 1] = block_of(letter, group, tokens, string.sub(text, 2, 2), seqs, texts)
       end

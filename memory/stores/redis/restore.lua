@@ -51,7 +51,30 @@ counters[5], counters[6] = now, ends -- changed, expires
 counters[18], counters[20], counters[21] = 0, 0, 0 -- what a flush waits for, and what is known of operations
 redis.call('HSET', key.meta, 'life', life .. tag .. string.sub(head[1], 21), 'counters',
   struct.pack(COUNTERS, unpack(counters, 1, 21)))
-redis.call('HDEL', key.meta, 'due_at')
-m = nil -- of before
+
+-- Whether a flush is due is asked of what is held now, by the sections of the backup; the wait for it begins anew.
+m = {
+  system_tokens = counters[8], system_messages = counters[9], long_tokens = counters[10], long_messages = counters[11],
+  overflow_messages = counters[17], flush_at = now,
+}
+local function hold(place, tokens, messages, pinned_tokens, pinned_messages)
+  place.tokens, place.messages = tonumber(tokens), tonumber(messages)
+  place.pinned_tokens, place.pinned_messages = tonumber(pinned_tokens), tonumber(pinned_messages)
+end
+for _, place in ipairs(all_places) do
+  hold(place, 0, 0, 0, 0)
+end
+hold(places.c, unpack(counters, 12, 15))
+for name, a, b, c, d in string.gmatch(head[3] or '', '%a (%S+) (%d+) (%d+) (%d+) (%d+)') do
+  local place = place_named(name)
+  if not place then
+    place = {name = name}
+    all_places[#all_places + 1] = place
+    table.insert(short_term.places, place)
+  end
+  hold(place, a, b, c, d)
+end
+note_due()
+m = nil -- what is known of operations is not that of the backup
 remember('v', op, digest, deadline, life .. ' 1 0')
 return 'ok ' .. removed

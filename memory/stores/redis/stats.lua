@@ -1,9 +1,15 @@
 -- The counters of a memory. Writes nothing.
 -- ARGV: limits.
--- Returns the list of backups, then the counters, and at the end tokens and messages of each section of the
--- conversation.
+-- Returns the list of backups that have not ended, then the counters, and at the end tokens and messages of each
+-- section of the conversation.
 -- parts: state expiry groups order select backups
-local listed = redis.call('HGETALL', backups)
+local listed = {}
+for _, id in ipairs(redis.call('HKEYS', backups)) do
+  if backup_ends(id) then
+    listed[#listed + 1] = id
+    listed[#listed + 1] = redis.call('HGET', backups, id)
+  end
+end
 if not m then
   return {listed}
 end

@@ -14,7 +14,7 @@ from durable_memory.memory.stores.in_memory import InMemoryStore, open_in_memory
 from durable_memory.memory.stores.in_memory.calls import Calls
 from durable_memory.memory.stores.in_memory.shelves import Shelves
 from durable_memory.memory.stores.in_memory.state import MemoryState
-from durable_memory.memory.stores.values import Batch, BatchPage, Operation
+from durable_memory.memory.stores.values import BACKUP_LIFETIME_MS, Batch, BatchPage, Operation
 from durable_memory.testing.builders import summarising, summary, user
 from durable_memory.testing.driven import Driven
 
@@ -176,3 +176,16 @@ async def test_after_a_change_of_policy_groups_go_by_their_age(memory: Driven) -
     await fifo.store.touch(fifo.memory, ids[1:2], fifo.limits)
     await lru.append(user("j"))
     assert ids[1] not in [entry.id for entry in (await lru.read()).entries]
+
+
+async def test_a_backup_ends_a_week_after_its_clear(memory: Driven, clock: ManualClock) -> None:
+    kept = []
+    for text in "ab":
+        await memory.append(user(text))
+        kept.append((await memory.clear(backup=True)).backup_id)
+        clock.advance(ms=BACKUP_LIFETIME_MS // 2)
+    assert [backup.id for backup in (await memory.stats()).backups] == [kept[1]]
+    with pytest.raises(MemoryInvalid, match="backup_id"):
+        await memory.restore(kept[0])
+    await memory.restore(kept[1])
+    assert await memory.texts() == ["b"]
