@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from durable_memory.memory.errors import MemoryOperationConflict, MemoryOversize
@@ -14,7 +16,9 @@ from durable_memory.testing.policies import POLICIES
 class PinningContract(StoreCase):
     """Pinning and unpinning."""
 
-    async def test_a_pinned_message_is_not_evicted(self, memory: Driven) -> None:
+    @pytest.mark.parametrize("policy", POLICIES)
+    async def test_a_pinned_message_is_not_evicted(self, open_memory: OpenMemory, policy: str) -> None:
+        memory = open_memory(summarising(policy=policy))
         ids = await memory.append_each(*(user(text) for text in "abc"))
         assert await memory.pin(ids[0]) == (ids[0],)
         await memory.append_each(*(user(text) for text in "defghijkl"))
@@ -59,6 +63,32 @@ class PinningContract(StoreCase):
         await memory.append_each(*(user(text) for text in "jklmnopq"))
         assert "a" not in await memory.texts()
         await memory.check_counters()
+
+    async def test_an_unpinned_message_is_read_as_any_other(self, memory: Driven) -> None:
+        ids = await memory.append_each(user("a"), user("b"), user("p", pinned=True), user("c"), user("d"))
+        await memory.pin(ids[0])
+        assert texts_of(await memory.read(max_tokens=30)) == ["a", "p", "d"]
+        await memory.unpin(ids[0], ids[2])
+        assert texts_of(await memory.read(max_tokens=30)) == ["p", "c", "d"]
+        await memory.flush(force=True)
+        assert texts_of(await memory.read(max_tokens=30)) == ["a b p c d"]
+
+    async def test_a_pin_prolongs_the_lifetime_and_one_that_changes_nothing_does_not(
+        self, open_memory: OpenMemory
+    ) -> None:
+        memory = open_memory(summarising(ttl_ms=2_000))
+        ids = await memory.append_each(user("a"))
+        for change in (memory.pin, memory.unpin):
+            before = (await memory.stats()).expires_at
+            await asyncio.sleep(0.15)
+            await change(*ids)
+            after = (await memory.stats()).expires_at
+            assert before is not None
+            assert after is not None
+            assert (after - before).total_seconds() > 0.1
+            await asyncio.sleep(0.15)
+            await change(*ids)
+            assert (await memory.stats()).expires_at == after
 
     async def test_a_view_tells_what_is_pinned(self, memory: Driven) -> None:
         ids = await memory.append_each(user("a"), user("b", pinned=True), user("c"))

@@ -91,6 +91,17 @@ class ReadingContract(StoreCase):
         await memory.delete(ids[0])
         assert texts_of(await memory.read(ids=(ids[0], ids[1], "nonsense"))) == ["b"]
 
+    async def test_ids_show_no_group_that_waits_for_a_result_and_no_section_that_was_not_asked_for(
+        self, memory: Driven
+    ) -> None:
+        ids = await memory.append_each(system("s"), call("C", "1", "2"), result("r", "1"), user("a"))
+        every = tuple(ids)
+        assert texts_of(await memory.read(ids=every)) == ["s", "a"]
+        assert texts_of(await memory.read(ids=every, sections=("system",))) == ["s"]
+        assert texts_of(await memory.read(ids=every, sections=("short_term",), max_tokens=100)) == ["a"]
+        await memory.append(result("q", "2"))
+        assert texts_of(await memory.read(ids=every)) == ["s", "C", "r", "q", "a"]
+
     async def test_messages_are_found_live_waiting_and_in_open_groups(self, memory: Driven) -> None:
         gone, live = await memory.append_each(user("gone"), user("live"))
         await memory.delete(gone)
@@ -130,15 +141,20 @@ class ReadingContract(StoreCase):
         for shorter in (500, None):
             await memory.under(summarising(ttl_ms=shorter, refresh_on_read=True)).read()
         assert (await memory.stats()).expires_at == prolonged
+        endless = open_memory(summarising())
+        one = (await endless.append(user("a"))).ids
+        await endless.under(summarising(ttl_ms=2_000, refresh_on_read=True)).read(ids=one if ids else None)
+        assert (await endless.stats()).expires_at is None
 
     async def test_a_lowered_budget_cuts_the_view_to_its_newest_groups(self, memory: Driven) -> None:
-        await memory.append(user("a"), call("c", "1"), result("r", "1"), user("b"), user("z"))
+        ids = (await memory.append(user("a"), call("c", "1"), result("r", "1"), user("b"), user("z"))).ids
         lowered = memory.under(summarising(max_tokens=49, due_tokens=24, target_tokens=10))
         assert texts_of(await lowered.read()) == ["c", "r", "b", "z"]
         lowered = memory.under(summarising(max_tokens=39, due_tokens=24, target_tokens=10))
         view = await lowered.read()
         assert (texts_of(view), view.tokens) == (["b", "z"], 20)
         assert (view.omitted_messages, view.omitted_tokens) == (3, 30)
+        assert texts_of(await lowered.read(ids=(ids[0], ids[1], ids[4]))) == ["z"]
 
     async def test_a_lowered_number_of_messages_cuts_the_view(self, memory: Driven) -> None:
         await memory.append(*(user(text) for text in "abcde"))

@@ -125,6 +125,20 @@ class SharesContract(StoreCase):
         assert (appended.evicted, (await lowered.texts())[1:3]) == (3, ["b3", "b4"])
         await lowered.check_counters()
 
+    async def test_a_lowered_share_of_summaries_or_of_system_messages_cuts_them_alone(self, shared: Driven) -> None:
+        await shared.append(system("s0", 15), system("s1", 15))
+        for number in range(2):
+            await shared.append(user(f"m{number}"))
+            await self._flush_with(shared, tokens=20, round_=number)
+        await shared.append(user("c"), user("n", section="notes"))
+        assert await shared.texts() == ["s0", "s1", "m0", "m1", "n", "c"]
+        fewer = await shared.under(divided(shares={**_PARTS, "long_term": 30})).read()
+        assert texts_of(fewer) == ["s0", "s1", "m1", "n", "c"]
+        assert (fewer.omitted_messages, fewer.omitted_tokens) == (1, 20)
+        fewer = await shared.under(divided(shares={**_PARTS, "system": 20})).read()
+        assert texts_of(fewer) == ["s1", "m0", "m1", "n", "c"]
+        assert (fewer.omitted_messages, fewer.omitted_tokens) == (1, 15)
+
     async def test_a_budget_that_becomes_divided_cuts_and_one_that_becomes_common_shows_all(
         self, open_memory: OpenMemory
     ) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import get_args
 
 import pytest
+from redis.asyncio import Redis
 
 from durable_memory.memory.clock import SystemClock
 from durable_memory.memory.errors import MemoryFault
@@ -16,6 +17,7 @@ from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.values import Entry
 from durable_memory.testing.builders import call, dropping, result, summarising, system, texts_of, user
 from durable_memory.testing.driven import Driven
+from tests.integration.redis.test_damage import name_of
 
 
 def any_limits(dice: random.Random) -> Limits:
@@ -81,3 +83,17 @@ async def test_both_ways_give_what_the_other_store_gives(backend: Backend, seed:
         if dice.random() < 0.05:
             in_redis = in_redis.under(any_limits(dice))
             in_memory = in_memory.under(in_redis.limits)
+
+
+@pytest.mark.parametrize("policy", sorted(set(get_args(PolicyName)) - {"fifo"}))
+async def test_a_pinned_group_does_not_stand_where_every_usual_append_would_meet_it_first(
+    backend: Backend, raw: Redis, prefix: str, policy: str
+) -> None:
+    driven = Driven(backend.store, summarising(policy=policy))
+    ids = await driven.append_each(*(user(text) for text in "abc"))
+    order = name_of(prefix, driven, "evict:short_term")
+    await driven.pin(ids[0])
+    await driven.touch(*ids)
+    assert await raw.zrange(order, 0, -1) == [b"2", b"3"]
+    await driven.unpin(ids[0])
+    assert sorted(await raw.zrange(order, 0, -1)) == [b"1", b"2", b"3"]
