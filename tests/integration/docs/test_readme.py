@@ -113,6 +113,50 @@ async def test_the_tour_works_in_one_file_as_well(tour: Path, redis_url: str, te
     assert printed == next(text for kind, text in blocks() if kind == "text")
 
 
+NO_PLUGIN = """
+import asyncio
+import os
+from datetime import timedelta
+from temporalio import activity, workflow
+from temporalio.client import Client, WorkflowFailureError
+from temporalio.worker import Worker
+from durable_memory import AgentMemory
+from durable_memory.exit import leave
+
+@workflow.defn
+class Forgetful:
+    @workflow.run
+    async def run(self) -> None:
+        short = workflow.ActivityConfig(schedule_to_close_timeout=timedelta(seconds=1))
+        await AgentMemory("customer-support", key="user:44", activity_config=short).append("Hello")
+
+@activity.defn
+async def reply() -> None:
+    pass
+
+async def main():
+    client = await Client.connect(os.environ["TEMPORAL_ADDRESS"])
+    for queue, activities in (("no-plugin", [reply]), ("no-activity", [])):
+        async with Worker(client, task_queue=queue, workflows=[Forgetful], activities=activities):
+            try:
+                await client.execute_workflow(Forgetful.run, id=queue, task_queue=queue)
+            except WorkflowFailureError as error:
+                print(error.cause.cause, "|", error.cause.cause.cause)
+
+if __name__ == "__main__":
+    asyncio.run(main())
+    leave(0)
+"""
+
+
+async def test_a_worker_without_the_plugin_says_what_the_readme_says(tour: Path, temporal_address: str) -> None:
+    (tour / "forgetful.py").write_text(NO_PLUGIN)
+    printed = await run(tour, sys.executable, "forgetful.py", TEMPORAL_ADDRESS=temporal_address)
+    first, last = re.findall(r"`(Activity function\s+memory\.append) … (is not registered)`", README.read_text())[0]
+    assert re.search(rf"{' '.join(first.split())} .*{last}", printed)
+    assert "ScheduleToStart timeout" in printed  # nobody took the call
+
+
 async def test_the_declarations_of_the_readme_are_valid_and_complete(tour: Path) -> None:
     process = await asyncio.create_subprocess_exec(
         str(Path(sys.executable).with_name("durable-memory")),

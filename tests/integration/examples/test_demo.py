@@ -25,6 +25,7 @@ async def test_the_demo_keeps_its_promises_and_leaves_nothing_behind(tmp_path: P
     output, _ = await process.communicate()
     text = output.decode()
     assert process.returncode == 0, text
+    assert "No model is called" in text
     assert "killed with SIGKILL" in text
     assert "= 120 of 120" in text
     assert "cleared, as declared" in text
