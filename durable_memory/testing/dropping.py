@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from durable_memory.testing.builders import call, dropping, system, user
 from durable_memory.testing.case import OpenMemory, StoreCase
 
@@ -43,3 +45,16 @@ class DroppingContract(StoreCase):
         again = await memory.drop(op="flush")
         assert (again.outcome, again.removed_ids) == ("dropped", first.removed_ids)
         assert await memory.texts() == list("efghijkl")
+
+    async def test_an_eviction_that_makes_room_ends_the_wait_for_a_flush(self, open_memory: OpenMemory) -> None:
+        memory = open_memory(dropping(max_tokens=60, due_tokens=48))
+        await memory.append(user("a", 30))
+        await memory.append(user("b", 20))
+        before = (await memory.stats()).due_since
+        assert not (await memory.append(user("c", 11))).flush_due
+        await asyncio.sleep(0.01)
+        assert (await memory.append(user("d", 20))).flush_due
+        since = (await memory.stats()).due_since
+        assert before is not None
+        assert since is not None
+        assert since > before

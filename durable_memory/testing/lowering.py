@@ -212,6 +212,17 @@ class LoweringContract(StoreCase):
         assert (await small.append(user("a"))).evicted == 1
         assert texts_of(await small.read()) == ["a"]
 
+    async def test_a_section_above_its_lowered_share_yields_at_the_next_append_to_any_other(
+        self, open_memory: OpenMemory
+    ) -> None:
+        shared = open_memory(divided())
+        await shared.append(user("s0"), *(user(f"b{number}", section="bookings") for number in range(3)))
+        await shared.append(user("s1"))
+        lowered = shared.under(divided(shares=_PARTS))
+        appended = await lowered.append(user("s2", 5))
+        assert (appended.evicted, (await lowered.stats()).tokens["bookings"]) == (1, 20)
+        await lowered.check_counters()
+
 
 def _numbers(limits: Limits) -> dict[str, int | None]:
     names = ("max_tokens", "summary_tokens", "overflow_tokens", "due_tokens", "target_tokens")

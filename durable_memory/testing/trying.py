@@ -19,7 +19,7 @@ from durable_memory.memory.errors import (
 )
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.values import Entry
-from durable_memory.testing.builders import call, divided, result, summarising, system, user
+from durable_memory.testing.builders import call, divided, dropping, result, summarising, system, user
 from durable_memory.testing.case import OpenMemory, StoreCase
 from durable_memory.testing.driven import Driven
 
@@ -55,6 +55,20 @@ class TryingContract(StoreCase):
         with pytest.raises(error) as appended:
             await memory.append(*entries, op="one")
         assert str(asked.value) == str(appended.value)
+
+    async def test_a_summary_of_before_refuses_nothing_where_the_memory_drops_now(
+        self, open_memory: OpenMemory
+    ) -> None:
+        summarised = open_memory(summarising())
+        await summarised.append(*(user(f"m{number}") for number in range(8)))
+        batch = await summarised.batch()
+        await summarised.summarise(batch)
+        await summarised.commit(batch)
+        memory = summarised.under(dropping(max_tokens=40))
+        before = await memory.state()
+        await memory.try_append(user("next", 30))
+        assert await memory.state() == before
+        assert (await memory.append(user("next", 30))).evicted > 0
 
     async def test_what_fits_may_be_appended_afterwards_as_the_same_operation(self, memory: Driven) -> None:
         await memory.try_append(user("a"), op="one")

@@ -31,8 +31,9 @@ local weighs = rule == 4
 -- and write them one by one takes longer than all else in an append.
 local SCHEMA = 1
 local COUNTERS = '>ddddddddddddddddddddd'
-local found = redis.call('HMGET', key.meta, 'life', 'counters', 'sections')
+local found = redis.call('HMGET', key.meta, 'life', 'counters', 'sections', 'due_at')
 local incarnation, last_tag, policy
+local due_at = found[4] -- since when a flush is due, or false
 local version, seq, fence, created_at, updated_at, expires_at, access, system_tokens, system_messages, long_tokens,
   long_messages, short_tokens, short_messages, pinned_tokens, pinned_messages, waiting_tokens, waiting_messages,
   flush_retry_at, flush_at, prune_at, ops_until

@@ -30,6 +30,11 @@ if usual then
   end
 
   usual = movable > 0 and (named == '' or place)
+  for _, name in ipairs(shares and section_names or {}) do
+    -- What stands above a share that was lowered leaves with the next append to any section.
+    usual = usual and (name == section or name == 'system' or name == 'long_term'
+      or (held[name] or 0) <= room_of[name])
+  end
   local count, added = (#ARGV - 6) / 2, 0
   for i = 7, #ARGV, 2 do
     local size, name = string.match(ARGV[i], '^[cu][%-lhc](%d+) ?(%S*)$')
@@ -126,8 +131,10 @@ if usual then
         due = due or (held[name] or 0) >= due_of[name]
       end
     end
-    if due then
-      redis.call('HSETNX', key.meta, 'due_at', now)
+    if due and not due_at then
+      redis.call('HSET', key.meta, 'due_at', now)
+    elseif due_at and not due then
+      redis.call('HDEL', key.meta, 'due_at')
     end
     -- A client reads a status in one piece, and text in two.
     return redis.status_reply('ok ' .. incarnation .. ' ' .. first .. ' ' .. version .. ' '

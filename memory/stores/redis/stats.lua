@@ -19,7 +19,7 @@ local answer = {
   listed, version_of(), m.system_tokens, m.system_messages, m.long_tokens, m.long_messages,
   m.overflow_tokens, m.overflow_messages, flush_due(), blocked, redis.call('GET', key.lease) or '',
   m.flush_at, redis.call('HGET', key.meta, 'flush_outcome') or '',
-  m.created_at, m.updated_at, m.expires_at, tonumber(redis.call('HGET', key.meta, 'due_at') or 0),
+  m.created_at, m.updated_at, m.expires_at, tonumber(due_at or 0),
 }
 for _, section in ipairs(sections) do
   for _, field in ipairs({'tokens', 'messages'}) do

@@ -1,7 +1,7 @@
 -- Tells whether an append would be refused now: its checks, in its order. Writes nothing.
 -- ARGV: as of append; the payloads may be empty.
 -- Returns `fits`, also for an append that was applied before, or the refusal.
--- parts: may_append state expiry operations groups batch order place
+-- parts: may_append state expiry operations groups batch order summaries place
 local op, digest, deadline = ARGV[2], ARGV[3], tonumber(ARGV[4])
 if now > deadline then
   return 'expired'

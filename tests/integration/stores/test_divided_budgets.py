@@ -78,8 +78,10 @@ class Pair:
         self.texts: list[str] = []
         self.batches: list[Batch | None] = [None for _ in stores]
         self.number = itertools.count(1)
+        self.played = 0
 
     async def play(self, kind: str, argument: Any) -> None:
+        self.played += 1
         if kind == "declare":
             policy = self.stores[0].limits.policy
             self.stores = [one.under(replace(LIMITS[argument], policy=policy)) for one in self.stores]
@@ -169,7 +171,9 @@ class Pair:
         store = self.stores[index]
         if not store.limits.summarize:
             return self.told(index, await store.drop(force=force))
-        begun = await store.begin(f"flusher/{next(self.number) // 2 if whole else len(self.texts)}", force=force)
+        begun = await store.begin(
+            f"flusher/whole-{self.played}" if whole else f"flusher/{len(self.texts)}", force=force
+        )
         if isinstance(begun, FlushResult):
             return begun.outcome, begun.reason
         self.batches[index] = begun
@@ -232,7 +236,7 @@ def test_any_schedule_under_any_budget_leaves_both_stores_the_same(redis_url: st
         async with AsyncExitStack() as stack:
             rigs: list[StoreRig] = [InMemoryRig(), await stack.enter_async_context(open_redis_rig(redis_url))]
             limits = replace(LIMITS[first], policy=policy)
-            pair = Pair([replace(drive(rig, limits), patience_ms=10**12) for rig in rigs])
+            pair = Pair([drive(rig, limits) for rig in rigs])
             for kind, argument in drawn:
                 await pair.play(kind, argument)
             for number in range(len(LIMITS)):

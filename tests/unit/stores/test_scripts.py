@@ -1,10 +1,13 @@
-"""Every script that changes a memory asks for the caller's mode first."""
+"""The scripts: what changes a memory asks for the caller's mode first, and each has all the parts that it uses."""
 
 from __future__ import annotations
 
+import re
 from importlib.resources import files
 
 import pytest
+
+from durable_memory.memory.stores.redis.scripts import load_script
 
 SCRIPTS = {
     path.name.removesuffix(".lua"): path.read_text()
@@ -23,3 +26,24 @@ def test_a_script_that_changes_a_memory_asks_for_the_mode_before_all_else(name: 
     lines = [line for line in SCRIPTS[name].splitlines() if line.startswith("-- parts: ") or not line.startswith("--")]
     gate = "may_append" if name in ("append", "try_append") else "may_change"
     assert lines[0].split()[2] == gate
+
+
+WORDS_OF_LUA = frozenset(
+    {"and", "elseif", "error", "for", "function", "if", "in", "ipairs", "next", "not", "or", "pairs", "return"}
+    | {"tonumber", "tostring", "type", "unpack", "until", "while"}
+)
+ALL = sorted(
+    path.name.removesuffix(".lua")
+    for path in files("durable_memory.memory.stores.redis").iterdir()
+    if path.name.endswith(".lua") and not path.name.startswith("part_")
+)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_script_has_all_the_parts_whose_functions_it_calls(name: str) -> None:
+    source = re.sub(r"--[^\n]*|'[^'\n]*'", "", load_script(name).source.decode())
+    defined = set(re.findall(r"function (\w+)", source))
+    for names in re.findall(r"local ([\w, ]+)", source) + re.findall(r"function\s*\w*\(([\w, ]*)\)", source):
+        defined.update(re.findall(r"\w+", names))
+    called = set(re.findall(r"(?<![\w.:])([A-Za-z_]\w*)\s*\(", source))
+    assert called - defined - WORDS_OF_LUA == set()
