@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -16,6 +16,10 @@ from durable_memory.memory.flushing.words import Words, is_number, names_in
 
 _BYTES_PER_WORD: Final = 6.0
 """In UTF-8. Tokens fill the room: scripts other than Latin have more of them for a character, as they have bytes."""
+
+
+_MOST_TOGETHER: Final = 4
+"""Units at most that come together: a short correction, what it corrects, and what revises either."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,21 +52,24 @@ class Cover:
     a heap of gains computed earlier is a heap of upper bounds, and few of them are computed anew.
 
     A unit that a later one revises comes together with that one, or not at all; what it said that holds no longer
-    counts nothing.
+    counts nothing, until `count_withdrawn`.
     """
 
     def __init__(self, units: Sequence[Unit], rules: Rules = Rules()) -> None:
         self._units = units
         self._rules = rules
         split = Words()
-        self._words = [split.of(unit.text) for unit in units]
+        # Tuples of text, since the garbage collector, which stops every thread, does not walk through them.
+        self._words = [tuple(split.of(unit.text)) for unit in units]
         frequency = Counter(chain.from_iterable(self._words))
         names = names_in(unit.text for unit in units)
         self._weights = _weights(len(units), frequency, names, rules)
         # Each line names its speaker anyway.
         self._covered = {word for speaker in {unit.speaker for unit in units} for word in split.of(speaker)}
         self._taken: set[int] = set()
-        self._needs: defaultdict[int, set[int]] = defaultdict(set)
+        self._put_off: set[int] = set()
+        self._too_long: set[int] = set()
+        self._needs: dict[int, tuple[int, ...]] = {}
         self._withdrawn: dict[int, str] = {}
         self._heeded: set[int] = set()
         self._revised: set[str] = set()
@@ -88,10 +95,15 @@ class Cover:
             if not heap:
                 return ()
             _, position = heapq.heappop(heap)
-            bound = -self._gain(position)
-            if bound < 0 and bound <= min(map(_best, heaps)) and not self._heed(position):
-                return tuple(self._units[one] for one in self._together(position))
-            if bound < 0:
+            together = self._together(position)
+            bound = -self._gain(together)
+            if bound == 0 or position in self._put_off:
+                continue
+            if not self._too_long.isdisjoint(together[1:]):
+                self._put_off.add(position)
+            elif bound <= min(map(_best, heaps)) and not self._heed(together):
+                return tuple(self._units[one] for one in together)
+            else:
                 heapq.heappush(heap, (bound, position))
 
     def take(self, units: Iterable[Unit]) -> None:
@@ -100,44 +112,69 @@ class Cover:
             self._taken.add(unit.position)
             self._covered.update(self._words[unit.position])
 
-    def offer_again(self, unit: Unit) -> None:
-        """Lets a unit that was not taken come up once more."""
-        heapq.heappush(self._heaps[unit.earlier], (-self._gain(unit.position), unit.position))
+    def put_off(self, unit: Unit, without: Unit | None = None) -> None:
+        """Does not offer a unit again until `offer_again`, nor any that would bring along the other one."""
+        self._put_off.add(unit.position)
+        if without is not None:
+            self._too_long.add(without.position)
 
-    def _heed(self, position: int) -> bool:
-        """Looks what was revised of a unit that is about to be taken. Returns whether that changes anything."""
+    def offer_again(self) -> None:
+        """Lets all that was put off come up once more."""
+        again = sorted(self._put_off)
+        self._put_off.clear()
+        self._too_long.clear()
+        for position in again:
+            self._offer(position)
+
+    def count_withdrawn(self) -> None:
+        """Lets what was withdrawn count from now on, for room that nothing else fills. It still brings what revises it.
+
+        Without it a conversation of mere corrections would leave one sentence.
+        """
+        left = self._withdrawn.keys() - self._taken
+        self._withdrawn.clear()
+        for position in sorted(left):
+            self._offer(position)
+
+    def _offer(self, position: int) -> None:
+        bound = -self._gain(self._together(position))
+        heapq.heappush(self._heaps[self._units[position].earlier], (bound, position))
+
+    def _heed(self, together: Sequence[int]) -> bool:
+        """Looks what was revised of units that are about to be taken. Returns whether that changes anything."""
         news = False
-        for one in self._together(position):
+        for one in together:
             if self._revisions is None or one in self._heeded:
                 continue
             self._heeded.add(one)
-            if (older := self._revisions.leans_on(one)) is not None:
-                self._needs[one].add(older)
-                news = True
-            if (revision := self._revisions.of(one)) is not None:
-                self._needs[one].add(revision.newer)
+            older, revision = self._revisions.leans_on(one), self._revisions.of(one)
+            needs = (older, None if revision is None else revision.newer)
+            self._needs[one] = tuple(need for need in needs if need is not None)
+            news = news or needs != (None, None)
+            if revision is not None:
                 self._withdrawn[one] = revision.withdrawn
                 self._prefer(revision)
-                news = True
         return news
 
     def _prefer(self, revision: Revision) -> None:
         if revision.value and revision.value not in self._revised:
             self._revised.add(revision.value)
             self._weights[revision.value] *= self._rules.revised
-            self.offer_again(self._units[revision.newer])
+            self._offer(revision.newer)
 
     def _together(self, position: int) -> list[int]:
         """Returns what has to be taken with a unit, the unit first."""
         together = [position]
         for one in together:
-            together += sorted(self._needs.get(one, set()) - self._taken - set(together))
-        return together
+            together += [need for need in self._needs.get(one, ()) if need not in self._taken and need not in together]
+            if len(together) >= _MOST_TOGETHER:
+                break
+        return together[:_MOST_TOGETHER]
 
-    def _gain(self, position: int) -> float:
-        if position in self._taken:
+    def _gain(self, together: Sequence[int]) -> float:
+        """Returns what the first of these units adds with the others."""
+        if together[0] in self._taken:
             return 0.0
-        together = self._together(position)
         new: set[str] = set()
         for one in together:
             new |= set(self._words[one]) - {self._withdrawn.get(one, "")}

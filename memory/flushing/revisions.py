@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
 from durable_memory.memory.flushing.units import Unit
@@ -51,6 +51,9 @@ _SHORT: Final = 6
 _BACK: Final = 24
 """Units from there to what it corrects at most."""
 
+_QUESTIONS: Final = 4
+"""Questions at most that tell what an answer is about."""
+
 _IDENTIFIER: Final = re.compile(r"(?=.*[^\W\d_])(?=.*\d).{4,}|\d{5,}")
 """What names one thing, as WM-40718 does, and neither counts nor dates."""
 
@@ -75,14 +78,12 @@ class Revision(NamedTuple):
     """What became of an older sentence.
 
     newer: position of the one that holds now. value: what that one says anew, withdrawn: what the older one said
-    instead; both empty where they differ in more than a value. leans: the newer one cannot be understood without the
-    older one.
+    instead; both empty where they differ in more than a value.
     """
 
     newer: int
     value: str = ""
     withdrawn: str = ""
-    leans: bool = False
 
 
 class Revisions:
@@ -107,51 +108,60 @@ class Revisions:
         self._telling = {word for word, count in frequency.items() if count > 1 and self._rarity[word] >= _TELLING}
         self._with_word: defaultdict[str, list[int]] = defaultdict(list)
         self._turns: list[int] = []
-        turn, speaker = 0, ""
+        self._starts: list[int] = [0]
+        speaker = ""
         for unit in units:
-            turn += unit.speaker != speaker
+            if unit.speaker != speaker:
+                self._starts.append(unit.position)
             speaker = unit.speaker
-            self._turns.append(turn)
+            self._turns.append(len(self._starts) - 1)
             if not unit.by_tool:
                 for word in self._telling.intersection(words[unit.position]):
                     self._with_word[word].append(unit.position)
-        self._found: dict[int, Revision | None] = {}
+        self._asked_before: dict[int, set[str]] = {}
+        self._newest: dict[int, Revision | None] = {}
+        self._leans: dict[int, int] = {}
+        self._corrected: dict[int, tuple[int, str, str]] = {}
+        self._find_short_corrections()
 
     def of(self, position: int) -> Revision | None:
         """Returns what revises a unit, and if that was revised, what revised that, and so on."""
-        first = last = self._next(position)
-        while last is not None and (then := self._next(last.newer)) is not None:
-            last = then
-        if first is None or last is None or first is last:
-            return first
-        return Revision(last.newer, last.value, first.withdrawn)
+        path: list[tuple[int, Revision | None]] = []
+        at: int | None = position
+        while at is not None and at not in self._newest:
+            path.append((at, then := self._next(at)))
+            at = None if then is None else then.newer
+        for one, first in reversed(path):
+            last = None if first is None else self._newest[first.newer]
+            if first is not None and last is not None:
+                self._newest[one] = Revision(last.newer, last.value, first.withdrawn)
+            else:
+                self._newest[one] = first
+        return self._newest[position]
 
     def leans_on(self, position: int) -> int | None:
-        """Returns the unit without which a short correction cannot be understood; None for other units."""
-        if (at := self._short_correction(position)) is None or self._units[position].by_tool:
-            return None
-        ending = self._ending(self._words[position][at])
-        for older in range(position - 1, max(-1, position - _BACK - 1), -1):
-            if self._speaks_of(older, position, ending):
-                return older if self._words[position][at] not in self._words[older] else None
-        return None
+        """Returns the unit without which a short correction cannot be understood; None for other units.
+
+        Of several short corrections in a row each leans on what the first one corrects, and none on another: those
+        between hold no longer, and a unit must not bring a whole row along.
+        """
+        return self._leans.get(position)
 
     def _next(self, position: int) -> Revision | None:
-        if position not in self._found:
-            # The surest, and of those the last.
-            surest = max(self._candidates(position), default=None)
-            self._found[position] = None if surest is None else surest[1]
-        return self._found[position]
+        # The surest, and of those the last.
+        surest = max(self._candidates(position), default=None)
+        return None if surest is None else surest[1]
 
     def _candidates(self, position: int) -> Iterator[tuple[float, Revision]]:
         if not self._units[position].by_tool:
             yield from self._other_values(position)
             yield from self._said_otherwise(position)
-            yield from self._short_corrections(position)
+            if (corrected := self._corrected.get(position)) is not None:
+                yield _SURE, Revision(*corrected)
 
-    def _later(self, word: str, position: int) -> Iterator[int]:
+    def _later(self, word: str, position: int) -> Sequence[int]:
         places = self._with_word.get(word, [])
-        return islice(places, start := bisect_right(places, position), start + _COMPARED)
+        return places[(start := bisect_right(places, position)) : start + _COMPARED]
 
     def _other_values(self, older: int) -> Iterator[tuple[float, Revision]]:
         """Yields the units that give the same thing another value, and how sure it is."""
@@ -232,22 +242,20 @@ class Revisions:
             if evidence >= _SAME_PHRASE and not _CUES.isdisjoint(beside):
                 yield evidence, Revision(newer)
 
-    def _short_corrections(self, older: int) -> Iterator[tuple[float, Revision]]:
-        """Yields the short sentences of the same speaker that give another value like the last one of this unit."""
-        words = self._words[older]
-        last = {self._ending(words[at]): words[at] for at in self._values(words)}
-        for newer in range(older + 1, min(len(self._units), older + _BACK + 1)):
-            for ending in [ending for ending in last if self._speaks_of(newer, older, ending)]:
-                value, at = last.pop(ending), self._short_correction(newer)
-                if at is not None and value not in self._words[newer]:
-                    yield _SURE, Revision(newer, self._words[newer][at], value, leans=True)
-
-    def _speaks_of(self, position: int, other: int, ending: str) -> bool:
-        """Tells whether a unit is of the same speaker as another, and has a value that looks like this."""
-        unit, words = self._units[position], self._words[position]
-        if unit.by_tool or unit.speaker != self._units[other].speaker:
-            return False
-        return any(self._ending(words[at]) == ending for at in self._values(words))
+    def _find_short_corrections(self) -> None:
+        """Finds the short sentences that give another value like the last one that their speaker gave before."""
+        last: dict[tuple[str, str], tuple[int, str]] = {}
+        for position, speaker, _, _, by_tool in self._units:
+            words = self._words[position]
+            values = [] if by_tool else [(speaker, self._ending(words[at]), words[at]) for at in self._values(words)]
+            if (at := self._short_correction(position)) is not None and values:
+                value = words[at]
+                older, said = last.get((speaker, self._ending(value)), (-_BACK - 1, ""))
+                if position - older <= _BACK and value not in self._words[older]:
+                    self._leans[position] = self._leans.get(older, older)
+                if position - older <= _BACK and said not in words:
+                    self._corrected[older] = (position, value, said)
+            last.update({(speaker, ending): (position, value) for speaker, ending, value in values})
 
     def _short_correction(self, position: int) -> int | None:
         """Returns the place of the only value of a unit that corrects without saying what; None for other units."""
@@ -267,13 +275,15 @@ class Revisions:
         return near | self._asked(position) if _IDENTIFIER.fullmatch(self._words[position][at]) else near
 
     def _asked(self, position: int) -> set[str]:
-        """Returns the telling words of the questions in the turn before this one."""
-        turn, asked = self._turns[position], set[str]()
-        while position > 0 and self._turns[position - 1] >= turn - 1:
-            position -= 1
-            if self._turns[position] < turn and self._units[position].text.endswith("?"):
-                asked |= self._telling.intersection(self._words[position])
-        return asked
+        """Returns the telling words of the last questions in the turn before this one."""
+        turn = self._turns[position]
+        if turn not in self._asked_before:
+            end = self._starts[turn]
+            units = self._units[max(self._starts[turn - 1], end - _BACK) : end]
+            questions = [unit.position for unit in units if unit.text.endswith("?")][-_QUESTIONS:]
+            words = chain.from_iterable(map(self._words.__getitem__, questions))
+            self._asked_before[turn] = self._telling.intersection(words)
+        return self._asked_before[turn]
 
     def _beside(self, position: int, at: int, reach: int) -> list[str]:
         words = self._words[position]

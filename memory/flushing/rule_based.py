@@ -54,6 +54,10 @@ class RuleBasedSummarizer:
         await selection.fill(cover, request.max_tokens, earlier=None)
         # Units of one speaker in a row share a label, so there is room left.
         await selection.fill(cover, request.max_tokens + await selection.unused(), earlier=None)
+        # What was said before its correction is worth more than nothing.
+        await asyncio.to_thread(cover.count_withdrawn)
+        while await selection.fill(cover, selection.tokens + await selection.unused(), earlier=None):
+            pass  # labels were shared again
         return await selection.text(units)
 
 
@@ -65,21 +69,25 @@ class _Selection:
         self._units: list[Unit] = []
         self.tokens = 0
 
-    async def fill(self, cover: Cover, max_tokens: int, *, earlier: bool | None) -> None:
-        """Takes units until `max_tokens` are used."""
-        misfits: list[Unit] = []
-        while len(misfits) < _MISFITS and (units := cover.next(earlier=earlier)):
-            await asyncio.sleep(0)  # counting short texts never suspends; others want the loop too
-            cost = sum([await self._tokens(_line(unit.speaker, unit.text) + "\n") for unit in units])
-            if self.tokens + cost <= max_tokens:
+    async def fill(self, cover: Cover, max_tokens: int, *, earlier: bool | None) -> bool:
+        """Takes units until `max_tokens` are used. Returns whether it took any."""
+        before = len(self._units)
+        misfits = 0
+        # In a thread: until it is clear which unit is best, any number of others may have to be compared.
+        while misfits < _MISFITS and (units := await asyncio.to_thread(cover.next, earlier=earlier)):
+            costs = [await self._tokens(_line(unit.speaker, unit.text) + "\n") for unit in units]
+            if self.tokens + sum(costs) <= max_tokens:
                 cover.take(units)
                 # The newest first: if the text is too long, the oldest goes, since it must not stand alone.
                 self._units += sorted(units, key=lambda unit: -unit.position)
-                self.tokens += cost
+                self.tokens += sum(costs)
             else:
-                misfits.append(units[0])
-        for unit in misfits:
-            cover.offer_again(unit)
+                # That others which have to come along are too long says nothing about the room for what is next.
+                alone = self.tokens + costs[0] <= max_tokens
+                misfits += not alone
+                cover.put_off(units[0], max(units[1:], key=lambda unit: len(unit.text)) if alone else None)
+        await asyncio.to_thread(cover.offer_again)
+        return len(self._units) > before
 
     async def unused(self) -> int:
         """Returns how many tokens of the request the units leave."""
