@@ -146,7 +146,8 @@ class Lfu(Fifo):
         """See Policy."""
         level, group = divmod(score, STEP)
         now = _level(moment)
-        above = level - now
+        # Bounded before it is an exponent: what is further ahead has the most levels anyway.
+        above = min(level - now, MOST_STEPS)
         counted = math.floor(STEPS * math.log(1 + 2.0 ** (above / STEPS)) / math.log(2) + 0.5)
         return (now + min(max(above + 1, counted), MOST_STEPS)) * STEP + group
 

@@ -145,6 +145,13 @@ def test_lfu_sees_every_access_up_to_its_most() -> None:
     assert scores[-1] == scores[-2] == lfu_score(7, NOW) + MOST_STEPS * STEP
 
 
+@pytest.mark.parametrize("days", [1, 20, 1_023, 1_025, 100_000])
+def test_lfu_takes_an_access_to_what_is_any_time_ahead(days: int) -> None:
+    ahead = lfu_score(7, NOW + days * DAY)
+    assert POLICIES["lfu"].score_at_access(ahead, NOW) <= lfu_score(7, NOW) + MOST_STEPS * STEP
+    assert POLICIES["lfu"].score_at_access(ahead, NOW) > lfu_score(7, NOW)
+
+
 def test_what_lfu_counted_before_it_counted_by_time_is_long_ago() -> None:
     counted = 1000 * 2**33 + 7
     assert counted < lfu_score(8, NOW)
