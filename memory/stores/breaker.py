@@ -11,7 +11,6 @@ side one counts. One breaker serves all memories of a resource in one process.
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from typing import Literal, TypeAlias, TypeVar
@@ -68,11 +67,11 @@ class Breaker:
         except MemoryUnavailable:
             self._failed(began, news)
             raise
-        except asyncio.CancelledError:
-            self._abandoned(began)
-            raise
         except Exception:
             self._answered(began)
+            raise
+        except BaseException:  # cancelled, or closed while it waited
+            self._abandoned(began)
             raise
         self._answered(began)
         return answer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Generator
 
 import pytest
 
@@ -141,6 +142,25 @@ async def test_a_try_that_is_cancelled_leaves_its_place_to_the_next_call(breaker
     with pytest.raises(asyncio.CancelledError):
         await trying
     assert await breaker.call(answer) == "answer"
+
+
+async def test_a_try_that_is_closed_leaves_its_place_to_the_next_call(breaker: Breaker, watch: Watch) -> None:
+    await make_open(breaker)
+    watch.seconds = 20
+
+    class Pause:
+        def __await__(self) -> Generator[None]:
+            yield
+
+    async def wait() -> None:
+        await Pause()
+
+    trying = breaker.call(wait)
+    trying.send(None)
+    assert state_of(breaker) == "half_open"
+    trying.close()
+    assert await breaker.call(answer) == "answer"
+    assert state_of(breaker) == "closed"
 
 
 async def test_cancelled_calls_say_nothing_about_the_store(breaker: Breaker) -> None:
