@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from durable_memory.memory import telemetry
 from durable_memory.memory.access import allows
-from durable_memory.memory.arguments import operation_name, whole_number
+from durable_memory.memory.arguments import MAX_OPERATION_ID, operation_name, whole_number
 from durable_memory.memory.caller import Attempt
 from durable_memory.memory.context import Source, compose
 from durable_memory.memory.declarations.agent import Use
@@ -143,7 +144,13 @@ class AgentMemories:
 
     def _operation(self, operation_id: str | None) -> str | None:
         """Names the operation in each memory: one of the caller's, and of no other agent with the same id."""
-        return None if operation_id is None else f"{operation_name(operation_id)}/{self._ref.id}"
+        if operation_id is None:
+            return None
+        name = f"{operation_name(operation_id)}/{self._ref.id}"
+        if len(name) <= MAX_OPERATION_ID:
+            return name
+        # The caller's own is no longer than it may be, so this one must be shortened, always to the same.
+        return f"{hashlib.sha256(operation_id.encode()).hexdigest()}/{self._ref.id}"
 
     def _written(self) -> list[AgentsMemory]:
         """Returns the memories that a turn is written to."""

@@ -57,6 +57,23 @@ async def test_the_same_operation_is_applied_once(client: MemoryClient) -> None:
     assert await said(client, "desk", f"s:{user}") == ["To Lyon, please.", "Booked."]
 
 
+async def test_an_operation_id_may_be_as_long_as_that_of_a_memory(client: MemoryClient) -> None:
+    user = unique("user")
+    agent = client.agent("scribe", input={"user": user})
+    for length in (992, 994, 1_000):
+        first = await agent.record_turn(TURN, operation_id="x" * length)
+        again = await agent.record_turn(TURN, operation_id="x" * length)
+        found = await agent.recorded_turn(operation_id="x" * length)
+        assert [one.result.already_applied for one in first.turns] == [False, False]
+        assert [one.result.already_applied for one in again.turns] == [True, True]
+        assert found is not None
+        assert [one.result.ids for one in found.turns] == [one.result.ids for one in first.turns]
+    other = await agent.record_turn(TURN, operation_id="x" * 999 + "y")
+    assert [one.result.already_applied for one in other.turns] == [False, False]
+    with pytest.raises(MemoryInvalid, match=r"has 1,001 characters; the limit is 1,000"):
+        await agent.record_turn(TURN, operation_id="x" * 1_001)
+
+
 async def test_a_recorded_turn_is_told_with_the_memories_that_hold_it(client: MemoryClient) -> None:
     user = unique("user")
     agent = client.agent("scribe", input={"user": user})
