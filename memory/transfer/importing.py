@@ -164,7 +164,10 @@ class Import:
 
 
 def _ended_life(result: AppendResult) -> str | None:
-    """Returns the life of the memory in which these messages were appended, or None if it is the present one."""
+    """Returns the life of the memory in which these messages were appended, or None if the present one has them.
+
+    A store names what a restore has brought back by its ids of now.
+    """
     if not result.ids:
         return None
     life, _, _ = result.ids[0].partition("-")
