@@ -71,7 +71,7 @@ async def test_a_key_of_a_model_that_is_not_set_stands_beside_all_other_faults(
     async with start_worker() as worker:
         assert await worker.end() == 1
         _, first, second = worker.log_text().splitlines()
-        assert first == "  memories/wrong.yaml:3: max_tokens: must be a whole number"
+        assert first == "  memories/wrong.yaml:3: max_tokens: must be a whole number; write it in digits, such as 4000"
         assert second == (
             "  memories/wrong.yaml:8: flushing.summarizer.api_key_env: memory 'desk' needs the key of openai:gpt-4o: "
             "the environment variable NO_SUCH_KEY is not set"
