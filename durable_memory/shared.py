@@ -77,7 +77,8 @@ class Shared:
         finally:
             with contextlib.suppress(TimeoutError):
                 # A store that does not answer must not hold up the end of a worker.
-                await asyncio.wait_for(client.close(), _CLOSE_SECONDS)
+                async with asyncio.timeout(_CLOSE_SECONDS):
+                    await client.close()
 
     async def _with_companion(self, client: MemoryClient) -> None:
         try:

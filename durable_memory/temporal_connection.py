@@ -59,7 +59,9 @@ async def connect_temporal(
         identity=identity,
     )
     try:
-        return await asyncio.wait_for(connecting, _CONNECT_SECONDS)
+        # Not wait_for: in Python 3.11 it loses a cancellation that comes with the answer, and a worker its SIGTERM.
+        async with asyncio.timeout(_CONNECT_SECONDS):
+            return await connecting
     except (RuntimeError, ValueError, TimeoutError) as error:
         raise MemoryUnavailable(
             f"Temporal at {profile.address} cannot be reached ({_reason(error)}): check TEMPORAL_ADDRESS and "

@@ -39,7 +39,8 @@ async def serving(host: str, port: int, paths: Paths) -> AsyncIterator[str]:
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError, TimeoutError):
             try:
-                await asyncio.wait_for(_exchange(reader, writer, paths), _REQUEST_SECONDS)
+                async with asyncio.timeout(_REQUEST_SECONDS):
+                    await _exchange(reader, writer, paths)
             finally:
                 writer.close()
 

@@ -64,7 +64,8 @@ class Readiness:
 
     async def _redis(self) -> str | None:
         try:
-            await asyncio.wait_for(self._store.ping(), _PROBE_SECONDS)
+            async with asyncio.timeout(_PROBE_SECONDS):
+                await self._store.ping()
         except (MemoryUnavailable, TimeoutError):
             return "Redis does not answer"
         return None

@@ -44,7 +44,8 @@ async def _work(
 ) -> None:
     while True:
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(asked.wait(), None if interval is None else interval.total_seconds())
+            async with asyncio.timeout(None if interval is None else interval.total_seconds()):
+                await asked.wait()
         if not asked.is_set() and not await asyncio.to_thread(watch.is_due):
             continue
         asked.clear()
