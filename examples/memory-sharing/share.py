@@ -14,6 +14,7 @@ from temporalio.worker import Worker
 from trip_agents import TASK_QUEUE, Overstep, Turn
 
 from durable_memory import AgentContext, AgentRef, MemoryPlugin, Message, current_memory_client
+from durable_memory.exit import leave
 
 MEMORIES = Path(__file__).with_name("memories")
 
@@ -66,3 +67,4 @@ async def main() -> None:
 
 if __name__ == "__main__":
     asyncio.run(main())
+    leave(0)  # the interpreter's own end sometimes aborts after a Temporal client was used
