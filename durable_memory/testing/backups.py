@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from durable_memory.memory.errors import MemoryConflict, MemoryInvalid, MemoryOperationConflict
-from durable_memory.memory.stores.values import ABSENT, BACKUP_LIFETIME_MS, MOST_ORIGINS
+from durable_memory.memory.stores.values import ABSENT, BACKUP_LIFETIME_MS
 from durable_memory.testing.builders import call, divided, result, summarising, system, texts_of, user
 from durable_memory.testing.case import OpenMemory, StoreCase
 from durable_memory.testing.driven import Driven
@@ -91,45 +91,6 @@ class BackupContract(StoreCase):
         assert await memory.texts() == ["a", "b"]
         with pytest.raises(MemoryOperationConflict):
             await memory.append(user("c"), op="undo")
-
-    async def test_a_repeated_append_names_what_a_restore_brought_back_by_its_ids_of_now(self, memory: Driven) -> None:
-        first = await memory.append(user("a"), user("b"), op="once")
-        backup = (await memory.clear(backup=True)).backup_id
-        for _ in range(2):
-            await memory.restore(backup)
-            again = await memory.append(user("a"), user("b"), op="once")
-            assert again.already_applied
-            assert list(again.ids) == [entry.id for entry in (await memory.read()).entries]
-            backup = (await memory.clear(backup=True)).backup_id
-        assert (await memory.append(user("a"), user("b"), op="once")).ids == first.ids  # of no memory of now
-        await memory.append(user("c"))
-        assert (await memory.append(user("a"), user("b"), op="once")).ids == first.ids
-        assert await memory.texts() == ["c"]
-
-    async def test_a_repeated_append_to_what_a_restore_replaced_names_nothing(self, memory: Driven) -> None:
-        await memory.append(user("a"))
-        backup = (await memory.clear(backup=True)).backup_id
-        await memory.append(user("x"), op="once")
-        await memory.restore(backup)
-        again = await memory.append(user("x"), op="once")
-        assert again.already_applied
-        assert {entry.id for entry in (await memory.read()).entries}.isdisjoint(again.ids)
-        assert not again.version.startswith(again.ids[0].partition("-")[0])
-
-    async def test_a_memory_knows_where_it_came_from_through_many_restores_and_a_write(self, memory: Driven) -> None:
-        await memory.append(user("a"), op="oldest")
-        await memory.restore((await memory.clear(backup=True)).backup_id)
-        await memory.append(user("b"), op="second")
-        for _ in range(MOST_ORIGINS - 1):
-            await memory.restore((await memory.clear(backup=True)).backup_id)
-        life = (await memory.read()).version.partition(":")[0]
-        assert (await memory.append(user("a"), op="oldest")).ids[0].startswith(life)
-        await memory.write(user("w"))
-        assert (await memory.append(user("a"), op="oldest")).ids[0].startswith(life)
-        await memory.restore((await memory.clear(backup=True)).backup_id)
-        life = (await memory.read()).version.partition(":")[0]
-        assert not (await memory.append(user("a"), op="oldest")).ids[0].startswith(life)
-        assert (await memory.append(user("b"), op="second")).ids[0].startswith(life)
 
     async def test_a_repeated_clear_answers_the_same_backup(self, memory: Driven) -> None:
         await memory.append(user("a"))

@@ -17,11 +17,6 @@ BACKUP_LIFETIME_MS: Final = 7 * 24 * 3600 * 1000
 """How long a backup is kept: seven days, whatever the lifetime of the memory is."""
 
 
-MOST_ORIGINS: Final = 64
-"""Earlier incarnations of which a restored memory knows that it holds their messages, the latest: those a repeated
-append may still name."""
-
-
 @dataclass(frozen=True, slots=True)
 class Operation:
     """The identity of one mutating call, the same for all its attempts.

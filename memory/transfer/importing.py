@@ -164,10 +164,7 @@ class Import:
 
 
 def _ended_life(result: AppendResult) -> str | None:
-    """Returns the life of the memory in which these messages were appended, or None if the present one has them.
-
-    A store names what a restore has brought back by its ids of now.
-    """
+    """Returns the life of the memory in which these messages were appended, or None if it is the present one."""
     if not result.ids:
         return None
     life, _, _ = result.ids[0].partition("-")

@@ -21,16 +21,9 @@ def repeated(ids: tuple[str, ...], state: MemoryState | None, limits: Limits) ->
     if state is None:
         return AppendResult(ids, ABSENT, 0, 0, already_applied=True)
     view = state.view
-    ids = tuple(_present(one, state) for one in ids)
     return AppendResult(
         ids, state.version, view.tokens, view.messages, flush_due=state.flush_due(limits), already_applied=True
     )
-
-
-def _present(message_id: str, state: MemoryState) -> str:
-    """Returns the id under which a restore has brought a message back: of the same number in this incarnation."""
-    incarnation, _, place = message_id.partition("-")
-    return f"{state.incarnation}-{place}" if incarnation in state.origins else message_id
 
 
 def repeated_flush(first: FlushResult, state: MemoryState | None, limits: Limits) -> FlushResult:

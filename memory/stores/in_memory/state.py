@@ -21,7 +21,7 @@ from durable_memory.memory.stores.in_memory.values import (
     Tally,
     in_conversation,
 )
-from durable_memory.memory.stores.values import MOST_ORIGINS, StoredEntry
+from durable_memory.memory.stores.values import StoredEntry
 from durable_memory.memory.types import LONG_TERM, SYSTEM, Section
 
 
@@ -30,13 +30,14 @@ class MemoryState:
 
     def __init__(self, incarnation: str, now_ms: int) -> None:
         self.incarnation = incarnation
-        self.origins: tuple[str, ...] = ()  # incarnations whose messages a restore brought into this one
-        self.created_ms = self.updated_ms = now_ms
+        self.created_ms = now_ms
+        self.updated_ms = now_ms
         self.expires_ms: int | None = None
         self.due_ms: int | None = None
         self.changes = 0
         self.tag = ""
-        self.last_number = self.moment = 0
+        self.last_number = 0
+        self.moment = 0
         self.fence = 0
         self.batch: StoredBatch | None = None
         self.lease: Lease | None = None
@@ -56,14 +57,13 @@ class MemoryState:
         state = MemoryState(self.incarnation, self.created_ms)
         state.changes, state.last_number, state.moment = self.changes, self.last_number, self.moment
         state.fence, state.last_flush, state.flush_retry_ms = self.fence, self.last_flush, self.flush_retry_ms
-        state.due_ms, state.origins = self.due_ms, self.origins
+        state.due_ms = self.due_ms
         return state
 
     def reborn(self, incarnation: str) -> MemoryState:
         """Returns a copy as another incarnation, without a flush in progress: what a restore makes of a backup."""
         state = copy.deepcopy(self)
         state.incarnation, state.flush_retry_ms, state.due_ms = incarnation, 0, None
-        state.origins = (*self.origins, self.incarnation)[-MOST_ORIGINS:]
         state.end_batch()
         for group in {id(group): group for group in state.where.values()}.values():
             for number, entry in group.entries.items():

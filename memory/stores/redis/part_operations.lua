@@ -54,14 +54,9 @@ local function remember(kind, op, digest, deadline, rest)
   end
 end
 
--- The answer to an operation that was applied before: the first call's ids with the state of now. What a restore has
--- brought back has the same numbers in this incarnation.
+-- The answer to an operation that was applied before: the first call's ids with the state of now.
 local function answer_again(rest)
   local incarnation, first, count = string.match(rest, '^(%S+) (%d+) (%d+)')
-  if m and incarnation ~= m.incarnation
-    and string.find(redis.call('HGET', key.meta, 'origins') or '', incarnation, 1, true) then
-    incarnation = m.incarnation
-  end
   local totals = m and {live_tokens(), live_messages(), flush_due()} or {0, 0, 0}
   return table.concat({'again', incarnation, first, count, version_of(), unpack(totals)}, ' ')
 end

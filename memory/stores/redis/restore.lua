@@ -3,7 +3,6 @@
 -- ARGV: limits, operation, digest, deadline, tag, incarnation, if_version (empty: any), backup id.
 -- Returns `ok <messages that were replaced>`, or `again`.
 -- parts: may_change state expiry operations backups
-local MOST_ORIGINS = 64
 local op, digest, deadline, tag, life, if_version, backup =
   ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 if now > deadline then
@@ -16,7 +15,7 @@ end
 if if_version ~= '' and if_version ~= version_of() then
   return 'conflict ' .. version_of()
 end
-local head = redis.call('HMGET', copies.meta, 'life', 'counters', 'sections', 'origins')
+local head = redis.call('HMGET', copies.meta, 'life', 'counters', 'sections')
 if not backup_ends(backup) or not head[1] then
   return 'backup'
 end
@@ -50,10 +49,8 @@ local counters = {struct.unpack(COUNTERS, head[2])}
 counters[1] = counters[1] + 1 -- version
 counters[5], counters[6] = now, ends -- changed, expires
 counters[18], counters[20], counters[21] = 0, 0, 0 -- what a flush waits for, and what is known of operations
--- Incarnations of 16 characters, each after a blank, the latest last: what was appended in them is here again.
-local origins = string.sub((head[4] or '') .. ' ' .. string.sub(head[1], 1, 16), -17 * MOST_ORIGINS)
 redis.call('HSET', key.meta, 'life', life .. tag .. string.sub(head[1], 21), 'counters',
-  struct.pack(COUNTERS, unpack(counters, 1, 21)), 'origins', origins)
+  struct.pack(COUNTERS, unpack(counters, 1, 21)))
 
 -- Whether a flush is due is asked of what is held now, by the sections of the backup; the wait for it begins anew.
 m = {

@@ -241,26 +241,6 @@ async def test_what_was_cleared_or_purged_since_is_imported_again_and_only_once(
         assert (await target.stats()).messages["short_term"] == 7
 
 
-async def test_what_a_restore_brought_back_is_not_imported_again(client: MemoryClient, memory: Memory) -> None:
-    await memory.append([*CONVERSATION, "Thanks", "Bye"])
-    lines, target = await lines_of(client), client.memory("thread", "user:42")
-
-    async def imported() -> tuple[int, int]:
-        result = await client.import_messages(lines, resource="thread")
-        return result.messages, result.already
-
-    assert await imported() == (8, 0)
-    backup = (await target.clear(confirm=True, backup=True)).backup_id
-    assert backup is not None
-    await target.restore(backup)
-    assert await imported() == (0, 8)
-    await target.clear(confirm=True)
-    assert await imported() == (8, 0)  # what a restore brought back was cleared, too
-    await target.restore(backup)  # over what was imported since, which it replaces
-    assert await imported() == (0, 8)
-    assert (await target.stats()).messages["short_term"] == 7
-
-
 async def test_a_result_whose_call_was_summarised_becomes_an_ordinary_message(redis_url: str, project: str) -> None:
     late = {"resource": "memory", "max_tokens": 1000, "open_group_ttl": "1ms", "flushing": {"keep_last": 0}}
     registry = Registry.from_resources([{**late, "id": "late"}, {**late, "id": "target"}])

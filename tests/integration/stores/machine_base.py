@@ -61,7 +61,6 @@ class MachineBase(RuleBasedStateMachine):
         self.current: Batch | None = None
         self.finished: dict[str, FlushResult] = {}
         self.versions = [ABSENT]
-        self.origins: dict[str, set[str]] = {}  # per incarnation, those that restores brought into it
         self.waits_after_failure = False
         self.steps = 0
         """Steps since everything was removed at once: a life must be long enough to become interesting."""

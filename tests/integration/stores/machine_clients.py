@@ -204,7 +204,7 @@ class ClientSteps(MachineBase):
     @rule(drawn=messages)
     def clear_and_restore(self, drawn: Drawn) -> None:
         """Takes a clear back, over what was appended in between; all ids are new."""
-        kept, life = copy.deepcopy(self.model), self.life()
+        kept = copy.deepcopy(self.model)
         operation = self.memory.operation(None, "clear")
         store, memory = self.memory.store, self.memory.memory
         cleared = self.run(store.clear(memory, operation, backup=True))
@@ -213,11 +213,6 @@ class ClientSteps(MachineBase):
         self.current, self.waits_after_failure, self.steps = None, False, 0
         self.append(drawn)
         self.restored(kept, str(cleared.backup_id))
-        self.origins[self.life()] = {life, *self.origins.get(life, ())}
-
-    def life(self) -> str:
-        """The incarnation of the memory that is there now."""
-        return self.run(self.memory.read()).version.partition(":")[0]
 
     def restored(self, kept: ModelMemory, backup: str) -> None:
         replaced = self.model.total()[1] + self.model.omitted()[1]
@@ -239,7 +234,7 @@ class ClientSteps(MachineBase):
 
     def learn_new_ids(self) -> None:
         """Reads the ids that a restore gave; the same number and tag in another incarnation."""
-        life = self.life()
+        life = self.run(self.memory.read()).version.partition(":")[0]
         for text in [*self.model.texts(), *(summary.text for summary in self.model.summaries)]:
             self.ids[text] = f"{life}-{self.ids[text].partition('-')[2]}"
 
@@ -254,12 +249,9 @@ class ClientSteps(MachineBase):
     def expected_again(self, first: object) -> object:
         if isinstance(first, AppendResult):
             version = self.versions[-1] if self.model.exists else ABSENT
-            life = version.partition(":")[0]
-            ids = tuple(
-                f"{life}-{place}" if born in self.origins.get(life, ()) else f"{born}-{place}"
-                for born, _, place in (one.partition("-") for one in first.ids)
+            return AppendResult(
+                first.ids, version, *self.model.total(), flush_due=self.model.due(), already_applied=True
             )
-            return AppendResult(ids, version, *self.model.total(), flush_due=self.model.due(), already_applied=True)
         if isinstance(first, FlushResult):
             return replace(first, flush_due=self.model.due())
         return first
