@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import sys
@@ -20,6 +21,12 @@ def leave(code: int) -> NoReturn:
             continue
         try:
             stream.flush()
-        except (OSError, ValueError):
+        except BrokenPipeError:
+            code = code or 1  # nobody reads any more, as behind `| head`
+        except (OSError, ValueError) as error:
             code = code or 1
+            with contextlib.suppress(OSError, ValueError, AttributeError):
+                sys.stderr.write(
+                    f"Error: the output could not be written: {getattr(error, 'strerror', None) or error}\n"
+                )
     os._exit(code)
