@@ -15,7 +15,9 @@ from durable_memory.memory.declarations.resource import MemoryResource
 
 ROOT: Final = Path(__file__).parents[3]
 
-_FIELDS = "tests/unit/declarations/test_resource_fields.py"
+_LIMITS = "tests/unit/declarations/test_field_limits.py"
+_RULES = "tests/unit/declarations/test_rules_between_fields.py"
+_VALUES = "tests/unit/declarations/test_field_values.py"
 _AGENTS = "tests/unit/declarations/test_agent.py"
 _LIST = "tests/unit/cli/test_declarations.py"
 _EVICTION = "durable_memory/testing/eviction.py"
@@ -28,14 +30,14 @@ _BREAKER = "tests/unit/stores/test_breaker.py"
 _PRIVACY = "tests/integration/privacy/test_redaction.py"
 
 MEMORY: Final = {
-    "resource": (_FIELDS, "test_a_wrong_value_is_refused_by_the_name_of_its_field"),
+    "resource": (_VALUES, "test_a_wrong_value_is_refused_by_the_name_of_its_field"),
     "id": (
         "tests/integration/cases/test_keys.py",
         "test_one_key_in_two_resources_projects_and_prefixes_is_four_memories",
     ),
     "description": (_LIST, "test_list_shows_what_is_declared"),
     "version": (_LIST, "test_list_shows_what_is_declared"),
-    "type": (_FIELDS, "test_every_limit_is_hard_whatever_the_type_watches"),
+    "type": (_RULES, "test_every_limit_is_hard_whatever_the_type_watches"),
     "max_tokens": (_EVICTION, "test_no_more_is_evicted_than_the_budget_needs"),
     "max_messages": (_EVICTION, "test_the_number_of_messages_is_a_budget_too"),
     "max_context_ratio": (_TOKENS, "test_a_share_of_the_window_bounds_the_view_and_the_smaller_limit_wins"),
@@ -51,7 +53,7 @@ MEMORY: Final = {
     "token_provider.settings.encoding": (_TOKENS, "test_a_message_has_the_tokens_of_its_model"),
     "token_provider.settings.estimate_factor": (_TOKENS, "test_a_message_has_the_tokens_of_its_model"),
     "token_allocation.short_term": (_SECTIONS, "test_a_long_conversation_pushes_no_booking_out"),
-    "token_allocation.long_term": (_FIELDS, "test_a_field_changes_its_limits_and_no_others"),
+    "token_allocation.long_term": (_LIMITS, "test_a_field_changes_its_limits_and_no_others"),
     "token_allocation.system": (_SECTIONS, "test_what_is_too_large_for_a_share_is_refused_with_both_numbers"),
     "token_allocation.user_defined": (_SECTIONS, "test_a_message_stands_in_the_section_that_it_names"),
     "eviction_policy.type": (
@@ -157,7 +159,7 @@ MEMORY: Final = {
         "durable_memory/testing/flush_leasing.py",
         "test_a_lease_that_ended_lets_another_in_and_its_batch_is_stale",
     ),
-    "scope": (_FIELDS, "test_the_scope_decides_lifetime_and_end"),
+    "scope": (_RULES, "test_the_scope_decides_lifetime_and_end"),
     "agents_only": ("tests/integration/agents/test_modes.py", "test_a_memory_for_agents_only_is_closed_to_programs"),
     "default_key_template": (
         "tests/unit/declarations/test_resolution.py",

@@ -12,7 +12,7 @@ from durable_memory.memory.declarations.field_docs import FieldDoc, field_docs
 from durable_memory.memory.declarations.not_supported import Kind
 from durable_memory.memory.declarations.reference_page import GUIDE, anchor, reference_page
 from durable_memory.memory.declarations.resource import MemoryResource
-from tests.unit.declarations.test_resource_fields import paths_of
+from tests.unit.declarations.resource_documents import paths_of
 
 DOCS = Path(__file__).parents[3] / "docs"
 PAGE = DOCS / "yaml-reference.md"
