@@ -151,9 +151,8 @@ class AllMemories(ABC):
 
     async def _undeclared(self, resource: str, scope: Scope | None) -> Place:
         """Returns where the memories of a resource are whose definition is gone; it is unknown if there are none."""
-        if not is_id(resource):
-            self._registry.memory(resource)  # no declaration ever had this name
-        for backend in self._backends.values():
+        # What is no id was never declared, and cannot be looked for.
+        for backend in self._backends.values() if is_id(resource) else ():
             if (await backend.index.memories(self._project, resource, None, 1)).memories:
                 if scope is not None:
                     raise MemoryInvalid(f"scope: {resource!r} is no longer declared and has none; leave it out")

@@ -82,9 +82,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except SystemExit as ended:
         code = ended.code
     except OSError as error:
-        # Of the output: what else can fail has words of its own. What is left of it is not tried again.
+        # Most likely of the output, whose rest must not fail once more; files that are read have words of their own.
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - as long as the process
-        say(f"Error: the output could not be written: {error.strerror or error}")
+        say(f"Error: {error.strerror or error}" + (f": {error.filename}" if error.filename else ""))
     except Exception:  # noqa: BLE001 - a bug; the process leaves by its one way all the same
         traceback.print_exc()
     leave(code if isinstance(code, int) else 0 if code is None else 1)
