@@ -20,6 +20,7 @@ from durable_memory.activities import conversation, flush, janitor, lifecycle, w
 from durable_memory.activities.current import ActivityInterceptor
 from durable_memory.activities.execute import PUBLIC_ACTIVITIES
 from durable_memory.activities.waker import TemporalWaker
+from durable_memory.audit_log import keep_audit_log
 from durable_memory.janitor_schedule import ensure_janitor
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.declarations.model_access import check_models
@@ -29,7 +30,6 @@ from durable_memory.memory.flushing.named import NamedSummarizer
 from durable_memory.memory.flushing.summarizer import Summarizer
 from durable_memory.memory.settings import Settings
 from durable_memory.shared import Shared, run_to_its_end
-from durable_memory.worker.audit_log import keep_audit_log
 from durable_memory.workflows.cleanup import CleanupInterceptor
 from durable_memory.workflows.flusher import MemoryFlusher
 from durable_memory.workflows.janitor import MemoryJanitor

@@ -10,11 +10,13 @@ from typing import TypeVar
 
 import typer
 
+from durable_memory.audit_log import keep_audit_log
 from durable_memory.cli.options import settings_from
 from durable_memory.cli.output import say
 from durable_memory.cli.tables import counted
 from durable_memory.cli.waking import CommandWaker
 from durable_memory.dev.supervisor import ServerStartError
+from durable_memory.logs import configure_logs
 from durable_memory.memory.caller import ProcessCaller
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.clock import SystemClock
@@ -25,8 +27,6 @@ from durable_memory.memory.flushing.named import NamedSummarizer
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.settings import Settings
 from durable_memory.memory.waking import FlushWaker
-from durable_memory.worker.audit_log import keep_audit_log
-from durable_memory.worker.logs import configure_logs
 
 _Result = TypeVar("_Result")
 

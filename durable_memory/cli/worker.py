@@ -10,7 +10,7 @@ import typer
 from durable_memory.cli.options import Memories, Project, RedisUrl, settings_from
 from durable_memory.cli.session import failing_in_words
 from durable_memory.dev import DevPlaces
-from durable_memory.worker.logs import configure_logs
+from durable_memory.logs import configure_logs
 
 DevPort = Annotated[
     int | None,

@@ -23,6 +23,7 @@ from temporalio.worker import Worker, WorkerDeploymentConfig
 
 from durable_memory.dev import DevPlaces, dev_servers
 from durable_memory.exit import leave
+from durable_memory.logs import log_lost_errors
 from durable_memory.memory.declarations.model_access import cannot_summarize, missing_counting_key
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.watching import Watch
@@ -38,7 +39,6 @@ from durable_memory.plugin import MemoryPlugin
 from durable_memory.temporal_connection import connect_temporal, load_profile
 from durable_memory.worker.deployment import deployment_of
 from durable_memory.worker.http import serving
-from durable_memory.worker.logs import log_lost_errors
 from durable_memory.worker.metrics import WorkerMetrics, install_metrics
 from durable_memory.worker.overdue import OverdueFlushes
 from durable_memory.worker.readiness import Readiness

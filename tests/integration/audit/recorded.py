@@ -6,8 +6,8 @@ import json
 import logging
 from typing import Any
 
+from durable_memory.logs import JsonLines
 from durable_memory.memory import audit
-from durable_memory.worker.logs import JsonLines
 
 Record = dict[str, Any]
 ALWAYS = {"time", "level", "logger", "message"}

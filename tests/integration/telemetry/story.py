@@ -15,6 +15,7 @@ from temporalio.client import Client
 from durable_memory import MemoryClient
 from durable_memory.activities.runs import TemporalRuns
 from durable_memory.activities.waker import TemporalWaker
+from durable_memory.audit_log import keep_audit_log
 from durable_memory.memory import audit
 from durable_memory.memory.declarations.summarizer import SummarizerChoice
 from durable_memory.memory.declarations.watching import Watch
@@ -33,7 +34,6 @@ from durable_memory.memory.tokens.endpoint import Endpoint
 from durable_memory.memory.tokens.estimating import ScaledCounter
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from durable_memory.memory.types import Message
-from durable_memory.worker.audit_log import keep_audit_log
 from durable_memory.worker.metrics import WorkerMetrics
 from tests.integration.llm.endpoint import endpoint
 from tests.integration.telemetry.declared import REGISTRY

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from temporalio.exceptions import ApplicationError
 
+from durable_memory.logs import configure_logs
 from durable_memory.memory.errors import MemoryOversize
 from durable_memory.memory.settings import LogFormat
-from durable_memory.worker.logs import configure_logs
 
 
 @pytest.fixture
