@@ -45,12 +45,12 @@ if not taken.reason then
   m.flush_at, m.flush_retry_at = now, 0
   redis.call('HSET', key.meta, 'flush_outcome', 'dropped')
   inherit_expiry({key.groups, key.departed})
+  note_due()
 end
 local result = table.concat({
   taken.reason and 'nothing' or 'dropped', taken.reason or '-', tokens_before, live_tokens(), messages_before,
   live_messages(), m.incarnation, table.concat(names, ','),
 }, ' ')
 remember('p', op, digest, deadline, result)
-note_due()
 save()
 return table.concat({'ok', flush_due(), result}, ' ')

@@ -77,7 +77,7 @@ class RedisEnding(RedisScripts):
         words = reply.decode().split(" ")
         if words[0] not in ("ok", "again"):
             raise replies.refuse(memory.resource, words, if_version)
-        now = await self._run("recorded", memory, [packed(limits), mark, b"v"], limits.user_sections)
+        now = await self._run("recorded", memory, [packed(limits), mark, b"v", b""], limits.user_sections)
         result = replies.appended(memory.resource, now, tag, 0)
         if words[0] == "again":
             return result

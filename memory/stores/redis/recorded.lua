@@ -1,7 +1,7 @@
--- What a repetition of an append, or of a restore, would be answered; nothing if there was none. Writes nothing.
--- ARGV: limits, operation, its kind.
+-- What a repetition of an append, a write or a restore would be answered; nothing if there was none. Writes nothing.
+-- ARGV: limits, operation, its kind, digest (empty: any).
 -- parts: state expiry operations
-local known = recall(ARGV[3], ARGV[2], '')
+local known = recall(ARGV[3], ARGV[2], ARGV[4])
 if not known then
   return 'none'
 end

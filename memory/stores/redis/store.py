@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.redis import replies
@@ -40,6 +41,10 @@ class RedisStore(RedisFlushing, RedisEnding):
     ) -> AppendResult:
         """See Store."""
         mark, tag = mark_of(operation.id)
+        try:
+            heads = entry_args(memory.resource, entries, limits)
+        except MemoryInvalid as refusal:
+            return await self._applied_before(memory, b"a", operation, limits, refusal)
         args = [
             packed(limits),
             mark,
@@ -47,7 +52,7 @@ class RedisStore(RedisFlushing, RedisEnding):
             digits(operation.deadline_ms),
             tag.encode(),
             secrets.token_hex(8).encode(),
-            *entry_args(memory.resource, entries, limits),
+            *heads,
         ]
         return replies.appended(
             memory.resource, await self._run("append", memory, args, limits.user_sections), tag, len(entries)
@@ -74,6 +79,10 @@ class RedisStore(RedisFlushing, RedisEnding):
     ) -> AppendResult:
         """See Store."""
         mark, tag = mark_of(operation.id)
+        try:
+            heads = entry_args(memory.resource, entries, limits)
+        except MemoryInvalid as refusal:
+            return await self._applied_before(memory, b"w", operation, limits, refusal)
         args = [
             packed(limits),
             mark,
@@ -82,11 +91,22 @@ class RedisStore(RedisFlushing, RedisEnding):
             tag.encode(),
             secrets.token_hex(8).encode(),
             (if_version or "").encode(),
-            *entry_args(memory.resource, entries, limits),
+            *heads,
         ]
         return replies.appended(
             memory.resource, await self._run("write", memory, args, limits.user_sections), tag, len(entries), if_version
         )
+
+    async def _applied_before(
+        self, memory: MemoryId, kind: bytes, operation: Operation, limits: Limits, refusal: MemoryInvalid
+    ) -> AppendResult:
+        """Answers a call whose section is not declared, if it was applied while it was; else raises the refusal."""
+        mark, tag = mark_of(operation.id)
+        args = [packed(limits), mark, kind, digest_of(operation.digest)]
+        reply = await self._run("recorded", memory, args, limits.user_sections)
+        if reply == b"none":
+            raise refusal
+        return replies.appended(memory.resource, reply, tag, 0)
 
     async def read(self, memory: MemoryId, query: ReadQuery, limits: Limits) -> StoredView:
         """See Store."""
@@ -120,7 +140,7 @@ class RedisStore(RedisFlushing, RedisEnding):
     async def recorded(self, memory: MemoryId, operation_id: str, limits: Limits) -> AppendResult | None:
         """See Store."""
         mark, tag = mark_of(operation_id)
-        reply = await self._run("recorded", memory, [packed(limits), mark, b"a"], limits.user_sections)
+        reply = await self._run("recorded", memory, [packed(limits), mark, b"a", b""], limits.user_sections)
         return None if reply == b"none" else replies.appended(memory.resource, reply, tag, 0)
 
     async def touch(self, memory: MemoryId, ids: Sequence[str], limits: Limits) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from durable_memory import MemoryClient, Message, Registry
-from durable_memory.memory.errors import MemoryOversize
+from durable_memory.memory.errors import MemoryInvalid, MemoryOperationConflict, MemoryOversize
 from durable_memory.memory.memory import Memory
 from tests.integration.cases.conftest import unique
 
@@ -79,6 +79,41 @@ async def test_a_memory_goes_on_under_a_changed_declaration(
         assert (view.omitted.tokens, stats.flush_due, (await memory.health()).problems) == (0, False, ())
         assert 0 < stats.tokens["long_term"] < old.tokens["long_term"]
         assert view.tokens == sum(stats.tokens.values()) <= (stats.max_tokens or view.tokens)
+
+
+@STORES
+@pytest.mark.parametrize("method", ["append", "record_turn", "write"])
+async def test_a_repetition_finds_what_was_written_to_a_section_that_is_dropped_since(
+    redis_url: str, persistence: str, method: str
+) -> None:
+    sections = {"short_term": 0.5, "long_term": 0.3, "user_defined": {"bookings": 0.2}}
+    booking = Message.user("Hotel Lux", section="bookings")
+    async with await connected(redis_url, persistence, {**LARGE, "token_allocation": sections}) as client:
+        await getattr(client.memory("desk", "key"), method)(booking, operation_id="one")
+        client.use(declared(persistence, LARGE))
+        memory = client.memory("desk", "key")
+        again = await getattr(memory, method)(booking, operation_id="one")
+        assert (again.result if method == "record_turn" else again).already_applied
+        with pytest.raises(MemoryInvalid, match="section 'bookings', which the resource does not declare"):
+            await getattr(memory, method)(booking, operation_id="two")
+        if method != "record_turn":  # whose repetition may have other words
+            with pytest.raises(MemoryOperationConflict):
+                await getattr(memory, method)(Message.user("Hotel Rex", section="bookings"), operation_id="one")
+        assert [message.text for message in (await memory.read()).messages] == ["Hotel Lux"]
+
+
+@STORES
+async def test_a_flush_above_another_threshold_forgets_not_since_when_one_is_due(
+    redis_url: str, persistence: str
+) -> None:
+    async with await connected(redis_url, persistence, DROPPING) as client:
+        memory = client.memory("desk", "key")
+        while not (await memory.append(SPOKEN.format(1))).flush_due:
+            pass
+        since = (await memory.stats()).due_since
+        assert since is not None
+        assert (await memory.flush(threshold=1.0)).outcome == "nothing"
+        assert (await memory.stats()).due_since == since
 
 
 @STORES
