@@ -1,4 +1,4 @@
-"""What is wrong with a memory, in words, judged from its counters."""
+"""What is wrong with a memory, in words, judged from its counters and by whether its view can be read."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from durable_memory.memory.errors import MemoryUnavailable
+from durable_memory.memory.codec import view_of
+from durable_memory.memory.errors import MemoryDamaged, MemoryUnavailable, MemoryUndecryptable
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.services import Services
+from durable_memory.memory.stores.port import Store
+from durable_memory.memory.stores.values import ReadQuery
 from durable_memory.memory.types import MemoryHealth, MemoryStats
 
 _BLOCKED = {
@@ -24,6 +27,8 @@ _FAILED = {
     "failed: MemoryModelUnavailable": "the model of its summariser does not answer; it is tried again",
     "failed: MemoryWrongWorker": "a worker of another project took it from a task queue that both share: give each "
     "project a queue of its own with DURABLE_MEMORY_TASK_QUEUE",
+    "failed: MemoryUndecryptable": "the worker that tried it lacks a key under which messages were encrypted, or has "
+    "another one: give all processes the same DURABLE_MEMORY_ENCRYPTION_KEYS",
     "failed: MemorySummaryRejected": "the text of its summariser was empty, cut, refused or longer than its room; it "
     "is tried again: let it keep to max_tokens, or raise summary_tokens",
 }
@@ -45,10 +50,20 @@ async def examine(services: Services, memory: MemoryId, limits: Limits, *, check
             await services.store.ping()
             answer_us = round((time.perf_counter() - started) * 1_000_000)
         stats = await services.store.stats(memory, limits)
-    except MemoryUnavailable as error:
+    except (MemoryUnavailable, MemoryDamaged) as error:
         return MemoryHealth(healthy=False, problems=(error.message,), stats=None, answer_us=answer_us)
     now = datetime.fromtimestamp(services.clock.now_ms() / 1000, UTC)
-    return replace(judge(stats, limits, now), answer_us=answer_us)
+    problems = (*await _read_problems(services.store, memory, limits), *judge(stats, limits, now))
+    return MemoryHealth(healthy=not problems, problems=problems, stats=stats, answer_us=answer_us)
+
+
+async def _read_problems(store: Store, memory: MemoryId, limits: Limits) -> tuple[str, ...]:
+    """Returns why this process cannot read the view, which no counter tells; nothing where it can."""
+    try:
+        view_of(await store.read(memory, ReadQuery(), replace(limits, refresh_on_read=False)))
+    except (MemoryUnavailable, MemoryDamaged, MemoryUndecryptable) as error:
+        return (f"a read fails: {error.message}",)
+    return ()
 
 
 def overdue(stats: MemoryStats, now: datetime) -> bool:
@@ -56,8 +71,8 @@ def overdue(stats: MemoryStats, now: datetime) -> bool:
     return stats.due_since is not None and stats.flush_blocked is None and now - stats.due_since > OVERDUE
 
 
-def judge(stats: MemoryStats, limits: Limits, now: datetime) -> MemoryHealth:
-    """Returns healthy, or every problem.
+def judge(stats: MemoryStats, limits: Limits, now: datetime) -> tuple[str, ...]:
+    """Returns every problem that the counters tell.
 
     A flush that is due is normal work, and named only if something keeps it from running, or has for minutes.
     """
@@ -81,4 +96,4 @@ def judge(stats: MemoryStats, limits: Limits, now: datetime) -> MemoryHealth:
             problems.append(
                 f"{waiting:,} of at most {capacity:,} {unit} wait for their summary; when full, appends are refused"
             )
-    return MemoryHealth(healthy=not problems, problems=tuple(problems), stats=stats)
+    return tuple(problems)

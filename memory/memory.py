@@ -321,8 +321,9 @@ class Memory:
             return stats if wanted is None else await grouped(self._services.store, self._id, stats, wanted)
 
     async def health(self, *, check_connectivity: bool = False) -> MemoryHealth:
-        """Tells whether this memory can do its work, and what keeps it from it; writes nothing.
+        """Tells whether this memory can do its work, and what keeps it from it; writes nothing, and reads the view.
 
+        What is encrypted with a key that this process lacks is a problem here, and may be none elsewhere.
         check_connectivity: also ask the store for an answer that needs no memory, and tell how long it took.
         """
         with telemetry.measured("health", self._id):

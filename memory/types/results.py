@@ -173,7 +173,7 @@ class MemoryStats:
 
 @dataclass(frozen=True, slots=True)
 class MemoryHealth:
-    """Whether a memory can do its work: `healthy`, or `problems` in words; stats is None if the store is silent.
+    """Whether a memory can do its work: `healthy`, or `problems` in words; stats is None if the store gave none.
 
     answer_us: how long the store took to answer, in microseconds, if that was asked for.
     """

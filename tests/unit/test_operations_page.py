@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
 import typer.main
 
 from durable_memory import Agent, AgentMemories, AgentMemory, Memory
@@ -15,7 +16,11 @@ from durable_memory.activities import agents, conversation
 from durable_memory.activities.execute import PUBLIC_ACTIVITIES
 from durable_memory.cli.app import app
 from durable_memory.memory import errors, health
+from durable_memory.memory.codec import decode
 from durable_memory.memory.limits import Limits
+from durable_memory.memory.privacy.sealed_payload import missing_key, not_opened, sealed_payload
+from durable_memory.memory.stores.redis.replies import damaged
+from durable_memory.memory.stores.values import StoredEntry
 from durable_memory.memory.types import MemoryStats, Omitted
 
 PAGE = (Path(__file__).parents[2] / "docs" / "operations.md").read_text()
@@ -81,11 +86,21 @@ WELL = MemoryStats(
 )
 SILENT = "Redis at localhost:6379 cannot be reached: ConnectionError"
 """What a store that does not answer says: health passes it on."""
+UNLISTED = "failed: RuntimeError"
+
+
+def unreadable() -> set[str]:
+    """What a read that fails says: health passes it on as well."""
+    sealed = sealed_payload("k1", "c2VhbGVk")
+    with pytest.raises(errors.MemoryDamaged) as no_message:
+        decode(StoredEntry("1", "{}", "short_term", 1))
+    faults = missing_key("1", sealed), not_opened("1", sealed), damaged("desk", "counters disagree"), no_message.value
+    return {fault.message for fault in faults}
 
 
 def problems() -> set[str]:
     """Every sentence that health can say, the types of failed flushes as its source has them, and one it has not."""
-    failed = [*re.findall(r'"(failed: \w+)":', Path(health.__file__).read_text()), "failed: MemoryUndecryptable"]
+    failed = [*re.findall(r'"(failed: \w+)":', Path(health.__file__).read_text()), UNLISTED]
     limits = replace(Limits.unlimited(), overflow_tokens=100, overflow_messages=10)
     ill = [
         *(replace(WELL, last_flush_outcome=outcome) for outcome in failed),
@@ -93,7 +108,7 @@ def problems() -> set[str]:
         *(replace(WELL, due_since=NOW - timedelta(hours=1), flushing_owner=owner) for owner in (None, "worker-1")),
         replace(WELL, omitted=Omitted(messages=10, tokens=100)),
     ]
-    return {SILENT} | {problem for stats in ill for problem in health.judge(stats, limits, NOW).problems}
+    return {SILENT} | unreadable() | {problem for stats in ill for problem in health.judge(stats, limits, NOW)}
 
 
 def test_every_problem_of_health_has_a_row_that_says_what_to_do() -> None:
@@ -102,7 +117,7 @@ def test_every_problem_of_health_has_a_row_that_says_what_to_do() -> None:
     assert [problem for problem in said if not any(word in problem for row in words for word in row)] == []
     assert [word for row in words for word in row if not any(word in problem for problem in said)] == []
     named = set(re.findall(r"failed: \w+", " ".join(said)))
-    assert named - {word for row in words for word in row} == {"failed: MemoryUndecryptable"}
+    assert named - {word for row in words for word in row} == {UNLISTED}
 
 
 def _runbook() -> list[str]:
