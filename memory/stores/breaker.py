@@ -36,6 +36,7 @@ class Breaker:
         self._state: State = "closed"
         self._failures = 0
         self._opened = 0.0
+        self._patience = Patience(limits.timeout_seconds)
         self._change = 0
         """Counts changes of state: the end of a call that began before the last one decides nothing."""
         self._news = 0
@@ -55,7 +56,7 @@ class Breaker:
         self._admit()
         began, news = self._change, self._news
         try:
-            async with Patience(self._limits.timeout_seconds):
+            with self._patience():
                 answer = await attempt()
         except TimeoutError:
             self._failed(began, news)

@@ -1,7 +1,8 @@
-"""How long a guarded call waits for its store: only time in which the store was asked, and this process listened.
+"""How long guarded calls wait for their store: only time in which the store was asked, and this process listened.
 
 A timer that is late says that its event loop is busy, not that the store is silent. So the time is counted in slices:
-each counts once, however late it ends, and only when the loop has taken in what arrived meanwhile.
+each counts once, however late it ends, and only when the loop has taken in what arrived meanwhile. The slices are those
+of all calls together, since a timer for each call would cost more than all else that a breaker does.
 """
 
 from __future__ import annotations
@@ -12,76 +13,113 @@ from contextvars import ContextVar, Token
 from types import TracebackType
 from typing import Final, Self
 
+from durable_memory.memory.stores.stoppable import Stoppable
+
 _SLICES: Final = 5
 """More of them see a busy loop better, and make a call of a process that is short of its core wait longer."""
 
 _TURNS: Final = 8
 """Turns of the event loop at the end of each slice. To connect and to be answered takes about ten."""
 
-_current: ContextVar[Patience | None] = ContextVar("durable_memory_patience", default=None)
+_current: ContextVar[Wait | None] = ContextVar("durable_memory_wait", default=None)
 
 
 class Patience:
-    """A limit on the time that a block waits for a store, as an async context manager; TimeoutError where it ends.
+    """Ends calls that wait longer than so many seconds: `with patience():` raises TimeoutError then.
 
-    The block's driver finds it with `current_patience`, and tells it when the store is not what is waited for.
+    A call begins within a slice, which does not count: it ends up to a fifth of the time later. Belongs to one event
+    loop.
     """
 
     def __init__(self, seconds: float) -> None:
         self._slice = seconds / _SLICES
-        self._left = _SLICES
+        self._waits: dict[Wait, None] = {}
         self._turns = _TURNS
-        self._limit = asyncio.timeout(None)
+        self._counts = False
+
+    def __call__(self) -> Wait:
+        """Returns the wait of one call, to be entered at once and once."""
+        return Wait(self)
+
+    def begin(self, wait: Wait) -> None:
+        """Lets the time of a call run."""
+        self._waits[wait] = None
+        if not self._counts:
+            self._counts = True
+            asyncio.get_running_loop().call_later(self._slice, self._take_in)
+
+    def end(self, wait: Wait) -> None:
+        """Forgets a call. The slice goes on, for the next ones."""
+        del self._waits[wait]
+
+    def _take_in(self) -> None:
+        """Lets the loop turn some times, at once where it has nothing to do, and counts the slice then."""
+        loop = asyncio.get_running_loop()
+        if self._turns > 0:
+            self._turns -= 1
+            loop.call_soon(self._take_in)
+            return
+        self._turns = _TURNS
+        for wait in self._waits:
+            wait.count_slice()
+        self._counts = bool(self._waits)
+        if self._counts:
+            loop.call_later(self._slice, self._take_in)
+
+
+class Wait(Stoppable):
+    """The wait of one call.
+
+    Its driver finds it with `current_wait`, and tells it when the store is not what is waited for.
+    """
+
+    __slots__ = ("_connected", "_left", "_patience", "_progress", "_seen", "_token")
+
+    def __init__(self, patience: Patience) -> None:
+        self._patience = patience
+        self._left = _SLICES + 1
         self._progress: Callable[[], int] | None = None
         self._seen = 0
         self._connected = False
 
-    async def __aenter__(self) -> Self:
-        await self._limit.__aenter__()
-        self._token: Token[Patience | None] = _current.set(self)
-        self._loop = asyncio.get_running_loop()
-        self._timer: asyncio.Handle = self._loop.call_later(self._slice, self._take_in)
+    def __enter__(self) -> Self:
+        super().__enter__()
+        self._token: Token[Wait | None] = _current.set(self)
+        self._patience.begin(self)
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._timer.cancel()
+        self._patience.end(self)
         _current.reset(self._token)
-        await self._limit.__aexit__(kind, error, trace)
+        super().__exit__(kind, error, traceback)
 
     def wait_in_line(self, answers: Callable[[], int]) -> None:
-        """The block waits for other calls to end: while these are answered, no time is counted.
+        """The call waits for others to end: while these are answered, no time is counted.
 
         answers: how many answers the store gave so far, to anybody.
         """
         self._progress, self._seen = answers, answers()
 
     def take_turn(self) -> None:
-        """The block waits for the store again."""
+        """The call waits for the store again."""
         self._progress = None
 
     def connected(self) -> None:
-        """A connection was made, so that the store did answer: the time begins anew, once in a block."""
+        """A connection was made, so that the store did answer: the time begins anew, once in a call."""
         if not self._connected:
-            self._connected, self._left = True, _SLICES
+            self._connected, self._left = True, _SLICES + 1
 
-    def _take_in(self) -> None:
-        """Lets the loop turn some times: at once where it has nothing to do."""
-        if self._turns > 0:
-            self._turns -= 1
-            self._timer = self._loop.call_soon(self._take_in)
-            return
-        self._turns = _TURNS
+    def count_slice(self) -> None:
+        """Counts a slice that is over, and stops the call with the last one."""
         self._left -= 1
         if self._progress is not None and self._progress() != self._seen:
-            self._seen, self._left = self._progress(), _SLICES
-        if self._left > 0:
-            self._timer = self._loop.call_later(self._slice, self._take_in)
-        else:
-            self._limit.reschedule(self._loop.time())
+            self._seen, self._left = self._progress(), _SLICES + 1
+        if self._left <= 0:
+            self.stop()
 
 
-def current_patience() -> Patience | None:
-    """Returns what limits the running call; None where no breaker guards it."""
+def current_wait() -> Wait | None:
+    """Returns the wait of the running call; None where no breaker guards it."""
     return _current.get()

@@ -1,9 +1,12 @@
-"""One time limit for many calls: what asyncio.timeout does, with one timer for all of them instead of one for each."""
+"""One time limit for many calls, with one timer for all of them instead of one for each."""
 
 from __future__ import annotations
 
 import asyncio
 from types import TracebackType
+from typing import Self
+
+from durable_memory.memory.stores.stoppable import Stoppable
 
 
 class TimeLimit:
@@ -45,31 +48,20 @@ class TimeLimit:
             call.stop()
 
 
-class _Call:
-    __slots__ = ("_cancelling", "_limit", "_stopped", "_task", "ends_at")
+class _Call(Stoppable):
+    __slots__ = ("_limit", "ends_at")
 
     def __init__(self, limit: TimeLimit) -> None:
         self._limit = limit
-        self._stopped = False
         self.ends_at = 0.0
 
-    def __enter__(self) -> None:
-        task = asyncio.current_task()
-        if task is None:
-            raise RuntimeError("a time limit holds inside a task")
-        self._task = task
-        self._cancelling = task.cancelling()
+    def __enter__(self) -> Self:
+        super().__enter__()
         self._limit.begin(self)
-
-    def stop(self) -> None:
-        if not self._stopped:
-            self._stopped = True
-            self._task.cancel()
+        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._limit.end(self)
-        # What somebody else cancelled as well stays cancelled.
-        if self._stopped and self._task.uncancel() <= self._cancelling and kind is asyncio.CancelledError:
-            raise TimeoutError from error
+        super().__exit__(kind, error, traceback)

@@ -15,7 +15,7 @@ from redis.asyncio import ConnectionPool, RedisCluster
 from redis.asyncio.connection import AbstractConnection
 
 from durable_memory.memory.errors import MemoryUnavailable
-from durable_memory.memory.stores.patience import Patience, current_patience
+from durable_memory.memory.stores.patience import Wait, current_wait
 from durable_memory.memory.stores.redis.keys import KeySet, bulk
 from durable_memory.memory.stores.redis.scripts import Script
 from durable_memory.memory.stores.time_limit import TimeLimit
@@ -174,18 +174,18 @@ class PooledLink:
     async def _exchange(self, packed: bytes) -> Reply:
         if self._closed.is_set():
             raise MemoryUnavailable(f"the connections to Redis at {self._place} are closed")
-        patience = current_patience()
-        if patience is not None and self._slots.locked():
-            patience.wait_in_line(lambda: self._answers)
+        wait = current_wait()
+        if wait is not None and self._slots.locked():
+            wait.wait_in_line(lambda: self._answers)
         async with self._slots:
-            if patience is not None:
-                patience.take_turn()
+            if wait is not None:
+                wait.take_turn()
             answers = self._answers
             connection = self._idle.pop() if self._idle else self._new_connection()
             try:
                 with self._in_time():
                     if not connection.is_connected:
-                        await _connect(connection, patience)
+                        await _connect(connection, wait)
                     await connection.send_packed_command(packed, check_health=False)
                     reply = await connection.read_response()
                     self._answers += 1
@@ -229,10 +229,10 @@ class PooledLink:
             await self._on_close()
 
 
-async def _connect(connection: AbstractConnection, patience: Patience | None) -> None:
+async def _connect(connection: AbstractConnection, wait: Wait | None) -> None:
     await connection.connect()  # type: ignore[no-untyped-call] # not typed there
-    if patience is not None:
-        patience.connected()
+    if wait is not None:
+        wait.connected()
 
 
 class ClusterLink:

@@ -6,15 +6,17 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
-from durable_memory.memory.stores.patience import Patience, current_patience
+import pytest
+
+from durable_memory.memory.stores.patience import Patience, Wait, current_wait
 
 SECONDS = 0.1
 
 
-async def is_ended(wait: Callable[[Patience], Awaitable[None]]) -> bool:
+async def is_ended(wait: Callable[[Wait], Awaitable[None]]) -> bool:
     try:
-        async with Patience(SECONDS) as patience:
-            await wait(patience)
+        with Patience(SECONDS)() as call:
+            await wait(call)
     except TimeoutError:
         return True
     return False
@@ -27,8 +29,23 @@ async def test_it_ends_what_takes_longer_and_nothing_before() -> None:
     assert not await is_ended(lambda _: asyncio.sleep(SECONDS / 4))
 
 
+async def test_a_call_that_begins_later_than_others_has_its_whole_time() -> None:
+    patience = Patience(SECONDS)
+
+    async def hang() -> float:
+        started = time.perf_counter()
+        with pytest.raises(TimeoutError), patience():
+            await asyncio.sleep(30)
+        return time.perf_counter() - started
+
+    first = asyncio.create_task(hang())
+    await asyncio.sleep(SECONDS * 0.15)
+    took = await asyncio.gather(first, hang())
+    assert min(took) > SECONDS * 0.9
+
+
 async def test_time_in_which_the_process_does_not_listen_is_not_the_stores() -> None:
-    async with Patience(SECONDS):
+    with Patience(SECONDS)():
         for _ in range(3):
             await asyncio.sleep(0)
             time.sleep(SECONDS)  # noqa: ASYNC251 - a busy event loop is what this is about
@@ -43,7 +60,7 @@ async def test_an_answer_that_came_in_while_the_process_was_busy_is_taken() -> N
         time.sleep(SECONDS)  # noqa: ASYNC251 - the same
 
     busy = asyncio.create_task(be_busy_until_it_is_there())
-    async with Patience(SECONDS):
+    with Patience(SECONDS)():
         assert await answered == "there"
     await busy
 
@@ -57,18 +74,18 @@ async def test_waiting_in_line_takes_none_of_it_while_others_are_answered() -> N
             await asyncio.sleep(SECONDS / 4)
             answers += 1
 
-    async with Patience(SECONDS) as patience:
-        patience.wait_in_line(lambda: answers)
+    with Patience(SECONDS)() as call:
+        call.wait_in_line(lambda: answers)
         await be_served()
-        patience.take_turn()
+        call.take_turn()
 
-    async def be_in_a_line_that_stands(patience: Patience) -> None:
-        patience.wait_in_line(lambda: 7)
+    async def be_in_a_line_that_stands(call: Wait) -> None:
+        call.wait_in_line(lambda: 7)
         await asyncio.sleep(30)
 
-    async def be_no_longer_in_line(patience: Patience) -> None:
-        patience.wait_in_line(lambda: answers)
-        patience.take_turn()
+    async def be_no_longer_in_line(call: Wait) -> None:
+        call.wait_in_line(lambda: answers)
+        call.take_turn()
         await be_served()
 
     assert await is_ended(be_in_a_line_that_stands)
@@ -76,21 +93,21 @@ async def test_waiting_in_line_takes_none_of_it_while_others_are_answered() -> N
 
 
 async def test_a_connection_begins_the_time_anew_once() -> None:
-    async with Patience(SECONDS) as patience:
+    with Patience(SECONDS)() as call:
         await asyncio.sleep(SECONDS * 0.7)
-        patience.connected()
+        call.connected()
         await asyncio.sleep(SECONDS * 0.7)
 
-    async def connect_again_and_again(patience: Patience) -> None:
+    async def connect_again_and_again(call: Wait) -> None:
         for _ in range(100):
             await asyncio.sleep(SECONDS / 4)
-            patience.connected()
+            call.connected()
 
     assert await is_ended(connect_again_and_again)
 
 
 async def test_only_the_block_finds_it() -> None:
-    assert current_patience() is None
-    async with Patience(SECONDS) as patience:
-        assert current_patience() is patience
-    assert current_patience() is None
+    assert current_wait() is None
+    with Patience(SECONDS)() as call:
+        assert current_wait() is call
+    assert current_wait() is None
