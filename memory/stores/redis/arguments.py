@@ -13,7 +13,7 @@ from typing import Final
 from urllib.parse import quote
 
 from durable_memory.memory.access import MODES, Mode
-from durable_memory.memory.limits import Limits, PolicyName
+from durable_memory.memory.limits import Limits, PolicyName, Share
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.values import Batch, Entry
 from durable_memory.memory.types import LONG_TERM, SHORT_TERM, SYSTEM, Section
@@ -38,11 +38,7 @@ def _number(limit: int | None) -> float:
 
 @lru_cache(maxsize=1024)
 def packed(limits: Limits) -> bytes:
-    """The limits as part_head.lua unpacks them; what is not limited is infinite. Behind the numbers, shares as text."""
-    shares = " ".join(
-        f"{share.section} {share.tokens} {_number(share.due_tokens)} {_number(share.target_tokens)}"
-        for share in limits.shares
-    )
+    """The limits as part_head.lua unpacks them; what is not limited is infinite. Behind the numbers, the shares."""
     numbers = struct.pack(
         ">20d",
         _number(limits.max_tokens),
@@ -66,7 +62,21 @@ def packed(limits: Limits) -> bytes:
         MODES.index(limits.mode),
         limits.oldest_share,
     )
-    return numbers + shares.encode()
+    return numbers + _packed_shares(limits.shares) if limits.shares else numbers
+
+
+def _packed_shares(shares: Sequence[Share]) -> bytes:
+    """Those of built-in sections as numbers, and the others as text, with their names."""
+    of = {share.section: (share.tokens, share.due_tokens, share.target_tokens) for share in shares}
+    none = (None, None, None)
+    (system, *_), (long_term, *_), short_term = (of.get(section, none) for section in LETTERS)
+    numbers = struct.pack(">5d", *map(_number, (system, long_term, *short_term)))
+    named = (
+        f"{share.section} {share.tokens} {_number(share.due_tokens)} {_number(share.target_tokens)}"
+        for share in shares
+        if share.section not in LETTERS
+    )
+    return numbers + " ".join(named).encode()
 
 
 @lru_cache(maxsize=1024)

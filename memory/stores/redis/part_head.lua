@@ -23,6 +23,13 @@ local max_tokens, max_messages, summarize, room_tokens, room_messages, summary_t
   overflow_messages, due_tokens, due_messages, target_tokens, target_messages, keep_first, keep_last, rule,
   open_group_ms, ttl, lease_ms, mode, oldest_share, shares_at = struct.unpack('>dddddddddddddddddddd', ARGV[1])
 summarize = summarize == 1
+-- Where the budget is divided, the shares stand behind: of built-in sections as numbers, of user-defined ones as text.
+local shares = shares_at <= #ARGV[1]
+local system_room, long_room, short_room, short_due, short_target, named_shares = INF, INF, INF, INF, INF, ''
+if shares then
+  system_room, long_room, short_room, short_due, short_target, shares_at = struct.unpack('>ddddd', ARGV[1], shares_at)
+  named_shares = string.sub(ARGV[1], shares_at)
+end
 -- Whose scores the groups have: under token_aware_lru those of lru, weighed at a flush.
 local scoring = rule == 0 and 'fifo' or (rule == 1 or rule == 4) and 'lru' or rule == 2 and 'lfu' or 'priority'
 local weighs = rule == 4
@@ -49,13 +56,11 @@ if ended then
   incarnation = nil
 end
 
--- User-defined sections: where the two keys of each begin, what is stored of them, and what the limits say, which is text
--- behind their numbers.
+-- User-defined sections: where the two keys of each begin, and what is stored of them.
 local section_keys = {}
 for i = 15, last_key, 2 do
   section_keys[string.match(KEYS[i], '.*:(.*)')] = i
 end
-local shares = shares_at <= #ARGV[1] and string.sub(ARGV[1], shares_at)
 local stored_sections = incarnation and found[3]
 if stored_sections then
   local unknown = {}

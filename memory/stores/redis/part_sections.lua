@@ -4,7 +4,6 @@
 -- tokens. A place whose section is not declared (any more) belongs to short_term.
 -- parts: head
 local places, all_places, sections = {}, {}, {}
-local system_room, long_room = INF, INF
 local LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabdefghijkmnopqrtuvwxyz' -- c, l and s are the built-in sections
 
 local function add_place(letter, name, order, evict, tokens, messages, pinned_tokens, pinned_messages)
@@ -72,7 +71,7 @@ end
 
 add_place('c', 'short_term', key.short, key.evict, incarnation and short_tokens or 0, incarnation and short_messages or 0,
   incarnation and pinned_tokens or 0, incarnation and pinned_messages or 0)
-if stored_sections or shares then
+if stored_sections or named_shares ~= '' then
   local function keys_of(name)
     local i = section_keys[name]
     return KEYS[i], KEYS[i + 1]
@@ -81,20 +80,14 @@ if stored_sections or shares then
     local order, evict = keys_of(name)
     add_place(letter, name, order, evict, a, b, c, d)
   end
-  for name, room, due, target in string.gmatch(shares or '', '(%S+) (%S+) (%S+) (%S+)') do
-    if name == 'system' then
-      system_room = tonumber(room)
-    elseif name == 'long_term' then
-      long_room = tonumber(room)
-    else
-      local section = add_section(name, tonumber(room), tonumber(due), tonumber(target))
-      local place = place_named(name) or new_place(name, keys_of(name))
-      section.places[1], place.section = place, section
-    end
+  for name, room, due, target in string.gmatch(named_shares, '(%S+) (%S+) (%S+) (%S+)') do
+    local section = add_section(name, tonumber(room), tonumber(due), tonumber(target))
+    local place = place_named(name) or new_place(name, keys_of(name))
+    section.places[1], place.section = place, section
   end
 end
 -- The last in the view. Without shares all places are its own, and the room of messages is that of all sections.
-local short_term = shares and sections[#sections] or add_section('short_term', INF, INF, INF)
+local short_term = add_section('short_term', short_room, short_due, short_target)
 for _, place in ipairs(all_places) do
   if not place.section then
     short_term.places[#short_term.places + 1], place.section = place, short_term

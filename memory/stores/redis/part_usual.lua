@@ -16,24 +16,25 @@ if usual then
   local letter, order, evict, tokens, messages = 'c', key.short, key.evict, short_tokens, short_messages
   local movable, room = short_messages - pinned_messages, room_tokens
   local free = room_tokens - system_tokens - short_tokens
-  local named, section, place = '', 'short_term', nil
+  local named, place = '', nil
   if shares then
     named = string.match(ARGV[7], '^u.%d+ (%S+)') or ''
     for i = 1, named == '' and 0 or #stored do
       if stored[i][2] == named then
-        section, place = named, stored[i]
+        place = stored[i]
         letter, tokens, messages, movable = place[1], place[3], place[4], place[4] - place[6]
         order, evict = KEYS[section_keys[named]], KEYS[section_keys[named] + 1]
       end
     end
-    room, free = room_of[section], room_of[section] - tokens
+    room = place and room_of[named] or short_room
+    free = room - tokens
   end
 
   usual = movable > 0 and (named == '' or place)
-  for _, name in ipairs(shares and section_names or {}) do
-    -- What stands above a share that was lowered leaves with the next append to any section.
-    usual = usual and (name == section or name == 'system' or name == 'long_term'
-      or (held[name] or 0) <= room_of[name])
+  -- What stands above a share that was lowered leaves with the next append to any section.
+  usual = usual and (not place or short_tokens <= short_room)
+  for i = 1, #stored do
+    usual = usual and (stored[i] == place or stored[i][3] <= room_of[stored[i][2]])
   end
   local count, added = (#ARGV - 6) / 2, 0
   for i = 7, #ARGV, 2 do
@@ -124,12 +125,9 @@ if usual then
     redis.call('HSET', key.meta, 'life', incarnation .. tag .. policy, 'counters', counters)
     local due = waiting_messages > 0 or system_tokens + talk_tokens >= due_tokens
       or system_messages + talk_messages >= due_messages or max_messages - long_messages < room_messages
-      or long_tokens > (shares and room_of.long_term or max_tokens - room_tokens)
-    if shares then
-      held[section] = tokens
-      for _, name in ipairs(section_names) do
-        due = due or (held[name] or 0) >= due_of[name]
-      end
+      or long_tokens > (shares and long_room or max_tokens - room_tokens) or short_tokens >= short_due
+    for i = 1, #stored do
+      due = due or stored[i][3] >= due_of[stored[i][2]]
     end
     if due and not due_at then
       redis.call('HSET', key.meta, 'due_at', now)

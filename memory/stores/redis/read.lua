@@ -31,12 +31,15 @@ local due = waiting_messages > 0 or system_tokens + talk_tokens >= due_tokens
   or system_messages + talk_messages >= due_messages
   or (summarize and (max_messages - long_messages < room_messages
     or not shares and max_tokens - long_tokens < room_tokens))
-for _, name in ipairs(shares and section_names or {}) do
-  local tokens = held[name] or 0
+  or short_tokens >= short_due
+usual = usual and system_tokens <= system_room and long_tokens <= long_room and short_tokens <= short_room
+for i = 1, undeclared and 0 or #stored do
+  local tokens, name = stored[i][3], stored[i][2]
   usual, due = usual and tokens <= room_of[name], due or tokens >= due_of[name]
 end
 if usual then
-  local seqs, texts, lengths, names = {}, {}, {}, section_names or {'system', 'long_term', 'short_term'}
+  local seqs, texts, lengths, names = {}, {}, {}, {'system', 'long_term', unpack(stored_names)}
+  names[#names + 1] = 'short_term'
   for i = #names, 1, -1 do
     local name, first = names[i], 0
     local from = name == 'short_term' and key.short or name == 'long_term' and key.long or name == 'system' and key.system
