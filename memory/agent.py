@@ -114,10 +114,8 @@ class AgentMemories:
                 if not turns:
                     raise
                 raise fault.saying(_half_done(turns, named, fault)) from fault
-            if asked and turn.result.already_applied and len(turn.messages) == len(standing):
-                # What a memory kept of the first attempt, without what its store gave; one that keeps not all kinds of
-                # messages, or has dropped some since, cannot tell.
-                standing, asked = as_messages(turn.messages), False
+            if asked and turn.result.already_applied and _tells(one, turn, standing):
+                standing, asked = as_messages(turn.messages), False  # without what its store gave
             asked = asked and (turn.result.already_applied or not turn.result.ids)
             turns.append(MemoryTurn(one.use.resource, turn.result))
         return AgentTurn(standing, tuple(turns))
@@ -178,8 +176,20 @@ async def _checked(named: Sequence[tuple[AgentsMemory, Attempt]], messages: tupl
             if first is None:
                 telemetry.count_refused("record_turn", one.memory.id.resource, refusal)
                 raise
-            return as_messages(first.messages) if len(first.messages) == len(messages) else messages
+            return as_messages(first[1].messages) if _tells(*first, messages) else messages
     return messages
+
+
+def _tells(one: AgentsMemory, turn: Turn, sent: Sequence[Message]) -> bool:
+    """Whether a memory holds all that an earlier attempt sent, which may have been more or fewer messages.
+
+    One that has dropped some since does not; of one that keeps not all kinds of messages their number has to do.
+    """
+    held = [message for message in turn.messages if message.id is not None]
+    if not held or len(held) < len(turn.result.ids):
+        return False
+    privacy = one.writing.privacy
+    return len(held) == len(sent) or privacy is None or privacy.keeps_all_kinds
 
 
 def _half_done(turns: Sequence[MemoryTurn], named: Sequence[tuple[AgentsMemory, Attempt]], fault: MemoryFault) -> str:
@@ -191,11 +201,11 @@ def _half_done(turns: Sequence[MemoryTurn], named: Sequence[tuple[AgentsMemory, 
     return f"the turn stands in {done} and not yet in {open_}: {advice}"
 
 
-async def _recorded(named: Sequence[tuple[AgentsMemory, Attempt]]) -> Turn | None:
-    """Returns the turn that an earlier attempt has recorded in one of the memories, or None."""
+async def _recorded(named: Sequence[tuple[AgentsMemory, Attempt]]) -> tuple[AgentsMemory, Turn] | None:
+    """Returns the turn that an earlier attempt has recorded in one of the memories, and in which, or None."""
     for one, attempt in named:
         with telemetry.measured("recorded_turn", one.memory.id) as call:
             turn = await recorded(one.writing, attempt.operation_id, call)
         if turn is not None:
-            return turn
+            return one, turn
     return None

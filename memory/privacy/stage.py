@@ -41,6 +41,11 @@ class Privacy:
         self._redactor = redactor
         self._not_kept = frozenset(not_kept)
 
+    @property
+    def keeps_all_kinds(self) -> bool:
+        """Whether messages of every role are stored."""
+        return not self._not_kept
+
     async def screen(self, messages: Sequence[Message], size: int) -> Screened:
         """Returns what may be stored of `messages`.
 

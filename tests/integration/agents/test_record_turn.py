@@ -118,6 +118,20 @@ async def test_the_words_that_stand_are_found_where_the_first_memory_has_lost_so
     assert [one.result.already_applied for one in again.turns] == [True, True]
 
 
+@pytest.mark.parametrize("first", [TURN, [TURN[0]], [*TURN, Message.user("Thank you.")]], ids=["2", "1", "3"])
+async def test_the_words_that_stand_go_to_the_others_however_many_messages_are_sent_again(
+    client: MemoryClient, first: list[Message]
+) -> None:
+    user = unique("user")
+    agent = client.agent("scribe", input={"user": user})
+    # The first attempt ended between the two.
+    await agent.memories[0].record_turn(first, operation_id="turn-1/scribe")
+    again = await agent.record_turn(OTHER_WORDS, operation_id="turn-1")
+    words = [message.text for message in first]
+    assert [message.text for message in again.messages] == words
+    assert await said(client, "desk", f"s:{user}") == await said(client, "other", f"s:{user}") == words
+
+
 async def test_one_operation_id_of_two_agents_is_two_operations(client: MemoryClient) -> None:
     user = unique("user")
     await client.agent("scribe", input={"user": user}).record_turn(TURN, operation_id="turn-1")
