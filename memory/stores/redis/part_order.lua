@@ -1,28 +1,19 @@
--- The order in which groups go: the policy's, for evictions and flushes alike. Scores are those of
--- memory/eviction/policies.py, and :evict holds that of each live group that is not pinned; fifo keeps none.
-local TICKS_PER_MS = 1024
-local STEP = 2 ^ 33
-local STEPS = 32
+-- The order in which groups go: the policy's, for evictions and flushes alike. :evict holds the score of each live group
+-- that is not pinned.
+-- parts: score
 local MOST_STEPS = 20 * STEPS
-local BAND = 2 ^ 48
 
--- The next moment: later than all before it, and not before the clock.
+-- The next moment.
 local function tick()
-  m.access = math.max(m.access + 1, now * TICKS_PER_MS)
+  m.access = moment_after(m.access)
   return m.access
-end
-
--- Under lfu: the level of a group with one access, which is now.
-local function level_now()
-  return math.floor((now - 1577836800000) * STEPS / 86400000)
 end
 
 -- The score of a group that is new to the policy.
 local function first_score(group, mark)
-  if scoring == 'lru' then
-    return tick()
-  end
-  return scoring == 'lfu' and level_now() * STEP + group or band_of(mark) * BAND + group
+  local score
+  score, m.access = new_score(group, band_of(mark), m.access)
+  return score
 end
 
 -- The score under lfu of a group that had this one and is accessed: counts fade, by half in a day.
@@ -139,7 +130,7 @@ local function each_at_flush(some, skip, visit)
   if not weighs then
     return each_group(some, {}, skip, visit)
   end
-  local all, moment = {}, math.max(m.access + 1, now * TICKS_PER_MS)
+  local all, moment = {}, moment_after(m.access)
   each_group(some, {}, skip, function(group, seqs, tokens, state, place, score)
     all[#all + 1] = {group, seqs, tokens, state, place, weight = (moment - score) * tokens}
   end)

@@ -1,7 +1,7 @@
 -- The usual append, without functions and objects: plain messages of one section to a memory that exists, evicting at
 -- most plain groups of that section. All else falls through to the general append behind it, which finds nothing changed
 -- and would decide the same.
--- parts: intact shares
+-- parts: intact shares score
 local op, digest, deadline, tag = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
 local expires_in = incarnation and now + ttl - expires_at
 -- Sections, policy, expiry and the record of operations need no care.
@@ -79,16 +79,8 @@ if usual then
       redis.call('HSET', key.msg, seq, letter .. mark .. tag .. size .. '  ' .. ARGV[i + 1])
       redis.call('ZADD', order, seq, seq)
       if scoring ~= 'fifo' then
-        -- As part_order.lua gives scores.
-        local score = seq
-        if scoring == 'lru' then
-          access = math.max(access + 1, now * 1024)
-          score = access
-        elseif scoring == 'lfu' then
-          score = math.floor((now - 1577836800000) * 32 / 86400000) * 2 ^ 33 + seq
-        else
-          score = (string.find('l-hc', mark, 1, true) - 1) * 2 ^ 48 + seq
-        end
+        local score
+        score, access = new_score(seq, string.find('l-hc', mark, 1, true) - 1, access)
         redis.call('ZADD', evict, score, seq)
       end
     end
@@ -123,12 +115,7 @@ if usual then
       expires_at, access, system_tokens, system_messages, long_tokens, long_messages, short_tokens, short_messages,
       pinned_tokens, pinned_messages, waiting_tokens, waiting_messages, flush_retry_at, flush_at, prune_at, ops_until)
     redis.call('HSET', key.meta, 'life', incarnation .. tag .. policy, 'counters', counters)
-    local due = waiting_messages > 0 or system_tokens + talk_tokens >= due_tokens
-      or system_messages + talk_messages >= due_messages or max_messages - long_messages < room_messages
-      or long_tokens > (shares and long_room or max_tokens - room_tokens) or short_tokens >= short_due
-    for i = 1, #stored do
-      due = due or stored[i][3] >= due_of[stored[i][2]]
-    end
+-- parts: due
     if due and not due_at then
       redis.call('HSET', key.meta, 'due_at', now)
     elseif due_at and not due then

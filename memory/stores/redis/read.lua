@@ -27,17 +27,12 @@ local usual = not by_ids and not since and not before and not prolongs and token
   and redis.call('EXISTS', key.groups) == 0
   and (shares or system_tokens + long_tokens + talk_tokens <= max_tokens)
   and system_messages + long_messages + talk_messages <= max_messages
-local due = waiting_messages > 0 or system_tokens + talk_tokens >= due_tokens
-  or system_messages + talk_messages >= due_messages
-  or (summarize and (max_messages - long_messages < room_messages
-    or not shares and max_tokens - long_tokens < room_tokens))
-  or short_tokens >= short_due
-usual = usual and system_tokens <= system_room and long_tokens <= long_room and short_tokens <= short_room
+  and system_tokens <= system_room and long_tokens <= long_room and short_tokens <= short_room
 for i = 1, undeclared and 0 or #stored do
-  local tokens, name = stored[i][3], stored[i][2]
-  usual, due = usual and tokens <= room_of[name], due or tokens >= due_of[name]
+  usual = usual and stored[i][3] <= room_of[stored[i][2]]
 end
 if usual then
+-- parts: due
   local seqs, texts, lengths, names = {}, {}, {}, {'system', 'long_term', unpack(stored_names)}
   names[#names + 1] = 'short_term'
   for i = #names, 1, -1 do

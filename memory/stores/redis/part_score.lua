@@ -1,0 +1,25 @@
+-- The scores of policies: those of memory/eviction/policies.py. fifo keeps none.
+-- parts: head
+local TICKS_PER_MS = 1024
+local STEP = 2 ^ 33
+local STEPS = 32
+local BAND = 2 ^ 48
+
+-- The moment after this one: later than all before it, and not before the clock.
+local function moment_after(access)
+  return math.max(access + 1, now * TICKS_PER_MS)
+end
+
+-- Under lfu: the level of a group with one access, which is now.
+local function level_now()
+  return math.floor((now - 1577836800000) * STEPS / 86400000)
+end
+
+-- The score of a group that is new to the policy, and the moment of the last access.
+local function new_score(group, band, access)
+  if scoring == 'lru' then
+    local moment = moment_after(access)
+    return moment, moment
+  end
+  return scoring == 'lfu' and level_now() * STEP + group or band * BAND + group, access
+end
