@@ -40,8 +40,8 @@ CounterOf: TypeAlias = Callable[[MemoryId], TokenCounter]
 """Finds what counts the tokens of a memory."""
 
 
-class AgentsMemory(NamedTuple):
-    """One memory of an agent: how the agent declares it, its handle, and its writing side."""
+class UsedMemory(NamedTuple):
+    """A memory that an agent uses: how it declares it, the handle on it, and its writing side."""
 
     use: Use
     memory: Memory
@@ -55,7 +55,7 @@ class AgentMemories:
     says itself, by the measure of each memory.
     """
 
-    def __init__(self, ref: AgentRef, memories: Sequence[AgentsMemory], counter_of: CounterOf) -> None:
+    def __init__(self, ref: AgentRef, memories: Sequence[UsedMemory], counter_of: CounterOf) -> None:
         self._ref = ref
         self._memories = tuple(memories)
         self._counter_of = counter_of
@@ -150,7 +150,7 @@ class AgentMemories:
         # The caller's own is no longer than it may be, so this one must be shortened, always to the same.
         return f"{hashlib.sha256(operation_id.encode()).hexdigest()}/{self._ref.id}"
 
-    def _written(self) -> list[AgentsMemory]:
+    def _written(self) -> list[UsedMemory]:
         """Returns the memories that a turn is written to."""
         return [one for one in self._memories if allows(one.use.mode, "record_turn")]
 
@@ -159,7 +159,7 @@ _REFUSALS: Final = (MemoryInvalid, MemoryOversize, MemoryOrphanResult, MemoryBac
 """What may be the fault of the words that were sent, where those of an earlier attempt were taken."""
 
 
-async def _checked(named: Sequence[tuple[AgentsMemory, Attempt]], messages: tuple[Message, ...]) -> tuple[Message, ...]:
+async def _checked(named: Sequence[tuple[UsedMemory, Attempt]], messages: tuple[Message, ...]) -> tuple[Message, ...]:
     """Returns messages that no memory refuses: those sent, or those of an earlier attempt that stand.
 
     Raises what the first memory that refuses them would raise. The store of the first one is not asked: it will be
@@ -180,7 +180,7 @@ async def _checked(named: Sequence[tuple[AgentsMemory, Attempt]], messages: tupl
     return messages
 
 
-def _tells(one: AgentsMemory, turn: Turn, sent: Sequence[Message]) -> bool:
+def _tells(one: UsedMemory, turn: Turn, sent: Sequence[Message]) -> bool:
     """Whether a memory holds all that an earlier attempt sent, which may have been more or fewer messages.
 
     One that has dropped some since does not; of one that keeps not all kinds of messages their number has to do.
@@ -192,7 +192,7 @@ def _tells(one: AgentsMemory, turn: Turn, sent: Sequence[Message]) -> bool:
     return len(held) == len(sent) or privacy is None or privacy.keeps_all_kinds
 
 
-def _half_done(turns: Sequence[MemoryTurn], named: Sequence[tuple[AgentsMemory, Attempt]], fault: MemoryFault) -> str:
+def _half_done(turns: Sequence[MemoryTurn], named: Sequence[tuple[UsedMemory, Attempt]], fault: MemoryFault) -> str:
     """Says where the turn stands, where not, and what to do about it."""
     done = ", ".join(turn.resource for turn in turns)
     open_ = ", ".join(one.use.resource for one, _ in named[len(turns) :])
@@ -201,7 +201,7 @@ def _half_done(turns: Sequence[MemoryTurn], named: Sequence[tuple[AgentsMemory, 
     return f"the turn stands in {done} and not yet in {open_}: {advice}"
 
 
-async def _recorded(named: Sequence[tuple[AgentsMemory, Attempt]]) -> tuple[AgentsMemory, Turn] | None:
+async def _recorded(named: Sequence[tuple[UsedMemory, Attempt]]) -> tuple[UsedMemory, Turn] | None:
     """Returns the turn that an earlier attempt has recorded in one of the memories, and in which, or None."""
     for one, attempt in named:
         with telemetry.measured("recorded_turn", one.memory.id) as call:

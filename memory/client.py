@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Self, TypedDict
 
 from durable_memory.memory.access import Access
-from durable_memory.memory.agent import AgentMemories, AgentsMemory
+from durable_memory.memory.agent import AgentMemories, UsedMemory
 from durable_memory.memory.all_memories import AllMemories
 from durable_memory.memory.arguments import template_input
 from durable_memory.memory.audit import audited
@@ -23,7 +23,7 @@ from durable_memory.memory.errors import MemoryAccessDenied, MemoryInvalid
 from durable_memory.memory.flushing.choice import Chosen, Summarizers
 from durable_memory.memory.flushing.steps import Flush
 from durable_memory.memory.flushing.summarizer import Summarizer
-from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.identity import DEFAULT_PREFIX, DEFAULT_PROJECT, MemoryId
 from durable_memory.memory.keys.resolution import Resolved, resolve, resolve_agent
 from durable_memory.memory.limits import BreakerLimits
 from durable_memory.memory.memory import Memory
@@ -38,9 +38,6 @@ from durable_memory.memory.tokens.counting import DEFAULT_ENCODING, counting_nam
 from durable_memory.memory.types import AgentRef, MemoryRef
 from durable_memory.memory.waking import FlushWaker, NoWaker
 from durable_memory.memory.writing import Writing
-
-DEFAULT_PROJECT = "default"
-DEFAULT_PREFIX = "dm:"
 
 
 class _Origin(TypedDict):
@@ -96,7 +93,6 @@ class MemoryClient(AllMemories):
             )
             for persistence, backend in backends.items()
         }
-
         self._guarded: dict[str, tuple[BreakerLimits, Services]] = {}
 
     @classmethod
@@ -211,7 +207,7 @@ class MemoryClient(AllMemories):
         """
         ref = agent if isinstance(agent, AgentRef) else AgentRef(agent, template_input(input))
         found = resolve_agent(ref, self._registry, **self._from())
-        memories = [AgentsMemory(use, self._opened(one), self._writing(one)) for use, one in found]
+        memories = [UsedMemory(use, self._opened(one), self._writing(one)) for use, one in found]
         return AgentMemories(ref, memories, self._counter_of)
 
     def _opened(self, found: Resolved) -> Memory:

@@ -1,8 +1,15 @@
-"""Who is meant: the identity of a memory, and of the workflow chain that owns it."""
+"""Who is meant: the identity of a memory, and of the workflow that owns it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
+
+DEFAULT_PROJECT: Final = "default"
+"""The project of programs that name none."""
+
+DEFAULT_PREFIX: Final = "dm:"
+"""What begins every key in Redis where nothing else is given."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

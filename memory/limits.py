@@ -32,21 +32,21 @@ class Share:
 class Limits:
     """Budget, thresholds and lifetimes in absolute numbers: tokens, messages, milliseconds. None means: no such limit.
 
-    max_tokens, max_messages: hard limits of the live view, summaries included.
-    summarize: what is evicted waits in the overflow for its summary (True), or is dropped and counted (False).
-    summary_tokens: room kept free for summaries under `summarize`; everything outside long_term fills at most
-    max_tokens - summary_tokens
-        and max_messages - 1. Zero where the memory drops.
-    overflow_tokens, overflow_messages: capacity of the overflow.
-    due_tokens, due_messages: a flush is due when the live view outside long_term reaches one of them (or the
-    overflow is not empty).
-    target_tokens, target_messages: a flush takes groups until the live view outside long_term is at most this.
-    oldest_share: a flush takes at least this share of the conversation's messages, 0 to 1, even below its target.
-    keep_first, keep_last: groups of the conversation that a flush leaves alone at either end.
-    open_group_ms: a group that waits longer than this for a result counts as abandoned.
-    ttl_ms: lifetime of the whole memory since the last write. lease_ms: lifetime of a flush's lease.
-    refresh_on_read: a read prolongs the lifetime as well.
-    mode: what the caller may do; stores refuse what it does not allow before they look at anything else.
+    max_tokens, max_messages: hard limits of the live view, summaries included. summarize: what is evicted waits in the
+    overflow for its summary (True), or is dropped and counted (False). summary_tokens: room kept free for summaries
+    under `summarize`; everything outside long_term fills at most max_tokens - summary_tokens and max_messages - 1. Zero
+    where the memory drops. overflow_tokens, overflow_messages: capacity of the overflow.
+
+    due_tokens, due_messages: a flush is due when the live view outside long_term reaches one of them, or when the
+    overflow is not empty. target_tokens, target_messages: it takes groups until the live view outside long_term is at
+    most this. oldest_share: it takes at least this share of the conversation's messages, 0 to 1, even below its target.
+    keep_first, keep_last: groups of short_term that it leaves alone at either end.
+
+    policy: which group goes next. open_group_ms: a group that waits longer than this for a result counts as abandoned.
+    ttl_ms: lifetime of the whole memory since the last write. refresh_on_read: a read prolongs it as well. lease_ms:
+    lifetime of a flush's lease. mode: what the caller may do; stores refuse what it does not allow before they look at
+    anything else.
+
     shares: how max_tokens is divided between the sections, in the order of the view: system, long_term, user-defined
     ones, short_term. Empty: one common budget. Where there are shares, room_tokens, due_tokens and target_tokens give
     way to them; limits of messages stay common.

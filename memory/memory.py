@@ -16,7 +16,7 @@ from durable_memory.memory.codec import view_of
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.flushing.call import FlushCall, run_call
-from durable_memory.memory.grouping import checked_group_by, grouped
+from durable_memory.memory.grouped_stats import checked_group_by, grouped
 from durable_memory.memory.health import examine
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.services import Services

@@ -23,6 +23,7 @@ from durable_memory.memory.declarations.durations import Duration
 from durable_memory.memory.declarations.validation import problem_text
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.flushing.named import NAME
+from durable_memory.memory.identity import DEFAULT_PREFIX, DEFAULT_PROJECT
 from durable_memory.memory.privacy.keyring import Keyring
 from durable_memory.memory.tokens.counting import DEFAULT_ENCODING, counting_named
 
@@ -37,7 +38,6 @@ _SECRETS: Final[Mapping[str, str]] = {
 }
 """Fields whose value may stand in a file, with the names of their variables."""
 _MAX_SECRET_BYTES: Final = 64_000
-_DEFAULT_PROJECT: Final = "default"
 _TASK_QUEUE: Final = "durable-memory"
 _SUMMARIES: Final = "-summaries"
 _NEAR: Final = 0.8
@@ -90,8 +90,8 @@ def _queue_of_project(value: object, info: ValidationInfo) -> object:
     """Gives each project a queue of its own: a worker of another one would take its flushes, and could not do them."""
     if value != "":
         return value
-    project = info.data.get("project", _DEFAULT_PROJECT)
-    if project == _DEFAULT_PROJECT:
+    project = info.data.get("project", DEFAULT_PROJECT)
+    if project == DEFAULT_PROJECT:
         return _TASK_QUEUE
     if f"-{project}".endswith(_SUMMARIES):
         raise ValueError("is needed for this project: the queue of its name is that of another project's summaries")
@@ -145,10 +145,10 @@ class Settings(BaseSettings):
     `DURABLE_MEMORY_PAYLOAD_KEYS`, or a file named by `DURABLE_MEMORY_PAYLOAD_KEYS_FILE`.
     """
 
-    project: Annotated[str, AfterValidator(checked_id)] = _DEFAULT_PROJECT
+    project: Annotated[str, AfterValidator(checked_id)] = DEFAULT_PROJECT
     """Keeps memories of several programs in one Redis apart."""
 
-    prefix: Annotated[str, AfterValidator(_checked_prefix)] = "dm:"
+    prefix: Annotated[str, AfterValidator(_checked_prefix)] = DEFAULT_PREFIX
     """Begins every key in Redis."""
 
     task_queue: Annotated[str, Field(max_length=1000), BeforeValidator(_queue_of_project)] = Field(

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchem
 from pydantic_core import PydanticCustomError
 
 ID_PATTERN: Final = "^[a-z0-9][a-z0-9_-]{0,99}$"
-_ID: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}", re.ASCII)
+_ID: Final = re.compile(ID_PATTERN.strip("^$"), re.ASCII)
 CROSS_FIELD: Final = "cross_field"
 """The pydantic error type that carries problems between fields in its context, as `problems`."""
 

@@ -21,13 +21,13 @@ _KINDS: Final = 4
 _MISSING: Final = "needs the package google-re2, which is not installed: pip install 'durable-memory[privacy]'"
 
 
-def is_available() -> bool:
+def _can_redact() -> bool:
     """Tells whether texts can be redacted in this process."""
     return importlib.util.find_spec("re2") is not None
 
 
 def _checked_pattern(value: str) -> str:
-    if is_available():
+    if _can_redact():
         from durable_memory.memory.privacy.finders import compile_pattern  # noqa: PLC0415 - of an optional package
 
         compile_pattern(value)
@@ -81,7 +81,7 @@ def privacy_problems(policy: PrivacyPolicy) -> list[Problem]:
     """Returns what is wrong between these fields, each with its path."""
     problems: list[Problem] = []
     redacts = policy.redact_patterns or policy.redact_entities
-    if redacts and not is_available():
+    if redacts and not _can_redact():
         problems.append(("privacy_policy", _MISSING))
     if "default_redaction_string" in policy.model_fields_set and not redacts:
         text = "has no effect without redact_patterns or redact_entities; remove it"

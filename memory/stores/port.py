@@ -46,9 +46,8 @@ class Store(Protocol):
     ) -> AppendResult:
         """Appends all entries or none. Evicts whole groups until the budget holds.
 
-        Raises MemoryOversize, MemoryBackpressure (its `flush_due` side is reported by `MemoryBackpressure` itself
-        being a reason to wake the flusher), MemoryOrphanResult, MemoryOperationConflict, MemoryOperationExpired,
-        MemoryDamaged, MemoryUnavailable.
+        Raises MemoryOversize, MemoryBackpressure (for the caller a reason to wake the flusher, as `flush_due` is),
+        MemoryOrphanResult, MemoryOperationConflict, MemoryOperationExpired, MemoryDamaged, MemoryUnavailable.
         """
         ...
 

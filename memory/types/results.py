@@ -13,15 +13,15 @@ from durable_memory.memory.types.view import Omitted, View
 
 @dataclass(frozen=True, slots=True)
 class AppendResult:
-    """The answer to an append or a write.
+    """The answer to an append, a write or a restore.
 
-    ids: of the appended messages, in order. tokens, messages: of the live view afterwards. evicted: messages that
-    left the view for the overflow (or for good, where the resource drops). late: results that followed their group
-    out of the view. already_applied: this operation had been applied before; nothing was written now. removed: what
-    a write replaced, live and waiting.
-    created: the memory came into being with it. dropped: messages that were not stored, since the resource keeps none
-    of their kind; they have no ids here.
-    view: the view afterwards, if the append asked for it.
+    ids: of the appended messages, in order; none of a restore. version, tokens, messages: of the live view afterwards.
+    evicted: messages that left the view for the overflow, or for good where the resource drops. late: results that
+    followed their group out of the view. flush_due: whether the background flush is due. already_applied: this
+    operation had been applied before; nothing was written now. removed: how many messages a write or a restore
+    replaced, live and waiting. created: the memory came into being with it. view: the view afterwards, if the append
+    asked for it. dropped: messages that were not stored, since the resource keeps none of their kind; they have no ids
+    here.
     """
 
     ids: tuple[str, ...]
@@ -50,10 +50,9 @@ class Turn:
 class DeleteResult:
     """The answer to a delete: whole groups are removed.
 
-    removed: ids that are gone with it. not_found: ids that this memory does not hold. covered: ids whose content
-    only a summary holds,
-    with the id of that summary: delete the summary to remove it.
-    already_applied: as of an append; removed is what the first call removed.
+    removed: ids that are gone with it. not_found: ids that this memory does not hold. covered: ids whose content only a
+    summary holds, with the id of that summary: delete the summary to remove it. already_applied: as of an append;
+    removed is what the first call removed.
     """
 
     removed: tuple[str, ...]

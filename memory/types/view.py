@@ -56,10 +56,10 @@ class Omitted:
 class View:
     """What a read returns.
 
-    messages: whole groups in the order of the view (system, long_term, short_term). tokens: their sum, never above
-    the budget asked for.
-    version: opaque, for `write(if_version=…)`; `absent` if there is no such memory. flush_due: whether the
-    background flush is due.
+    messages: whole groups in the order of the view: system, long_term, user-defined sections, short_term. tokens: their
+    sum, never above the budget asked for. version: opaque, for `write(if_version=…)` and `read(since_version=…)`;
+    `absent` if there is no such memory. omitted: what waits for its summary. flush_due: whether the background flush is
+    due.
     """
 
     messages: tuple[Message, ...]

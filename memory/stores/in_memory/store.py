@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
 
 from durable_memory.memory.access import Mode
 from durable_memory.memory.clock import Clock, SystemClock
@@ -37,15 +36,7 @@ from durable_memory.memory.stores.values import (
     StoredEntry,
     StoredView,
 )
-from durable_memory.memory.types import (
-    AppendResult,
-    ClearResult,
-    DeleteResult,
-    MemoryStats,
-)
-
-_PAGE: Final = 200
-"""Messages on a page of a batch."""
+from durable_memory.memory.types import AppendResult, ClearResult, DeleteResult, MemoryStats
 
 
 class InMemoryStore(InMemoryFlushing, Store):

@@ -39,8 +39,9 @@ class Tally:
 class Group:
     """Messages that stand or fall together. Its number is that of its first message.
 
-    band: the priority of its first message.
-    opens: the tool calls it made. waiting: those without a result. covers: for a summary, the numbers it replaced.
+    band: the priority of its first message. opens: the tool calls it made. waiting: those without a result. entries:
+    its messages by their numbers. score: by which the policy ranks it. touched_ms: when its last message came. covers:
+    for a summary, the numbers it replaced.
     """
 
     number: int
@@ -67,7 +68,7 @@ class Group:
 
 @dataclass(slots=True)
 class StoredBatch:
-    """The flush in progress. numbers: old summaries first, then messages, in the order of `content`."""
+    """The flush in progress: the numbers of the old summaries and of the messages that it takes; held: all of both."""
 
     batch: Batch
     summaries: tuple[int, ...]

@@ -13,6 +13,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
+from durable_memory.memory.identity import DEFAULT_PREFIX
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis.guarded import GuardedLink
 from durable_memory.memory.stores.redis.index import RedisProjectIndex
@@ -26,7 +27,7 @@ _CONNECT_SECONDS: Final = 3.0
 _OLDEST: Final = (7, 0)
 
 
-async def connect_redis(url: str, *, prefix: str = "dm:") -> Backend:
+async def connect_redis(url: str, *, prefix: str = DEFAULT_PREFIX) -> Backend:
     """Opens the store and the project index on one Redis, Redis Cluster or Sentinel service.
 
     Args:

@@ -24,10 +24,7 @@ from durable_memory.memory.stores.redis.arguments import (
 from durable_memory.memory.stores.redis.ending import RedisEnding
 from durable_memory.memory.stores.redis.flushing import RedisFlushing
 from durable_memory.memory.stores.values import Entry, Operation, ReadQuery, ScanPage, StoredEntry, StoredView
-from durable_memory.memory.types import (
-    AppendResult,
-    DeleteResult,
-)
+from durable_memory.memory.types import AppendResult, DeleteResult
 
 _PAGE_BYTES: Final = 250_000
 """What is enough for a page of a scan, so that one of large messages stays small."""

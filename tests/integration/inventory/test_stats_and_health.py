@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from durable_memory import MemoryClient, Message, Registry, ToolCall
-from durable_memory.memory import grouping
+from durable_memory.memory import grouped_stats
 from durable_memory.memory.clock import ManualClock
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.stores.in_memory import open_in_memory
@@ -65,7 +65,7 @@ async def test_another_way_to_group_is_refused_with_those_there_are(client: Memo
 
 
 async def test_a_scan_of_a_large_memory_ends_and_says_so(client: MemoryClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(grouping, "MAX_SCANNED", 20)
+    monkeypatch.setattr(grouped_stats, "MAX_SCANNED", 20)
     await client.memory("desk", "k").append([f"m{number}" for number in range(50)])
     stats = await client.memory("desk", "k").stats(group_by="role")
     assert not stats.groups_complete
