@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from durable_memory.memory.access import Mode
-from durable_memory.memory.declarations.declaration import Declaration, Id, Tokens, cross_field_error
+from durable_memory.memory.declarations.declaration import Declaration, Id, Problem, Tokens, cross_field_error
 from durable_memory.memory.declarations.resource import Template
 from durable_memory.memory.keys.templates import KeyTemplate
 
@@ -173,7 +173,7 @@ _TIER_3_BESIDE_MEMORY: Final = (
 )
 
 
-def _tier_problems(agent: AgentResource) -> list[tuple[str, str]]:
+def _tier_problems(agent: AgentResource) -> list[Problem]:
     """What is wrong between the fields; each mixture of tiers has a sentence of its own."""
     given = {name: getattr(agent, name) for name in ("memories", "memory_key") if getattr(agent, name) is not None}
     if isinstance(agent.memory, str):
@@ -185,7 +185,7 @@ def _tier_problems(agent: AgentResource) -> list[tuple[str, str]]:
     return _tier_3_problems(agent)
 
 
-def _tier_3_problems(agent: AgentResource) -> list[tuple[str, str]]:
+def _tier_3_problems(agent: AgentResource) -> list[Problem]:
     if agent.memories is None:
         return [("memory", "is missing; write the id of a memory, `memories`, or false for an agent without memory")]
     if not agent.memories:
@@ -195,7 +195,7 @@ def _tier_3_problems(agent: AgentResource) -> list[tuple[str, str]]:
     return []
 
 
-def _tier_2_problems(memories: tuple[Any, ...] | None, key: str | None) -> list[tuple[str, str]]:
+def _tier_2_problems(memories: tuple[Any, ...] | None, key: str | None) -> list[Problem]:
     if memories is None and key is None:
         return [("memory", "is true, but names no memory; write its id, or add `memories` and `memory_key`")]
     problems = []

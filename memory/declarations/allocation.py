@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field
 
-from durable_memory.memory.declarations.declaration import Declaration
+from durable_memory.memory.declarations.declaration import Declaration, Problem
 from durable_memory.memory.types import LONG_TERM, SECTIONS, SHORT_TERM, SYSTEM, Section
 
 if TYPE_CHECKING:
@@ -71,12 +71,12 @@ def allocated_tokens(resource: MemoryResource) -> dict[Section, int]:
     return {section: math.floor(share * resource.token_budget / whole) for section, share in shares.items()}
 
 
-def allocation_problems(resource: MemoryResource) -> list[tuple[str, str]]:
+def allocation_problems(resource: MemoryResource) -> list[Problem]:
     """Returns what is wrong with the shares of a resource that has its budget."""
     return [] if resource.token_allocation is None else list(_problems(resource, resource.token_allocation))
 
 
-def _problems(resource: MemoryResource, allocation: TokenAllocation) -> Iterator[tuple[str, str]]:
+def _problems(resource: MemoryResource, allocation: TokenAllocation) -> Iterator[Problem]:
     if resource.token_budget is None:
         yield "token_allocation", "divides the token budget, and there is none; write max_tokens, or remove it"
         return
@@ -105,7 +105,7 @@ def _problems(resource: MemoryResource, allocation: TokenAllocation) -> Iterator
             yield f"token_allocation.{path}", f"leaves no token of {resource.token_budget}"
 
 
-def _name_problems(allocation: TokenAllocation) -> Iterator[tuple[str, str]]:
+def _name_problems(allocation: TokenAllocation) -> Iterator[Problem]:
     path = "token_allocation.user_defined"
     if len(allocation.user_defined) > MOST_SECTIONS:
         yield path, f"has {len(allocation.user_defined)} sections; at most {MOST_SECTIONS} are possible"

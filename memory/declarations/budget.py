@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from durable_memory.memory.declarations.allocation import allocated_tokens, allocation_problems
+from durable_memory.memory.declarations.declaration import Problem
 from durable_memory.memory.declarations.durations import to_ms
 from durable_memory.memory.declarations.eviction import policy_problems
 from durable_memory.memory.limits import Limits, Share
@@ -23,11 +24,9 @@ DEFAULT_OVERFLOW_FACTOR: Final = 4
 MIN_OVERFLOW_FACTOR: Final = 2
 """R15 of docs/protocol.md: a full view and the one message that makes its group too large must fit."""
 
-Problem = tuple[str, str]
-
 
 def problems_between_fields(resource: MemoryResource) -> list[Problem]:
-    """Returns every (path, problem) that no field has alone."""
+    """Returns every problem that no field has alone."""
     if problems := _model_problems(resource):
         return problems
     if not _has_its_budget(resource):

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Annotated, Any, Final, TypeGuard
+from typing import Annotated, Any, Final, TypeAlias, TypeGuard
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 ID_PATTERN: Final = "^[a-z0-9][a-z0-9_-]{0,99}$"
 _ID: Final = re.compile(ID_PATTERN.strip("^$"), re.ASCII)
+
+Problem: TypeAlias = tuple[str, str]
+"""The dotted path of a field, and what is wrong with it."""
+
 CROSS_FIELD: Final = "cross_field"
 """The pydantic error type that carries problems between fields in its context, as `problems`."""
 
@@ -65,8 +69,8 @@ Groups = Annotated[int, Field(ge=0, le=100_000, title="groups")]
 """A field that holds a number of groups: a message, or an assistant's tool calls with all their results."""
 
 
-def cross_field_error(problems: Sequence[tuple[str, str]]) -> PydanticCustomError:
-    """Returns the one error that carries all (path, problem) pairs found between fields."""
+def cross_field_error(problems: Sequence[Problem]) -> PydanticCustomError:
+    """Returns the one error that carries all problems that were found between fields."""
     text = "; ".join(f"{path} {problem}" for path, problem in problems)
     context: dict[str, Any] = {"problems": tuple(problems), "text": text}
     return PydanticCustomError(CROSS_FIELD, "{text}", context)

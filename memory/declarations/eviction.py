@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import AfterValidator, Field
 
-from durable_memory.memory.declarations.declaration import Declaration
+from durable_memory.memory.declarations.declaration import Declaration, Problem
 from durable_memory.memory.eviction.keywords import words_of
 from durable_memory.memory.limits import PolicyName
 
@@ -59,11 +59,11 @@ def policy_of(resource: MemoryResource) -> PolicyName:
     return SHORT_FORMS.get(resource.flushing.type, resource.eviction_policy.type)
 
 
-def policy_problems(resource: MemoryResource) -> list[tuple[str, str]]:
-    """Returns every (path, problem) that policy, keywords and flush have together."""
+def policy_problems(resource: MemoryResource) -> list[Problem]:
+    """Returns every problem that policy, keywords and flush have together."""
     named, short = resource.eviction_policy, resource.flushing.type
     policy = policy_of(resource)
-    problems: list[tuple[str, str]] = []
+    problems: list[Problem] = []
     if "type" in named.model_fields_set and named.type != policy:
         text = (
             f"{short} is short for drop with the policy {policy}, but eviction_policy.type is {named.type}: "

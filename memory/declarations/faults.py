@@ -8,6 +8,9 @@ from typing import TypeAlias
 Location: TypeAlias = tuple[str, ...]
 """Where a value stands in a document: the keys and list positions that lead to it."""
 
+Finding: TypeAlias = tuple[Location, str]
+"""Where something is wrong in a document, and what: a fault without its file."""
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Fault:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from durable_memory.memory.declarations.agent import AgentResource
-from durable_memory.memory.declarations.faults import Fault, Location
+from durable_memory.memory.declarations.faults import Fault, Finding, Location
 from durable_memory.memory.declarations.references import repeated_memories, unknown_memories
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.declarations.scalars import read_values
@@ -19,8 +19,8 @@ from durable_memory.memory.errors import InvalidDeclarations
 
 SUFFIXES: Final = (".yaml", ".yml")
 
-Check: TypeAlias = Callable[[Mapping[str, Any]], Iterable[tuple[Location, str]]]
-"""Finds (location, problem) in a document as written, which may have other faults: what this process cannot do."""
+Check: TypeAlias = Callable[[Mapping[str, Any]], Iterable[Finding]]
+"""Finds what this process cannot do in a document as written, which may have other faults."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from durable_memory.memory.declarations.declaration import is_id
-from durable_memory.memory.declarations.faults import Location
+from durable_memory.memory.declarations.faults import Finding
 from durable_memory.memory.declarations.provider_access import is_variable
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.summarizer import KEY_VARIABLES, is_model, provider_of
@@ -19,7 +19,7 @@ from durable_memory.memory.tokens.endpoint import COUNTING_PROVIDERS
 # repeated only if it has the form of a name: it may have been filled in from a secret.
 
 
-def missing_extra(document: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
+def missing_extra(document: Mapping[str, Any]) -> Iterator[Finding]:
     """Yields what is wrong if a language model is to summarise, and its library is not installed."""
     choice = _model_of(document)
     if choice is not None and not all(map(_installed, ("pydantic_ai", provider_of(choice.get("model"))))):
@@ -27,7 +27,7 @@ def missing_extra(document: Mapping[str, Any]) -> Iterator[tuple[Location, str]]
         yield ("flushing", "summarizer"), problem
 
 
-def missing_key(document: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
+def missing_key(document: Mapping[str, Any]) -> Iterator[Finding]:
     """Yields what is wrong if a language model is to summarise, and the variable that holds its key is not set."""
     choice = _model_of(document)
     model = None if choice is None else choice.get("model")
@@ -40,13 +40,13 @@ def missing_key(document: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
         yield ("flushing", "summarizer", "api_key_env" if named else "model"), problem
 
 
-def cannot_summarize(document: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
+def cannot_summarize(document: Mapping[str, Any]) -> Iterator[Finding]:
     """Yields both: for processes that run flushes."""
     yield from missing_extra(document)
     yield from missing_key(document)
 
 
-def missing_counting_key(document: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
+def missing_counting_key(document: Mapping[str, Any]) -> Iterator[Finding]:
     """Yields what is amiss, and no fault, if a counting endpoint is to be asked with a key that is not set."""
     provider = document.get("token_provider")
     if not isinstance(provider, Mapping) or provider.get("provider") not in COUNTING_PROVIDERS:

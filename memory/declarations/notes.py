@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from durable_memory.memory.declarations.agent import AgentResource
-from durable_memory.memory.declarations.faults import Fault, Location
+from durable_memory.memory.declarations.faults import Fault, Finding
 from durable_memory.memory.declarations.model_access import missing_counting_key, missing_key
 from durable_memory.memory.declarations.registry import Registry
 
@@ -17,7 +17,7 @@ def notes_on(registry: Registry, *, models_write: bool) -> list[Fault]:
     models_write: whether the language models that are declared are asked, and no summariser of the program's own.
     """
 
-    def found(document: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
+    def found(document: Mapping[str, Any]) -> Iterator[Finding]:
         if document["resource"] == "agent":
             yield from _keyless(registry.agent(document["id"]), registry)
             return
@@ -28,7 +28,7 @@ def notes_on(registry: Registry, *, models_write: bool) -> list[Fault]:
     return registry.faults(found)
 
 
-def _keyless(agent: AgentResource, registry: Registry) -> Iterator[tuple[Location, str]]:
+def _keyless(agent: AgentResource, registry: Registry) -> Iterator[Finding]:
     """Yields the memories of an agent whose key no template makes: calls on them give it, one on all cannot."""
     for index, use in enumerate(agent.uses):
         if use.key is None and registry.memory(use.resource).key_template is None:

@@ -7,11 +7,10 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from durable_memory.memory.declarations.declaration import Declaration
+from durable_memory.memory.declarations.declaration import Declaration, Problem
 from durable_memory.memory.declarations.durations import Duration, Within
 from durable_memory.memory.limits import BreakerLimits
 
-Problem = tuple[str, str]
 _BREAKER: Final = "persistence.circuit_breaker"
 
 

@@ -7,12 +7,10 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field
 
-from durable_memory.memory.declarations.declaration import Declaration
+from durable_memory.memory.declarations.declaration import Declaration, Problem
 from durable_memory.memory.privacy.entities import Entity
 from durable_memory.memory.privacy.stage import Privacy
 from durable_memory.memory.types import Role
-
-Problem = tuple[str, str]
 
 _MAX_PATTERNS: Final = 100
 _MAX_PATTERN_LENGTH: Final = 2_000

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 from durable_memory.memory.declarations.agent import AgentResource
 from durable_memory.memory.declarations.declaration import is_id
-from durable_memory.memory.declarations.faults import Location
+from durable_memory.memory.declarations.faults import Finding, Location
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.types import did_you_mean
-
-Found: TypeAlias = tuple[Location, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +33,7 @@ def references(data: Mapping[str, Any]) -> Iterator[Reference]:
             yield Reference(item, ("memories", str(index)))
 
 
-def unknown_memories(data: Mapping[str, Any], known: Sequence[str]) -> Iterator[Found]:
+def unknown_memories(data: Mapping[str, Any], known: Sequence[str]) -> Iterator[Finding]:
     """Yields a problem for each memory that is declared nowhere."""
     for reference in references(data):
         # What is no id has its own fault, and may not be repeated: it may have been filled in from a secret.
@@ -44,7 +42,7 @@ def unknown_memories(data: Mapping[str, Any], known: Sequence[str]) -> Iterator[
             yield reference.location, problem
 
 
-def repeated_memories(agent: AgentResource, memories: Mapping[str, MemoryResource]) -> Iterator[Found]:
+def repeated_memories(agent: AgentResource, memories: Mapping[str, MemoryResource]) -> Iterator[Finding]:
     """Yields a problem for each memory that an agent names again under the same key."""
     seen: dict[tuple[str, str | None], int] = {}
     for index, use in enumerate(agent.uses):

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from durable_memory.memory.declarations.faults import Location
+from durable_memory.memory.declarations.faults import Finding, Location
 from durable_memory.memory.declarations.yaml_source import Fields, Items, Node, Scalar
 
 _REFERENCE: Final = re.compile(
@@ -30,13 +30,13 @@ NULLABLE: Final = frozenset({("persistence", "ttl")})
 
 @dataclass(slots=True)
 class Reading:
-    """A document as plain data, and what was wrong with its values: (location, problem).
+    """A document as plain data, and what was wrong with its values.
 
     origins: of values from the environment, what a fault of theirs has to say of that.
     """
 
     data: Any = None
-    problems: list[tuple[Location, str]] = field(default_factory=list)
+    problems: list[Finding] = field(default_factory=list)
     origins: dict[Location, str] = field(default_factory=dict)
 
 

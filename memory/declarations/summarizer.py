@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeGuard
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
-from durable_memory.memory.declarations.declaration import Declaration, Tokens
+from durable_memory.memory.declarations.declaration import Declaration, Problem, Tokens
 from durable_memory.memory.declarations.durations import Duration, Within
 from durable_memory.memory.declarations.provider_access import Endpoint, Variable
 from durable_memory.memory.tokens.models import find_model
@@ -127,8 +127,8 @@ def provider_of(model: object) -> Literal["openai", "anthropic"]:
     return "anthropic" if isinstance(model, str) and model.startswith("anthropic:") else "openai"
 
 
-def summarizer_problems(resource: MemoryResource) -> list[tuple[str, str]]:
-    """Returns every (path, problem) of the summariser that no field has alone."""
+def summarizer_problems(resource: MemoryResource) -> list[Problem]:
+    """Returns every problem of the summariser that no field has alone."""
     choice, path = resource.flushing.summarizer, "flushing.summarizer"
     given = choice.model_fields_set - {"type"}
     if resource.flushing.type != "hybrid_summary" and "summarizer" in resource.flushing.model_fields_set:

@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from durable_memory.memory.declarations.declaration import Declaration, Tokens
+from durable_memory.memory.declarations.declaration import Declaration, Problem, Tokens
 from durable_memory.memory.declarations.provider_access import Endpoint, Variable
 from durable_memory.memory.tokens.counting import DEFAULT_ENCODING, Counting
 from durable_memory.memory.tokens.endpoint import COUNTING_PROVIDERS
@@ -90,12 +90,12 @@ class TokenProvider(Declaration):
         factor = self.settings.estimate_factor or (known.factor if known else OTHER_FACTOR)
         return Counting(DEFAULT_ENCODING, factor, self._asked)
 
-    def problems(self) -> list[tuple[str, str]]:
-        """Returns every (path, problem) that none of its fields has alone."""
+    def problems(self) -> list[Problem]:
+        """Returns every problem that none of its fields has alone."""
         if not self.context_window:
             return [("model", unknown_model(self.provider, self.model))]
         known, settings = self._known, self.settings
-        found: list[tuple[str, str]] = []
+        found: list[Problem] = []
         if settings.encoding is not None and known is not None and known.encoding is not None:
             found.append(("settings.encoding", f"has no effect: the model is counted by {known.encoding}; remove it"))
         elif settings.encoding is not None and self.provider not in _ANY_ENCODING:

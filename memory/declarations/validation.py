@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from durable_memory.memory.declarations.agent import AgentResource
 from durable_memory.memory.declarations.declaration import CROSS_FIELD
-from durable_memory.memory.declarations.faults import Location
+from durable_memory.memory.declarations.faults import Finding, Location
 from durable_memory.memory.declarations.not_supported import Kind, refused_field
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.types import did_you_mean
@@ -26,9 +26,9 @@ _QUOTED: Final = re.compile(r"'([^']*)'")
 
 
 class DeclarationInvalid(ValueError):
-    """Data that is no valid document. `problems` holds (location, problem) for every fault found."""
+    """Data that is no valid document. `problems` holds every one that was found."""
 
-    def __init__(self, problems: Sequence[tuple[Location, str]]) -> None:
+    def __init__(self, problems: Sequence[Finding]) -> None:
         super().__init__("; ".join(f"{'.'.join(location)}: {problem}" for location, problem in problems))
         self.problems = tuple(problems)
 
@@ -60,7 +60,7 @@ def _kind_problem(data: Mapping[str, Any], kind: object) -> str:
     return f"must be {known}{near}"
 
 
-def _problems(kind: Kind, model: type[BaseModel], item: Any) -> Iterator[tuple[Location, str]]:
+def _problems(kind: Kind, model: type[BaseModel], item: Any) -> Iterator[Finding]:
     if item["type"] == CROSS_FIELD:
         for path, problem in item["ctx"]["problems"]:
             yield tuple(path.split(".")), problem
