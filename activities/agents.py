@@ -7,13 +7,13 @@ from typing import Any
 from temporalio import activity
 
 from durable_memory.activities import wire
-from durable_memory.activities.answers import Json, answer_of, carried
+from durable_memory.activities.answers import JsonObject, answer_of, carried
 from durable_memory.activities.current import current_memory_client
 from durable_memory.activities.parsing import parse
 
 
 @activity.defn(name=wire.CONTEXT)
-async def context(request: Any = None) -> Json:
+async def context(request: Any = None) -> JsonObject:
     """Composes the context of a model call; see wire.ContextRequest."""
     asked = parse(wire.ContextRequest, request)
     agent = current_memory_client().agent(asked.agent, input=asked.input)
@@ -21,7 +21,7 @@ async def context(request: Any = None) -> Json:
 
 
 @activity.defn(name=wire.RECORD_AGENT_TURN)
-async def record_agent_turn(request: Any = None) -> Json:
+async def record_agent_turn(request: Any = None) -> JsonObject:
     """Appends a turn to every memory that the agent may write to; see wire.RecordAgentTurnRequest."""
     asked = parse(wire.RecordAgentTurnRequest, request)
     agent = current_memory_client().agent(asked.agent, input=asked.input)
@@ -29,7 +29,7 @@ async def record_agent_turn(request: Any = None) -> Json:
 
 
 @activity.defn(name=wire.RECORDED_AGENT_TURN)
-async def recorded_agent_turn(request: Any = None) -> Json:
+async def recorded_agent_turn(request: Any = None) -> JsonObject:
     """Tells which turn an agent's operation has recorded; see wire.RecordedAgentTurnRequest."""
     asked = parse(wire.RecordedAgentTurnRequest, request)
     agent = current_memory_client().agent(asked.agent, input=asked.input)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from temporalio import activity
 
@@ -10,16 +10,17 @@ from durable_memory.activities import wire
 from durable_memory.memory.errors import MemoryOversize
 from durable_memory.memory.types.answers import to_json
 
-Json = dict[str, Any]
+JsonObject: TypeAlias = dict[str, Any]
+"""What an activity takes and answers."""
 
 
-def answer_of(result: object) -> Json:
+def answer_of(result: object) -> JsonObject:
     """Returns a result as JSON."""
-    data: Json = to_json(result)
+    data: JsonObject = to_json(result)
     return data
 
 
-def carried(whose: str, answer: Json) -> Json:
+def carried(whose: str, answer: JsonObject) -> JsonObject:
     """Returns a view or a context. Refuses one that Temporal would not carry: the next attempt would give the same."""
     if not activity.in_activity():
         return answer

@@ -11,7 +11,7 @@ from typing import Any
 from temporalio import activity
 
 from durable_memory.activities import wire
-from durable_memory.activities.answers import Json, answer_of, carried
+from durable_memory.activities.answers import JsonObject, answer_of, carried
 from durable_memory.activities.current import current_memory_client
 from durable_memory.activities.heartbeat import heartbeating
 from durable_memory.activities.parsing import parse
@@ -20,7 +20,7 @@ from durable_memory.memory.types import MemoryRef
 
 
 @activity.defn(name=wire.APPEND)
-async def append(request: Any = None) -> Json:
+async def append(request: Any = None) -> JsonObject:
     """Appends messages; see wire.AppendRequest."""
     asked = parse(wire.AppendRequest, request)
     result = await _memory(asked.memory).append(
@@ -30,14 +30,14 @@ async def append(request: Any = None) -> Json:
 
 
 @activity.defn(name=wire.RECORD_TURN)
-async def record_turn(request: Any = None) -> Json:
+async def record_turn(request: Any = None) -> JsonObject:
     """Appends a turn, once whatever an attempt says, and returns what stands; see wire.RecordTurnRequest."""
     asked = parse(wire.RecordTurnRequest, request)
     return answer_of(await _memory(asked.memory).record_turn(asked.messages, operation_id=asked.operation_id))
 
 
 @activity.defn(name=wire.RECORDED_TURN)
-async def recorded_turn(request: Any = None) -> Json:
+async def recorded_turn(request: Any = None) -> JsonObject:
     """Returns the turn that stands under an operation id, if any; see wire.RecordedTurnRequest."""
     asked = parse(wire.RecordedTurnRequest, request)
     turn = await _memory(asked.memory).recorded_turn(operation_id=asked.operation_id)
@@ -45,7 +45,7 @@ async def recorded_turn(request: Any = None) -> Json:
 
 
 @activity.defn(name=wire.READ)
-async def read(request: Any = None) -> Json:
+async def read(request: Any = None) -> JsonObject:
     """Returns the view; see wire.ReadRequest."""
     asked = parse(wire.ReadRequest, request)
     view = await _memory(asked.memory).read(
@@ -60,7 +60,7 @@ async def read(request: Any = None) -> Json:
 
 
 @activity.defn(name=wire.WRITE)
-async def write(request: Any = None) -> Json:
+async def write(request: Any = None) -> JsonObject:
     """Replaces a memory; see wire.WriteRequest."""
     asked = parse(wire.WriteRequest, request)
     result = await _memory(asked.memory).write(
@@ -70,35 +70,35 @@ async def write(request: Any = None) -> Json:
 
 
 @activity.defn(name=wire.TOUCH)
-async def touch(request: Any = None) -> Json:
+async def touch(request: Any = None) -> JsonObject:
     """Records an access; see wire.TouchRequest."""
     asked = parse(wire.TouchRequest, request)
     return answer_of(wire.TouchAnswer(await _memory(asked.memory).touch(asked.ids)))
 
 
 @activity.defn(name=wire.PIN)
-async def pin(request: Any = None) -> Json:
+async def pin(request: Any = None) -> JsonObject:
     """Pins messages; see wire.PinRequest."""
     asked = parse(wire.PinRequest, request)
     return answer_of(wire.TouchAnswer(await _memory(asked.memory).pin(asked.ids, operation_id=asked.operation_id)))
 
 
 @activity.defn(name=wire.UNPIN)
-async def unpin(request: Any = None) -> Json:
+async def unpin(request: Any = None) -> JsonObject:
     """Unpins messages; see wire.PinRequest."""
     asked = parse(wire.PinRequest, request)
     return answer_of(wire.TouchAnswer(await _memory(asked.memory).unpin(asked.ids, operation_id=asked.operation_id)))
 
 
 @activity.defn(name=wire.DELETE)
-async def delete(request: Any = None) -> Json:
+async def delete(request: Any = None) -> JsonObject:
     """Removes messages; see wire.DeleteRequest."""
     asked = parse(wire.DeleteRequest, request)
     return answer_of(await _memory(asked.memory).delete(asked.ids, operation_id=asked.operation_id))
 
 
 @activity.defn(name=wire.CLEAR)
-async def clear(request: Any = None) -> Json:
+async def clear(request: Any = None) -> JsonObject:
     """Removes everything; see wire.ClearRequest."""
     asked = parse(wire.ClearRequest, request)
     result = await _memory(asked.memory).clear(
@@ -108,7 +108,7 @@ async def clear(request: Any = None) -> Json:
 
 
 @activity.defn(name=wire.RESTORE)
-async def restore(request: Any = None) -> Json:
+async def restore(request: Any = None) -> JsonObject:
     """Brings a backup back; see wire.RestoreRequest."""
     asked = parse(wire.RestoreRequest, request)
     result = await _memory(asked.memory).restore(
@@ -118,7 +118,7 @@ async def restore(request: Any = None) -> Json:
 
 
 @activity.defn(name=wire.FLUSH)
-async def flush(request: Any = None) -> Json:
+async def flush(request: Any = None) -> JsonObject:
     """Runs one flush; see wire.FlushRequest."""
     asked = parse(wire.FlushRequest, request)
     async with heartbeating():
@@ -134,14 +134,14 @@ async def flush(request: Any = None) -> Json:
 
 
 @activity.defn(name=wire.STATS)
-async def stats(request: Any = None) -> Json:
+async def stats(request: Any = None) -> JsonObject:
     """Returns the counters; see wire.StatsRequest."""
     asked = parse(wire.StatsRequest, request)
     return answer_of(await _memory(asked.memory).stats(group_by=asked.group_by))
 
 
 @activity.defn(name=wire.HEALTH)
-async def health(request: Any = None) -> Json:
+async def health(request: Any = None) -> JsonObject:
     """Tells whether a memory can do its work; see wire.HealthRequest."""
     asked = parse(wire.HealthRequest, request)
     return answer_of(await _memory(asked.memory).health(check_connectivity=asked.check_connectivity))

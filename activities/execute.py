@@ -12,13 +12,13 @@ from typing import Any, Final, TypeAlias
 from temporalio import activity
 
 from durable_memory.activities import agents, conversation, wire
-from durable_memory.activities.answers import Json
+from durable_memory.activities.answers import JsonObject
 from durable_memory.activities.parsing import parse
 from durable_memory.activities.wire_schema import PUBLIC
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.types import did_you_mean
 
-Operation: TypeAlias = Callable[[Any], Awaitable[Json]]
+Operation: TypeAlias = Callable[[Any], Awaitable[JsonObject]]
 
 _PREFIX: Final = "memory."
 _BESIDE: Final = ("memory", "agent", "input", "operation_id", "contract")
@@ -36,12 +36,12 @@ OPERATIONS: Final[Mapping[str, Operation]] = _by_name()
 
 
 @activity.defn(name=wire.EXECUTE)
-async def execute(request: Any = None) -> Json:
+async def execute(request: Any = None) -> JsonObject:
     """Runs an operation and returns its answer; see wire.ExecuteRequest."""
     return await run_operation(request)
 
 
-async def run_operation(request: object) -> Json:
+async def run_operation(request: object) -> JsonObject:
     """Runs the operation that a request of memory.execute names, with the current client.
 
     Raises MemoryInvalid for an unknown operation and what does not belong to this one, and what the operation raises.
@@ -55,7 +55,7 @@ async def run_operation(request: object) -> Json:
     return await operation(_request(asked, {item.name for item in fields(PUBLIC[_PREFIX + name][0])}))
 
 
-def _request(asked: wire.ExecuteRequest, taken: set[str]) -> Json:
+def _request(asked: wire.ExecuteRequest, taken: set[str]) -> JsonObject:
     """Returns the request of the operation's own activity; `taken` are its fields."""
     payload = dict(asked.payload or {})
     for field in _BESIDE:
@@ -76,7 +76,7 @@ def _request(asked: wire.ExecuteRequest, taken: set[str]) -> Json:
     return {**payload, **given, "contract": asked.contract}
 
 
-def _given(asked: wire.ExecuteRequest, *names: str) -> Json:
+def _given(asked: wire.ExecuteRequest, *names: str) -> JsonObject:
     values = {name: getattr(asked, name) for name in names}
     return {name: value for name, value in values.items() if value is not None}
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 from temporalio import activity
 
 from durable_memory.activities import upkeep, wire
+from durable_memory.activities.answers import JsonObject, answer_of
 from durable_memory.activities.current import client_of_project
 from durable_memory.activities.heartbeat import heartbeating
 from durable_memory.activities.parsing import parse
@@ -21,20 +22,16 @@ from durable_memory.memory.flushing.steps import Flush
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.stores.values import Batch
 from durable_memory.memory.types import FlushResult
-from durable_memory.memory.types.answers import to_json
-
-Json = dict[str, Any]
 
 _RETRY_AFTER_LAST_ATTEMPT_MS: Final = 60_000
 """How long a flush whose attempts are used up keeps the next one away; a forced flush does not wait."""
-
 
 _CLOCKS_DIFFER: Final = timedelta(seconds=60)
 """By how much clocks may differ; as long as operation ids outlive their deadlines (R2 of docs/protocol.md)."""
 
 
 @activity.defn(name=wire.FLUSH_BEGIN)
-async def begin(request: Any = None) -> Json:
+async def begin(request: Any = None) -> JsonObject:
     """Chooses a batch: {outcome: batch, batch, queue}. Or ends with a flush result; where a memory drops, that is all.
 
     queue: where its summary is to be written, if not here: what waits for a model takes no slot from others.
@@ -55,16 +52,15 @@ async def begin(request: Any = None) -> Json:
         return await _ended(resource, memory, dropped, now_ms)
     begun = await flush.begin(memory, asked.owner, force=asked.force, limits=limits, attempt_ends_ms=_attempt_ends_ms())
     if isinstance(begun, FlushResult):
-        data: Json = to_json(begun)
-        return data
-    answer: Json = {"outcome": "batch", "batch": {**dataclasses.asdict(begun), "begun_ms": now_ms}}
+        return answer_of(begun)
+    answer: JsonObject = {"outcome": "batch", "batch": {**dataclasses.asdict(begun), "begun_ms": now_ms}}
     if client_of_project(asked.target.project).summarizers.waits(resource):
         answer["queue"] = wire.summaries_queue(activity.info().task_queue)
     return answer
 
 
 @activity.defn(name=wire.FLUSH_SUMMARIZE)
-async def summarize(request: Any = None) -> Json:
+async def summarize(request: Any = None) -> JsonObject:
     """Writes the summary into the batch; outcome `drafted`, or `gone` or `stale` if it has become useless."""
     asked = parse(upkeep.BatchRequest, request)
     resource, memory, flush = _target(asked.target)
@@ -76,7 +72,7 @@ async def summarize(request: Any = None) -> Json:
 
 
 @activity.defn(name=wire.FLUSH_COMMIT)
-async def commit(request: Any = None) -> Json:
+async def commit(request: Any = None) -> JsonObject:
     """Replaces the batch by its summary in one step; answers the flush result."""
     asked = parse(upkeep.BatchRequest, request)
     resource, memory, flush = _target(asked.target)
@@ -85,7 +81,7 @@ async def commit(request: Any = None) -> Json:
 
 
 @activity.defn(name=wire.FLUSH_FAIL)
-async def fail(request: Any = None) -> Json:
+async def fail(request: Any = None) -> JsonObject:
     """Gives batch and lease back after the last attempt; the messages stay as they are."""
     asked = parse(upkeep.FailRequest, request)
     resource, memory, flush = _target(asked.target)
@@ -112,12 +108,11 @@ def _batch(field: upkeep.BatchField) -> Batch:
     return Batch(**values)
 
 
-async def _ended(resource: MemoryResource, memory: MemoryId, result: FlushResult, begun_ms: int) -> Json:
+async def _ended(resource: MemoryResource, memory: MemoryId, result: FlushResult, begun_ms: int) -> JsonObject:
     store = client_of_project(memory.project).services(resource).store
     await measure_flush(store, resource, memory, result, _seconds_since(begun_ms))
     # The removed ids stay in the store's hands: a thousand of them would weigh on the flusher's history.
-    data: Json = to_json(dataclasses.replace(result, removed_ids=()))
-    return data
+    return answer_of(dataclasses.replace(result, removed_ids=()))
 
 
 def _seconds_since(begun_ms: int) -> float:

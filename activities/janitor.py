@@ -7,6 +7,7 @@ from typing import Any, Final
 from temporalio import activity
 
 from durable_memory.activities import upkeep, wire
+from durable_memory.activities.answers import JsonObject
 from durable_memory.activities.current import client_of_project
 from durable_memory.activities.heartbeat import heartbeating
 from durable_memory.activities.parsing import parse
@@ -19,7 +20,7 @@ _SECONDS: Final = 20
 
 
 @activity.defn(name=wire.SWEEP)
-async def sweep(request: Any = None) -> dict[str, Any]:
+async def sweep(request: Any = None) -> JsonObject:
     """Sweeps on from a position; answers {position, counts}, position null at the end. See upkeep.SweepRequest."""
     asked = parse(upkeep.SweepRequest, request)
     client = client_of_project(asked.project)

@@ -11,6 +11,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 from durable_memory.activities import wire
+from durable_memory.activities.answers import JsonObject
 from durable_memory.memory.errors import MemoryFault
 from durable_memory.memory.types import (
     AgentContext,
@@ -27,8 +28,6 @@ from durable_memory.memory.types import (
     Turn,
     View,
 )
-
-Json = dict[str, Any]
 
 PUBLIC: Final[Mapping[str, tuple[type, type]]] = {
     wire.APPEND: (wire.AppendRequest, AppendResult),
@@ -62,7 +61,7 @@ _ABOUT: Final = (
     "its activity, so its attempts are applied once; a new run of the workflow is a new operation, unless you give the "
     "id."
 )
-_SCALARS: Final[Mapping[object, Json]] = {
+_SCALARS: Final[Mapping[object, JsonObject]] = {
     bool: {"type": "boolean"},
     int: {"type": "integer"},
     float: {"type": "number"},
@@ -70,7 +69,7 @@ _SCALARS: Final[Mapping[object, Json]] = {
     NoneType: {"type": "null"},
     datetime: {"type": "string", "format": "date-time"},
 }
-_CONTENT_PART: Final[Json] = {
+_CONTENT_PART: Final[JsonObject] = {
     "description": "A typed part of a content, as the model's API has it; unknown types are kept.",
     "type": "object",
     "properties": {"type": {"type": "string"}},
@@ -82,9 +81,9 @@ _SPARSE: Final[Mapping[type, tuple[str, ...]]] = {Message: ("role", "content"), 
 _STORE_GIVEN: Final = ("id", "tokens", "tokens_estimated", "created_at", "provenance", "truncated_from")
 
 
-def wire_schema() -> Json:
+def wire_schema() -> JsonObject:
     """Returns the schema of an object with a request and an answer under the name of each public activity."""
-    definitions: Json = {
+    definitions: JsonObject = {
         "ToolCall": _tool_call({}),
         "ToolCallInput": _tool_call({"additionalProperties": False}),
         "ContentPart": _CONTENT_PART,
@@ -114,9 +113,9 @@ def wire_schema() -> Json:
 class _Side(ABC):
     """One side of the border; `definitions` collects what its schemas refer to."""
 
-    definitions: Json
+    definitions: JsonObject
 
-    def schema(self, hint: Any) -> Json:
+    def schema(self, hint: Any) -> JsonObject:
         """Returns the schema of a type hint."""
         origin, arguments = get_origin(hint), get_args(hint)
         if origin is Annotated:
@@ -135,19 +134,19 @@ class _Side(ABC):
             return {"type": "object"} if values is None else {"type": "object", "additionalProperties": dict(values)}
         return dict(_SCALARS[hint])
 
-    def _reference(self, kind: Any) -> Json:
+    def _reference(self, kind: Any) -> JsonObject:
         name = self._name(kind)
         if name not in self.definitions:
             self.definitions[name] = {}  # holds the place while its parts are made
             self.definitions[name] = self._definition(kind)
         return {"$ref": f"#/$defs/{name}"}
 
-    def _definition(self, kind: type) -> Json:
+    def _definition(self, kind: type) -> JsonObject:
         hints = get_type_hints(kind, include_extras=True)
         properties = {item.name: self._property(kind, item, hints[item.name]) for item in fields(kind)}
         return {"description": _described(kind), "type": "object", "properties": properties, **self._rules(kind)}
 
-    def _property(self, kind: type, item: Field[Any], hint: Any) -> Json:
+    def _property(self, kind: type, item: Field[Any], hint: Any) -> JsonObject:
         if (kind, item.name) == (Message, "content"):
             parts = {"type": "array", "items": {"$ref": "#/$defs/ContentPart"}}
             return {"anyOf": [{"type": "string"}, parts, {"type": "null"}]}
@@ -157,7 +156,7 @@ class _Side(ABC):
         return kind.__name__
 
     @abstractmethod
-    def _rules(self, kind: type) -> Json:
+    def _rules(self, kind: type) -> JsonObject:
         """Returns what holds for all fields together."""
 
 
@@ -167,7 +166,7 @@ class _Requests(_Side):
     def _name(self, kind: type) -> str:
         return f"{kind.__name__}Input" if kind in (Message, ToolCall) else kind.__name__
 
-    def _property(self, kind: type, item: Field[Any], hint: Any) -> Json:
+    def _property(self, kind: type, item: Field[Any], hint: Any) -> JsonObject:
         if kind is Message and item.name in _STORE_GIVEN:
             return {"readOnly": True, "description": "Given by the store, and ignored here."}
         schema = super()._property(kind, item, hint)
@@ -175,7 +174,7 @@ class _Requests(_Side):
             schema["default"] = item.default
         return schema
 
-    def _rules(self, kind: type) -> Json:
+    def _rules(self, kind: type) -> JsonObject:
         required = [each.name for each in fields(kind) if each.default is MISSING and each.default_factory is MISSING]
         return {"required": required, "additionalProperties": False}
 
@@ -183,14 +182,14 @@ class _Requests(_Side):
 class _Answers(_Side):
     """What callers get: every field is there, or those that are set; a newer worker may add some."""
 
-    def _property(self, kind: type, item: Field[Any], hint: Any) -> Json:
+    def _property(self, kind: type, item: Field[Any], hint: Any) -> JsonObject:
         schema = super()._property(kind, item, hint)
         if kind not in _SPARSE or item.name in _SPARSE[kind]:
             return schema
         options = [option for option in schema.get("anyOf", [schema]) if option != {"type": "null"}]
         return dict(options[0])
 
-    def _rules(self, kind: type) -> Json:
+    def _rules(self, kind: type) -> JsonObject:
         return {"required": list(_SPARSE.get(kind, [each.name for each in fields(kind)]))}
 
 
@@ -199,7 +198,7 @@ def _described(kind: type) -> str:
     return " ".join((inspect.getdoc(kind) or "").split()).partition(" Raises ")[0]
 
 
-def _tool_call(rules: Json) -> Json:
+def _tool_call(rules: JsonObject) -> JsonObject:
     """A tool call in its chat-completions form, which is not how the type holds it."""
     function = {
         "type": "object",
@@ -216,7 +215,7 @@ def _tool_call(rules: Json) -> Json:
     }
 
 
-def _error_types() -> Json:
+def _error_types() -> JsonObject:
     kinds = sorted({kind.type: kind.retryable for kind in _faults(MemoryFault)}.items())
     return {
         "FinalErrorType": {"type": "string", "enum": [name for name, retryable in kinds if not retryable]},
