@@ -13,9 +13,10 @@ from durable_memory.memory.types import LONG_TERM, SYSTEM
 
 def check_sections(resource: str, entries: Sequence[Entry], limits: Limits) -> None:
     """Raises MemoryInvalid for a section that is not declared, or that only a flush writes."""
+    declared = limits.sections
     for position, entry in enumerate(entries):
-        if entry.section == LONG_TERM or entry.section not in limits.sections:
-            raise refusals.section_not_writable(resource, position, entry.section, limits.sections)
+        if entry.section == LONG_TERM or entry.section not in declared:
+            raise refusals.section_not_writable(resource, position, entry.section, declared)
 
 
 def too_large(resource: str, position: int, entry: Entry, limits: Limits) -> MemoryOversize | None:

@@ -14,8 +14,8 @@ from urllib.parse import quote
 
 from durable_memory.memory.access import MODES, Mode
 from durable_memory.memory.limits import Limits, PolicyName, Share
-from durable_memory.memory.stores import refusals
-from durable_memory.memory.stores.values import Batch, Entry
+from durable_memory.memory.stores.unfit import check_sections
+from durable_memory.memory.stores.values import Batch, Entry, Operation
 from durable_memory.memory.types import LONG_TERM, SHORT_TERM, SYSTEM, Section
 
 LETTERS: Final[dict[Section, str]] = {SYSTEM: "s", LONG_TERM: "l", SHORT_TERM: "c"}
@@ -131,14 +131,14 @@ def entry_args(resource: str, entries: Sequence[Entry], limits: Limits) -> list[
 
     Raises MemoryInvalid for a section that is not declared, or that only a commit may write.
     """
-    args = []
-    sections = limits.sections
-    for position, entry in enumerate(entries):
-        if entry.section == LONG_TERM or entry.section not in sections:
-            raise refusals.section_not_writable(resource, position, entry.section, sections)
-        args.append(_head(entry))
-        args.append(entry.payload.encode())
-    return args
+    check_sections(resource, entries, limits)
+    return [arg for entry in entries for arg in (_head(entry), entry.payload.encode())]
+
+
+def operation_args(operation: Operation) -> tuple[list[bytes], str]:
+    """Returns what names an operation to a script (its mark, digest, deadline and tag), and the tag as text."""
+    mark, tag = mark_of(operation.id)
+    return [mark, digest_of(operation.digest), digits(operation.deadline_ms), tag.encode()], tag
 
 
 def digits(number: int) -> bytes:

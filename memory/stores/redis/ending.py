@@ -12,13 +12,13 @@ from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.redis import replies
-from durable_memory.memory.stores.redis.arguments import digest_of, digits, mark_of, no_limits, packed
-from durable_memory.memory.stores.redis.flushing import RedisScripts
+from durable_memory.memory.stores.redis.arguments import digest_of, digits, mark_of, no_limits, operation_args, packed
+from durable_memory.memory.stores.redis.script_runner import ScriptRunner
 from durable_memory.memory.stores.values import BACKUP_LIFETIME_MS, Erased, Operation
 from durable_memory.memory.types import AppendResult, ClearResult, MemoryStats
 
 
-class RedisEnding(RedisScripts):
+class RedisEnding(ScriptRunner):
     """Clear, restore, erase and stats of the Store port."""
 
     async def clear(
@@ -59,13 +59,10 @@ class RedisEnding(RedisScripts):
         """See Store."""
         if not refusals.is_backup_id(backup_id):
             raise refusals.backup_unknown(memory.resource)
-        mark, tag = mark_of(operation.id)
+        named, tag = operation_args(operation)
         args = [
             packed(limits),
-            mark,
-            digest_of(operation.digest),
-            digits(operation.deadline_ms),
-            tag.encode(),
+            *named,
             secrets.token_hex(8).encode(),
             (if_version or "").encode(),
             backup_id.encode(),
@@ -77,7 +74,7 @@ class RedisEnding(RedisScripts):
         words = reply.decode().split(" ")
         if words[0] not in ("ok", "again"):
             raise replies.refuse(memory.resource, words, if_version)
-        now = await self._run("recorded", memory, [packed(limits), mark, b"v", b""], limits.user_sections)
+        now = await self._run("recorded", memory, [packed(limits), named[0], b"v", b""], limits.user_sections)
         result = replies.appended(memory.resource, now, tag, 0)
         if words[0] == "again":
             return result

@@ -1,71 +1,25 @@
-"""The flush side of the Redis driver; and how a script is run."""
+"""The flush side of the Redis driver."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Final
-
-from cachetools import LRUCache
-from redis.exceptions import ResponseError
-
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
-from durable_memory.memory.stores.redis import flush_replies, replies
+from durable_memory.memory.stores.redis import flush_replies
 from durable_memory.memory.stores.redis.arguments import (
     NO_LIMIT,
     NO_LIMITS,
     batch_args,
-    digest_of,
     digits,
     mark_of,
+    operation_args,
     packed,
 )
-from durable_memory.memory.stores.redis.keys import KeySet, RedisKeys
-from durable_memory.memory.stores.redis.link import Link, Reply
-from durable_memory.memory.stores.redis.scripts import load_script
+from durable_memory.memory.stores.redis.script_runner import ScriptRunner
 from durable_memory.memory.stores.values import Batch, BatchPage, Begun, Entry, Operation, Stopped
-from durable_memory.memory.types import FlushResult, Section
-
-_MORE_SECTIONS: Final = b"sections "
-_REMEMBERED_MEMORIES: Final = 4096
-"""Memories with sections that their declaration does not name; a forgotten one costs one exchange more."""
+from durable_memory.memory.types import FlushResult
 
 
-class RedisScripts:
-    """Runs scripts on the keys of a memory."""
-
-    def __init__(self, link: Link, keys: RedisKeys) -> None:
-        self._link = link
-        self._keys = keys
-        self._undeclared: LRUCache[MemoryId, tuple[Section, ...]] = LRUCache(_REMEMBERED_MEMORIES)
-
-    async def _run(
-        self,
-        name: str,
-        memory: MemoryId,
-        args: Sequence[bytes],
-        sections: tuple[Section, ...] = (),
-        keys_of: Callable[..., KeySet] | None = None,
-    ) -> Reply:
-        """Runs a script on the keys of a memory.
-
-        sections: the user-defined ones that its limits declare. keys_of: what it takes instead of the memory's keys.
-        """
-        try:
-            while True:
-                if self._undeclared:
-                    sections = tuple(dict.fromkeys((*sections, *self._undeclared.get(memory, ()))))
-                reply = await self._link.run(load_script(name), (keys_of or self._keys.memory)(memory, *sections), args)
-                if reply.__class__ is not bytes or not reply.startswith(_MORE_SECTIONS):
-                    return reply
-                # The memory holds messages in sections that this caller does not know: a script names all its keys.
-                more = reply.decode().split(" ")[1:]
-                self._undeclared[memory] = tuple(dict.fromkeys((*self._undeclared.get(memory, ()), *more)))
-        except ResponseError as error:
-            replies.script_failed(memory.resource, error)
-
-
-class RedisFlushing(RedisScripts):
+class RedisFlushing(ScriptRunner):
     """The flush scripts of the Store port."""
 
     async def begin(
@@ -133,13 +87,10 @@ class RedisFlushing(RedisScripts):
         self, memory: MemoryId, operation: Operation, limits: Limits, *, force: bool, max_messages: int | None = None
     ) -> FlushResult:
         """See Store."""
-        mark, tag = mark_of(operation.id)
+        named, _ = operation_args(operation)
         args = [
             packed(limits),
-            mark,
-            digest_of(operation.digest),
-            digits(operation.deadline_ms),
-            tag.encode(),
+            *named,
             b"1" if force else b"0",
             NO_LIMIT if max_messages is None else digits(max_messages),
         ]

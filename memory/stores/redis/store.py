@@ -18,6 +18,7 @@ from durable_memory.memory.stores.redis.arguments import (
     digits,
     entry_args,
     mark_of,
+    operation_args,
     packed,
     sections_arg,
 )
@@ -37,20 +38,12 @@ class RedisStore(RedisFlushing, RedisEnding):
         self, memory: MemoryId, entries: Sequence[Entry], operation: Operation, limits: Limits
     ) -> AppendResult:
         """See Store."""
-        mark, tag = mark_of(operation.id)
+        named, tag = operation_args(operation)
         try:
             heads = entry_args(memory.resource, entries, limits)
         except MemoryInvalid as refusal:
             return await self._applied_before(memory, b"a", operation, limits, refusal)
-        args = [
-            packed(limits),
-            mark,
-            digest_of(operation.digest),
-            digits(operation.deadline_ms),
-            tag.encode(),
-            secrets.token_hex(8).encode(),
-            *heads,
-        ]
+        args = [packed(limits), *named, secrets.token_hex(8).encode(), *heads]
         return replies.appended(
             memory.resource, await self._run("append", memory, args, limits.user_sections), tag, len(entries)
         )
@@ -59,13 +52,10 @@ class RedisStore(RedisFlushing, RedisEnding):
         self, memory: MemoryId, entries: Sequence[Entry], operation: Operation, limits: Limits
     ) -> None:
         """See Store."""
-        mark, tag = mark_of(operation.id)
+        named, _ = operation_args(operation)
         args = [
             packed(limits),
-            mark,
-            digest_of(operation.digest),
-            digits(operation.deadline_ms),
-            tag.encode(),
+            *named,
             b"",
             *entry_args(memory.resource, [replace(entry, payload="") for entry in entries], limits),
         ]
@@ -75,17 +65,14 @@ class RedisStore(RedisFlushing, RedisEnding):
         self, memory: MemoryId, entries: Sequence[Entry], operation: Operation, limits: Limits, if_version: str | None
     ) -> AppendResult:
         """See Store."""
-        mark, tag = mark_of(operation.id)
+        named, tag = operation_args(operation)
         try:
             heads = entry_args(memory.resource, entries, limits)
         except MemoryInvalid as refusal:
             return await self._applied_before(memory, b"w", operation, limits, refusal)
         args = [
             packed(limits),
-            mark,
-            digest_of(operation.digest),
-            digits(operation.deadline_ms),
-            tag.encode(),
+            *named,
             secrets.token_hex(8).encode(),
             (if_version or "").encode(),
             *heads,
@@ -153,30 +140,15 @@ class RedisStore(RedisFlushing, RedisEnding):
     ) -> tuple[str, ...]:
         """See Store."""
         asked = tuple(dict.fromkeys(ids))
-        mark, tag = mark_of(operation.id)
-        args = [
-            packed(limits),
-            mark,
-            digest_of(operation.digest),
-            digits(operation.deadline_ms),
-            tag.encode(),
-            b"p" if pinned else b"-",
-            *(one.encode() for one in asked),
-        ]
+        named, _ = operation_args(operation)
+        args = [packed(limits), *named, b"p" if pinned else b"-", *(one.encode() for one in asked)]
         return replies.pinned(memory.resource, await self._run("pin", memory, args, limits.user_sections), asked)
 
     async def delete(self, memory: MemoryId, ids: Sequence[str], operation: Operation, limits: Limits) -> DeleteResult:
         """See Store."""
         asked = tuple(dict.fromkeys(ids))
-        mark, tag = mark_of(operation.id)
-        args = [
-            packed(limits),
-            mark,
-            digest_of(operation.digest),
-            digits(operation.deadline_ms),
-            tag.encode(),
-            *(one.encode() for one in asked),
-        ]
+        named, _ = operation_args(operation)
+        args = [packed(limits), *named, *(one.encode() for one in asked)]
         return replies.deleted(memory.resource, await self._run("delete", memory, args, limits.user_sections), asked)
 
     async def ping(self) -> None:

@@ -1,0 +1,54 @@
+"""Runs a script on the keys of a memory, and again with all of them where the memory has sections nobody declared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from cachetools import LRUCache
+from redis.exceptions import ResponseError
+
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.stores.redis import replies
+from durable_memory.memory.stores.redis.keys import KeySet, RedisKeys
+from durable_memory.memory.stores.redis.link import Link, Reply
+from durable_memory.memory.stores.redis.scripts import load_script
+from durable_memory.memory.types import Section
+
+_MORE_SECTIONS: Final = b"sections "
+_REMEMBERED_MEMORIES: Final = 4096
+"""Memories with sections that their declaration does not name; a forgotten one costs one exchange more."""
+
+
+class ScriptRunner:
+    """What the parts of the driver stand on: a link, the keys, and which memories have more sections than declared."""
+
+    def __init__(self, link: Link, keys: RedisKeys) -> None:
+        self._link = link
+        self._keys = keys
+        self._undeclared: LRUCache[MemoryId, tuple[Section, ...]] = LRUCache(_REMEMBERED_MEMORIES)
+
+    async def _run(
+        self,
+        name: str,
+        memory: MemoryId,
+        args: Sequence[bytes],
+        sections: tuple[Section, ...] = (),
+        keys_of: Callable[..., KeySet] | None = None,
+    ) -> Reply:
+        """Runs a script on the keys of a memory.
+
+        sections: the user-defined ones that its limits declare. keys_of: what it takes instead of the memory's keys.
+        """
+        try:
+            while True:
+                if self._undeclared:
+                    sections = tuple(dict.fromkeys((*sections, *self._undeclared.get(memory, ()))))
+                reply = await self._link.run(load_script(name), (keys_of or self._keys.memory)(memory, *sections), args)
+                if reply.__class__ is not bytes or not reply.startswith(_MORE_SECTIONS):
+                    return reply
+                # The memory holds messages in sections that this caller does not know: a script names all its keys.
+                more = reply.decode().split(" ")[1:]
+                self._undeclared[memory] = tuple(dict.fromkeys((*self._undeclared.get(memory, ()), *more)))
+        except ResponseError as error:
+            replies.script_failed(memory.resource, error)
