@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from durable_memory.memory.types import FlushResult, Section
+from durable_memory.memory.limits import Limits
+from durable_memory.memory.types import FlushResult, MemoryStats, Omitted, Section
 
 ABSENT = "absent"
 """The version of a memory that does not exist."""
@@ -102,6 +103,26 @@ class StoredView:
     omitted_messages: int
     omitted_tokens: int
     flush_due: bool
+
+
+ABSENT_VIEW: Final = StoredView((), 0, ABSENT, 0, 0, flush_due=False)
+"""The view of a memory that does not exist."""
+
+
+def absent_stats(limits: Limits) -> MemoryStats:
+    """Returns the counters of a memory that does not exist."""
+    nothing = dict.fromkeys(limits.sections, 0)
+    return MemoryStats(
+        exists=False,
+        version=ABSENT,
+        tokens=nothing,
+        messages=nothing,
+        omitted=Omitted(),
+        max_tokens=limits.max_tokens,
+        max_messages=limits.max_messages,
+        flush_due=False,
+        shares=limits.share_tokens,
+    )
 
 
 @dataclass(frozen=True, slots=True)

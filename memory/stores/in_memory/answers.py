@@ -77,21 +77,6 @@ def planned(state: MemoryState, selection: Selection, limits: Limits) -> FlushRe
     )
 
 
-def absent_stats(limits: Limits) -> MemoryStats:
-    """Returns the counters of no memory."""
-    return MemoryStats(
-        exists=False,
-        version=ABSENT,
-        tokens=dict.fromkeys(limits.sections, 0),
-        messages=dict.fromkeys(limits.sections, 0),
-        omitted=Omitted(),
-        max_tokens=limits.max_tokens,
-        max_messages=limits.max_messages,
-        flush_due=False,
-        shares=limits.share_tokens,
-    )
-
-
 def stats_of(state: MemoryState, limits: Limits, now_ms: int) -> MemoryStats:
     """Returns the counters of a memory."""
     waiting = state.tallies[OVERFLOW]

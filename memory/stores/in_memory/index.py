@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from durable_memory.memory.clock import Clock
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.keys.prefix import has_prefix
-from durable_memory.memory.stores.index_port import Binding, MemoryPage, OwnerPage, ProjectIndex
+from durable_memory.memory.stores.index_port import Binding, MemoryPage, OwnerPage
 
 _Chain: TypeAlias = tuple[str, str]
 """An owner without its run: namespace and workflow id."""
@@ -37,8 +37,8 @@ class _Bond:
     ending: bool = False
 
 
-class InMemoryProjectIndex(ProjectIndex):
-    """Keeps the index in this process. See ProjectIndex for the methods."""
+class InMemoryProjectIndex:
+    """The ProjectIndex port in this process."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

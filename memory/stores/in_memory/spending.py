@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from durable_memory.memory.clock import Clock
-from durable_memory.memory.stores.spending_port import Spending
 
 _MS_A_DAY = 86_400_000
 
 
-class InMemorySpending(Spending):
-    """Keeps the sums of today in this process. See Spending for the methods."""
+class InMemorySpending:
+    """The Spending port in this process, which keeps the sums of today alone."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

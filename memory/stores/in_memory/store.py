@@ -11,7 +11,7 @@ from durable_memory.memory.clock import Clock, SystemClock
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
-from durable_memory.memory.stores.in_memory.answers import absent_stats, listed, repeated, stats_of
+from durable_memory.memory.stores.in_memory.answers import listed, repeated, stats_of
 from durable_memory.memory.stores.in_memory.appending import apply_append, plan_append
 from durable_memory.memory.stores.in_memory.deleting import remove_groups
 from durable_memory.memory.stores.in_memory.flush_steps import InMemoryFlushing
@@ -24,9 +24,10 @@ from durable_memory.memory.stores.in_memory.spending import InMemorySpending
 from durable_memory.memory.stores.in_memory.state import MemoryState
 from durable_memory.memory.stores.in_memory.values import OVERFLOW
 from durable_memory.memory.stores.in_memory.viewing import read_view, unchanged_view
-from durable_memory.memory.stores.port import Backend, Store
+from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.values import (
     ABSENT,
+    ABSENT_VIEW,
     BACKUP_LIFETIME_MS,
     Entry,
     Erased,
@@ -35,12 +36,13 @@ from durable_memory.memory.stores.values import (
     ScanPage,
     StoredEntry,
     StoredView,
+    absent_stats,
 )
 from durable_memory.memory.types import AppendResult, ClearResult, DeleteResult, MemoryStats
 
 
-class InMemoryStore(InMemoryFlushing, Store):
-    """Keeps memories in this process, for tests and trying out. See Store for the methods.
+class InMemoryStore(InMemoryFlushing):
+    """The Store port in this process, for tests and trying out.
 
     Safe under concurrent use by the tasks of one event loop, since no method awaits. What comes out is immutable or a
     copy.
@@ -101,7 +103,7 @@ class InMemoryStore(InMemoryFlushing, Store):
         now = self._clock.now_ms()
         state = self._shelves.state(memory, now)
         if state is None:
-            return StoredView((), 0, ABSENT, 0, 0, flush_due=False)
+            return ABSENT_VIEW
         if query.since_version == state.version:
             view = unchanged_view(state, limits)
         else:

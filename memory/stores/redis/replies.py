@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final, NoReturn
 
@@ -10,7 +11,15 @@ from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged, Me
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.redis.arguments import PINNED_MARKS
-from durable_memory.memory.stores.values import ABSENT, Erased, ScanPage, StoredEntry, StoredView
+from durable_memory.memory.stores.values import (
+    ABSENT,
+    ABSENT_VIEW,
+    Erased,
+    ScanPage,
+    StoredEntry,
+    StoredView,
+    absent_stats,
+)
 from durable_memory.memory.types import (
     LONG_TERM,
     SHORT_TERM,
@@ -160,7 +169,7 @@ def view(resource: str, reply: bytes, max_tokens: int | None) -> StoredView:
     head, _, rest = reply.partition(b"\n")
     words = head.decode().split(" ")
     if words[0] == "absent":
-        return StoredView((), 0, ABSENT, 0, 0, flush_due=False)
+        return ABSENT_VIEW
     if words[0] == "before":
         raise refusals.before_unknown(resource)
     if words[0] == "small":
@@ -250,19 +259,7 @@ def stats(reply: list[Any], limits: Limits) -> MemoryStats:
     listed, *reply = reply
     kept = _backups(listed)
     if not reply:
-        nothing: dict[str, int] = dict.fromkeys(limits.sections, 0)
-        return MemoryStats(
-            exists=False,
-            version=ABSENT,
-            tokens=nothing,
-            messages=nothing,
-            omitted=Omitted(),
-            max_tokens=limits.max_tokens,
-            max_messages=limits.max_messages,
-            flush_due=False,
-            shares=limits.share_tokens,
-            backups=kept,
-        )
+        return replace(absent_stats(limits), backups=kept)
     version, *built_in = reply[:5]
     over_tokens, over_messages, due, blocked, owner, flush_at, outcome, created, updated, expires, since, *talk = reply[
         5:
