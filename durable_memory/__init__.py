@@ -1,13 +1,39 @@
 """Durable, shared memory for AI agents, as a plugin for the Temporal workflow engine.
 
 In a workflow: `AgentMemory`. In an activity: `current_memory_client`. In any process: `MemoryClient`. On a Temporal
-client: `MemoryPlugin`. What workflow code needs is imported at once and is small; the rest is loaded when it is
-first used.
+client: `MemoryPlugin`. Every type that a call takes or gives, and every error, can be imported from here. What
+workflow code needs is imported at once and is small; the rest is loaded when it is first used.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from durable_memory.memory.errors import (
+    InvalidDeclarations,
+    MemoryAccessDenied,
+    MemoryBackpressure,
+    MemoryBudgetSpent,
+    MemoryBusy,
+    MemoryConflict,
+    MemoryContractTooNew,
+    MemoryDamaged,
+    MemoryFault,
+    MemoryInvalid,
+    MemoryKeyInvalid,
+    MemoryModelRefused,
+    MemoryModelUnavailable,
+    MemoryOperationConflict,
+    MemoryOperationExpired,
+    MemoryOrphanResult,
+    MemoryOversize,
+    MemoryRedactionFailed,
+    MemorySummaryRejected,
+    MemoryUnavailable,
+    MemoryUndecryptable,
+    MemoryUnknownResource,
+    MemoryWrongWorker,
+)
+from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.types import (
     AgentContext,
     AgentRef,
@@ -18,13 +44,21 @@ from durable_memory.memory.types import (
     ContextMemory,
     DeleteResult,
     FlushResult,
+    ImportProblem,
+    ImportResult,
+    InvalidValue,
+    ListedMemory,
+    ListedPage,
     MemoryHealth,
     MemoryRef,
     MemoryStats,
     MemoryTurn,
     Message,
+    MessageInput,
     Omitted,
     Provenance,
+    PurgeResult,
+    StatsGroup,
     ToolCall,
     Turn,
     View,
@@ -36,6 +70,7 @@ from durable_memory.workflows.agent_memory import AgentMemory
 
 if TYPE_CHECKING:
     from durable_memory.activities.current import current_memory_client
+    from durable_memory.activities.waker import TemporalWaker
     from durable_memory.encryption_codec import EncryptionCodec
     from durable_memory.memory.agent import AgentMemories
     from durable_memory.memory.client import MemoryClient
@@ -43,11 +78,14 @@ if TYPE_CHECKING:
     from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
     from durable_memory.memory.flushing.summarizer import Summarizer, SummaryRequest
     from durable_memory.memory.memory import Memory
+    from durable_memory.memory.tokens.counter import TokenCounter
+    from durable_memory.memory.waking import FlushWaker
     from durable_memory.plugin import MemoryPlugin
 
 _LAZY = {
     "AgentMemories": "durable_memory.memory.agent",
     "EncryptionCodec": "durable_memory.encryption_codec",
+    "FlushWaker": "durable_memory.memory.waking",
     "Memory": "durable_memory.memory.memory",
     "MemoryClient": "durable_memory.memory.client",
     "MemoryPlugin": "durable_memory.plugin",
@@ -55,6 +93,8 @@ _LAZY = {
     "RuleBasedSummarizer": "durable_memory.memory.flushing.rule_based",
     "Summarizer": "durable_memory.memory.flushing.summarizer",
     "SummaryRequest": "durable_memory.memory.flushing.summarizer",
+    "TemporalWaker": "durable_memory.activities.waker",
+    "TokenCounter": "durable_memory.memory.tokens.counter",
     "current_memory_client": "durable_memory.activities.current",
 }
 
@@ -72,20 +112,55 @@ __all__ = [
     "DeleteResult",
     "EncryptionCodec",
     "FlushResult",
+    "FlushWaker",
+    "ImportProblem",
+    "ImportResult",
+    "InvalidDeclarations",
+    "InvalidValue",
+    "ListedMemory",
+    "ListedPage",
     "Memory",
+    "MemoryAccessDenied",
+    "MemoryBackpressure",
+    "MemoryBudgetSpent",
+    "MemoryBusy",
     "MemoryClient",
+    "MemoryConflict",
+    "MemoryContractTooNew",
+    "MemoryDamaged",
+    "MemoryFault",
     "MemoryHealth",
+    "MemoryId",
+    "MemoryInvalid",
+    "MemoryKeyInvalid",
+    "MemoryModelRefused",
+    "MemoryModelUnavailable",
+    "MemoryOperationConflict",
+    "MemoryOperationExpired",
+    "MemoryOrphanResult",
+    "MemoryOversize",
     "MemoryPlugin",
+    "MemoryRedactionFailed",
     "MemoryRef",
     "MemoryStats",
+    "MemorySummaryRejected",
     "MemoryTurn",
+    "MemoryUnavailable",
+    "MemoryUndecryptable",
+    "MemoryUnknownResource",
+    "MemoryWrongWorker",
     "Message",
+    "MessageInput",
     "Omitted",
     "Provenance",
+    "PurgeResult",
     "Registry",
     "RuleBasedSummarizer",
+    "StatsGroup",
     "Summarizer",
     "SummaryRequest",
+    "TemporalWaker",
+    "TokenCounter",
     "ToolCall",
     "Turn",
     "View",

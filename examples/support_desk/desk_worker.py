@@ -15,10 +15,8 @@ from temporalio import activity
 from temporalio.client import Client
 from temporalio.worker import Worker
 
-from durable_memory import MemoryPlugin, MemoryRef, current_memory_client
+from durable_memory import MemoryPlugin, MemoryRef, RuleBasedSummarizer, SummaryRequest, current_memory_client
 from durable_memory.exit import leave
-from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
-from durable_memory.memory.flushing.summarizer import SummaryRequest
 
 MEMORIES = Path(__file__).with_name("memories")
 THINKING_SECONDS = 0.2

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from durable_memory.memory.types import Message
+from durable_memory import Message
 
 CONVERSATION = Path(__file__).with_name("conversation.yaml")
 

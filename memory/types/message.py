@@ -24,8 +24,6 @@ Priority: TypeAlias = Literal["low", "normal", "high", "critical"]
 Section: TypeAlias = str
 """The name of a part of a memory: a built-in one, or one that the resource declares."""
 ContentPart: TypeAlias = Mapping[str, Json]
-MessageInput: TypeAlias = "str | Message | Mapping[str, Any]"
-"""What a caller may append: text (a user message), a `Message`, or a chat-completions dict."""
 
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 PRIORITIES: Final[tuple[Priority, ...]] = get_args(Priority)
@@ -236,6 +234,9 @@ class Message:
         ]
         return cls.from_dict(known)
 
+
+MessageInput: TypeAlias = str | Message | Mapping[str, Any]
+"""What a caller may append: text (a user message), a `Message`, or a chat-completions dict."""
 
 _SECTION_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII)
 

@@ -1,0 +1,65 @@
+"""What a program needs in its own signatures and `except` clauses can be imported from `durable_memory`."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any, Final, get_args, get_type_hints
+
+import pytest
+
+import durable_memory
+from durable_memory.memory.errors import MemoryFault
+
+FACE: Final = (
+    durable_memory.Agent,
+    durable_memory.AgentMemory,
+    durable_memory.AgentMemories,
+    durable_memory.Memory,
+    durable_memory.MemoryClient,
+    durable_memory.MemoryPlugin,
+    durable_memory.Summarizer,
+    durable_memory.TemporalWaker,
+)
+MADE_BY_USERS: Final = {"Agent", "AgentMemory", "MemoryPlugin", "TemporalWaker"}
+WIRING: Final = {"MemoryClient": {"backends", "caller", "calling_as", "services", "summarizers"}}
+"""Methods for the parts of the product itself."""
+
+
+def calls(kind: type) -> Iterator[Callable[..., Any]]:
+    """The methods of a class that programs call."""
+    for name, member in inspect.getmembers(kind):
+        is_call = not name.startswith("_") or (name == "__init__" and kind.__name__ in MADE_BY_USERS)
+        plain = getattr(getattr(member, "fget", member), "__func__", getattr(member, "fget", member))
+        if is_call and name not in WIRING.get(kind.__name__, ()) and inspect.isfunction(plain):
+            yield plain
+
+
+def types_in(hint: Any) -> Iterator[type]:
+    """The types of ours in a type hint, and in the fields of those that are results."""
+    for inner in get_args(hint):
+        yield from types_in(inner)
+    if isinstance(hint, type) and hint.__module__.startswith("durable_memory."):
+        yield hint
+        if dataclasses.is_dataclass(hint) and hint is not durable_memory.Message:
+            for inner in get_type_hints(hint).values():
+                yield from types_in(inner)
+
+
+@pytest.mark.parametrize("kind", FACE, ids=lambda kind: kind.__name__)
+def test_every_type_in_a_signature_can_be_imported(kind: type) -> None:
+    hints = [hint for call in calls(kind) for hint in get_type_hints(call).values()]
+    needed = {found.__name__ for hint in hints for found in types_in(hint)}
+    assert needed
+    assert needed <= set(durable_memory.__all__)
+
+
+def test_every_error_can_be_imported() -> None:
+    def below(kind: type[MemoryFault]) -> Iterator[type[MemoryFault]]:
+        yield kind
+        for child in kind.__subclasses__():
+            yield from below(child)
+
+    for kind in below(MemoryFault):
+        assert getattr(durable_memory, kind.__name__) is kind
