@@ -33,7 +33,7 @@ class TurnsByReference:
     @workflow.run
     async def run(self, ref: MemoryRef, done: int, turns: int, turns_of_a_run: int) -> None:
         """Continues as new after `turns_of_a_run` turns."""
-        memory = AgentMemory(ref.resource, key=ref.key)
+        memory = AgentMemory(ref)
         for number in range(done, min(done + turns_of_a_run, turns)):
             await workflow.execute_activity(
                 "turn_by_reference", args=[memory.ref, QUESTION.format(number)], result_type=str, **_CONFIG
@@ -49,7 +49,7 @@ class TurnsThatRead:
     @workflow.run
     async def run(self, ref: MemoryRef, turns: int) -> None:
         """See class."""
-        memory = AgentMemory(ref.resource, key=ref.key)
+        memory = AgentMemory(ref)
         for number in range(turns):
             view = await memory.read()
             question = QUESTION.format(number)

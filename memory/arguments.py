@@ -7,7 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from durable_memory.memory.errors import MemoryInvalid
-from durable_memory.memory.types import InvalidValue, Section, checked_ids, clean_text, did_you_mean
+from durable_memory.memory.types import (
+    InvalidValue,
+    Section,
+    checked_ids,
+    clean_text,
+    did_you_mean,
+    refuse_beside_reference,
+)
 
 MAX_OPERATION_ID: Final = 1000
 """In characters. Temporal's own ids have as many."""
@@ -71,6 +78,14 @@ def version_of_view(name: str, value: object) -> str | None:
     if not _VERSION.fullmatch(value):
         raise MemoryInvalid(f"{name}: is no version of a memory; a view, a result or stats has it")
     return value
+
+
+def reference_alone(**given: object) -> None:
+    """Raises MemoryInvalid for what is given beside a reference."""
+    try:
+        refuse_beside_reference(**given)
+    except InvalidValue as error:
+        raise MemoryInvalid(str(error)) from None
 
 
 def template_input(value: object) -> dict[str, Any] | None:

@@ -11,7 +11,7 @@ from typing import Any, Self, TypedDict
 from durable_memory.memory.access import Access
 from durable_memory.memory.agent import AgentMemories, UsedMemory
 from durable_memory.memory.all_memories import AllMemories
-from durable_memory.memory.arguments import template_input
+from durable_memory.memory.arguments import reference_alone, template_input
 from durable_memory.memory.audit import audited
 from durable_memory.memory.caller import Caller, ProcessCaller
 from durable_memory.memory.clock import Clock, SystemClock
@@ -178,11 +178,12 @@ class MemoryClient(AllMemories):
     ) -> Memory:
         """Returns a handle on one memory; opens nothing.
 
-        resource: the id of a declared memory, or a reference. key: the literal key; without it, the template of the
-        agent or the resource is rendered with `input`. agent: the declared agent that calls; it signs its messages.
-        Raises MemoryUnknownResource, MemoryKeyInvalid, MemoryAccessDenied.
+        resource: the id of a declared memory, or a reference, which stands alone. key: the literal key; without it, the
+        template of the agent or the resource is rendered with `input`. agent: the declared agent that calls; it signs
+        its messages. Raises MemoryUnknownResource, MemoryKeyInvalid, MemoryAccessDenied, MemoryInvalid.
         """
         if isinstance(resource, MemoryRef):
+            reference_alone(key=key, input=input, agent=agent)
             ref = resource
         else:
             ref = MemoryRef(resource, key=key, input=template_input(input), agent=agent)
@@ -194,18 +195,17 @@ class MemoryClient(AllMemories):
             with audited("open", self._caller, denied, agent=ref.agent, project=self._project, resource=ref.resource):
                 raise
 
-    def agent(
-        self,
-        agent: str | AgentRef,
-        *,
-        input: Mapping[str, Any] | None = None,
-    ) -> AgentMemories:
+    def agent(self, agent: str | AgentRef, *, input: Mapping[str, Any] | None = None) -> AgentMemories:
         """Returns a handle on all memories of a declared agent; opens nothing.
 
-        agent: its id, or a reference. input: what the key templates of its memories are rendered with. Raises
-        MemoryUnknownResource, MemoryKeyInvalid.
+        agent: its id, or a reference, which stands alone. input: what the key templates of its memories are rendered
+        with. Raises MemoryUnknownResource, MemoryKeyInvalid, MemoryInvalid.
         """
-        ref = agent if isinstance(agent, AgentRef) else AgentRef(agent, template_input(input))
+        if isinstance(agent, AgentRef):
+            reference_alone(input=input)
+            ref = agent
+        else:
+            ref = AgentRef(agent, template_input(input))
         found = resolve_agent(ref, self._registry, **self._from())
         memories = [UsedMemory(use, self._opened(one), self._writing(one)) for use, one in found]
         return AgentMemories(ref, memories, self._counter_of)

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 
 from temporalio import workflow
 
 from durable_memory.activities import wire
-from durable_memory.memory.types import AgentContext, AgentRef, AgentTurn, MessageInput, clean_json
+from durable_memory.memory.types import (
+    AgentContext,
+    AgentRef,
+    AgentTurn,
+    MessageInput,
+    clean_json,
+    refuse_beside_reference,
+)
 from durable_memory.memory.types.answers import agent_turn_from_json
 from durable_memory.workflows.calling import Calls, checked, wire_messages
 from durable_memory.workflows.use import Handle
@@ -17,22 +25,27 @@ from durable_memory.workflows.use import Handle
 class Agent:
     """A declared agent as a workflow uses it: its memories together, each held to its mode.
 
-    id: of the agent. input: what the key templates of its memories are rendered with. task_queue, activity_config, and
-    how calls fail: as for `AgentMemory`, which is the handle on one of the memories: `AgentMemory(…, agent=id)`.
+    id: of the agent, or a reference, which holds the input as well. input: what the key templates of its memories are
+    rendered with. task_queue, activity_config, and how calls fail: as for `AgentMemory`, which is the handle on one of
+    the memories: `AgentMemory(…, agent=id)`.
     """
 
     def __init__(
         self,
-        id: str,
+        id: str | AgentRef,
         *,
         input: Mapping[str, Any] | None = None,
         task_queue: str | None = None,
         activity_config: workflow.ActivityConfig | None = None,
     ) -> None:
-        variables = None if input is None else cast("dict[str, Any]", checked(clean_json, input, "input"))
-        self._ref = AgentRef(id, variables)
+        if isinstance(id, AgentRef):
+            checked(partial(refuse_beside_reference, input=input))
+            self._ref = id
+        else:
+            variables = None if input is None else cast("dict[str, Any]", checked(clean_json, input, "input"))
+            self._ref = AgentRef(id, variables)
         self._calls = Calls(task_queue, activity_config or workflow.ActivityConfig())
-        self._handle = Handle(f"agent {id}")
+        self._handle = Handle(f"agent {self._ref.id}")
 
     @property
     def ref(self) -> AgentRef:

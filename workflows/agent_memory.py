@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 
 from temporalio import workflow
@@ -22,6 +23,7 @@ from durable_memory.memory.types import (
     Turn,
     View,
     clean_json,
+    refuse_beside_reference,
 )
 from durable_memory.memory.types.answers import from_json, health_from_json, stats_from_json, turn_from_json
 from durable_memory.workflows.calling import FLUSH, Calls, call_here, checked, wire_ids, wire_messages
@@ -31,30 +33,34 @@ from durable_memory.workflows.use import Handle
 class AgentMemory:
     """A memory as a workflow uses it.
 
-    resource: id of a declared memory. Its key is `key`, or what the worker renders from `input` with the key
-    template of the agent or the resource. agent: the declared agent that calls; it signs its messages. task_queue:
-    where the calls run, the workflow's own queue by default. activity_config: overrides of the timeouts and the
-    retry policy.
+    resource: id of a declared memory, or a reference, as another workflow has passed it on. Its key is `key`, or what
+    the worker renders from `input` with the key template of the agent or the resource. agent: the declared agent that
+    calls; it signs its messages. A reference holds these three. task_queue: where the calls run, the workflow's own
+    queue by default. activity_config: overrides of the timeouts and the retry policy.
 
-    A call that fails for good raises Temporal's ActivityError; the `type` of its cause is one of the names in
-    `durable_memory.memory.errors`. Input that could not be carried (bytes, NaN, unknown roles, more than 1.5 MB)
+    A call that fails for good raises Temporal's ActivityError; the `type` of its cause is the name of one of the errors
+    of `durable_memory`. Input that could not be carried (bytes, NaN, unknown roles, more than 1.5 MB)
     raises an ApplicationError of type MemoryInvalid before any command is made.
     """
 
     def __init__(
         self,
-        resource: str,
-        *,
+        resource: str | MemoryRef,
         key: str | None = None,
+        *,
         input: Mapping[str, Any] | None = None,
         agent: str | None = None,
         task_queue: str | None = None,
         activity_config: workflow.ActivityConfig | None = None,
     ) -> None:
-        variables = None if input is None else cast("dict[str, Any]", checked(clean_json, input, "input"))
-        self._ref = MemoryRef(resource, key=key, input=variables, agent=agent)
+        if isinstance(resource, MemoryRef):
+            checked(partial(refuse_beside_reference, key=key, input=input, agent=agent))
+            self._ref = resource
+        else:
+            variables = None if input is None else cast("dict[str, Any]", checked(clean_json, input, "input"))
+            self._ref = MemoryRef(resource, key=key, input=variables, agent=agent)
         self._calls = Calls(task_queue, activity_config or workflow.ActivityConfig())
-        self._handle = Handle(f"memory {resource}")
+        self._handle = Handle(f"memory {self._ref.resource}")
 
     @property
     def ref(self) -> MemoryRef:

@@ -11,6 +11,7 @@ from durable_memory.memory.types.clean import (
     clean_text,
     did_you_mean,
     field_path,
+    refuse_beside_reference,
 )
 from durable_memory.memory.types.inventory import (
     ImportProblem,
@@ -100,4 +101,5 @@ __all__ = [
     "field_path",
     "messages_from_anthropic",
     "messages_from_openai",
+    "refuse_beside_reference",
 ]

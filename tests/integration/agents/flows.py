@@ -23,7 +23,8 @@ class TakeATurn:
         before = await mine.context(max_tokens=1000)
         name = f"turn-of-{workflow.info().run_id}"
         turn = await mine.record_turn([said, {"role": "assistant", "content": f"I heard: {said}"}], operation_id=name)
-        known = [await mine.recorded_turn(operation_id=operation) for operation in (name, "another")]
+        again = Agent(mine.ref)
+        known = [await again.recorded_turn(operation_id=operation) for operation in (name, "another")]
         after = await workflow.execute_activity(
             "look_by_reference", mine.ref, start_to_close_timeout=timedelta(seconds=10), result_type=list[str]
         )

@@ -160,6 +160,8 @@ async def test_what_cannot_be_opened_is_refused(client: MemoryClient) -> None:
 async def test_the_reference_opens_the_same_memories(clerk: Clerk, client: MemoryClient) -> None:
     await clerk.thread.append("Hello.")
     assert await client.agent(clerk.agent.ref).context() == await clerk.agent.context()
+    with pytest.raises(MemoryInvalid, match=r"^input: stands beside a reference"):
+        client.agent(clerk.agent.ref, input={"user": "another"})
     assert AgentContext.from_dict((await clerk.agent.context()).to_dict()) == await clerk.agent.context()
 
 

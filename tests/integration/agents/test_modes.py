@@ -112,6 +112,13 @@ async def test_a_reference_of_one_agent_opens_nothing_for_another(client: Memory
         client.memory(type(reference)(reference.resource, key=reference.key, agent="stranger"))
 
 
+@pytest.mark.parametrize("given", [{"key": "another"}, {"input": {"user": "ada"}}, {"agent": "read-write"}])
+async def test_a_reference_stands_alone(client: MemoryClient, given: dict[str, Any]) -> None:
+    reference = client.memory("desk", unique("key"), agent="read-only").ref
+    with pytest.raises(MemoryInvalid, match=rf"^{next(iter(given))}: stands beside a reference"):
+        client.memory(reference, **given)
+
+
 @pytest.mark.parametrize(
     ("agent", "outcomes"),
     [

@@ -13,6 +13,7 @@ from durable_memory import current_memory_client
 from durable_memory.memory.errors import MemoryInvalid
 from tests.integration.temporal.flows.slips import (
     WHERE,
+    AddToAReference,
     AskForTheClient,
     PassAHandle,
 )
@@ -46,6 +47,19 @@ async def test_a_handle_in_the_place_of_its_reference_fails_the_workflow(
         fault = await fault_of(handle.result())
     assert fault.type == "MemoryInvalid"
     assert "pass its `ref`" in fault.message
+
+
+@pytest.mark.parametrize(("what", "named"), [("memory", "key"), ("agent", "input")])
+async def test_what_is_given_beside_a_reference_fails_the_workflow(
+    temporal_address: str, redis_url: str, what: str, named: str
+) -> None:
+    client = await Client.connect(temporal_address, plugins=[plugin(redis_url, unique("project"), companion=False)])
+    queue = unique("queue")
+    async with Worker(client, task_queue=queue, workflows=[AddToAReference]):
+        handle = await client.start_workflow(AddToAReference.run, what, id=unique("run"), task_queue=queue)
+        fault = await fault_of(handle.result())
+    assert (fault.type, fault.non_retryable) == ("MemoryInvalid", True)
+    assert fault.message.startswith(f"{named}: stands beside a reference")
 
 
 @pytest.mark.parametrize("where", WHERE)

@@ -153,12 +153,12 @@ class TalkOnBehalf:
 
 @workflow.defn
 class Append:
-    """Appends through a handle that is made from all that a handle may take; returns the view."""
+    """Appends through a handle that is made of a reference; returns the view."""
 
     @workflow.run
     async def run(self, memory: MemoryRef, message: str) -> list[dict[str, Any]]:
         """See class."""
-        handle = AgentMemory(memory.resource, key=memory.key, input=memory.input, agent=memory.agent)
+        handle = AgentMemory(memory)
         await handle.append(message)
         view = await handle.read()
         return [dict(entry.to_dict()) for entry in view.messages]
@@ -172,7 +172,7 @@ class AppendMany:
     async def run(self, resource: str, keys: list[str], texts: list[str]) -> None:
         """See class."""
         for text in texts:
-            await AgentMemory(resource, key=workflow.random().choice(keys)).append(text)
+            await AgentMemory(resource, workflow.random().choice(keys)).append(text)
 
 
 @workflow.defn

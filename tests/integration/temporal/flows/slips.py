@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from temporalio import workflow
 
-from durable_memory import Agent, AgentMemory
+from durable_memory import Agent, AgentMemory, AgentRef, MemoryRef
 
 WHERE = ("in an activity without the plugin", "in a def activity", "in the workflow")
 
@@ -22,6 +22,19 @@ class PassAHandle:
         if what == "local":
             await workflow.execute_local_activity("memory.read", handle, start_to_close_timeout=timedelta(seconds=5))
         await workflow.execute_activity("memory.read", handle, start_to_close_timeout=timedelta(seconds=5))
+
+
+@workflow.defn
+class AddToAReference:
+    """Gives a handle a reference, and once more what that holds."""
+
+    @workflow.run
+    async def run(self, what: str) -> None:
+        """See class."""
+        if what == "agent":
+            Agent(AgentRef("clerk"), input={"user": "anna"})
+        else:
+            AgentMemory(MemoryRef("chat", key="anna"), "berta")
 
 
 @workflow.defn
