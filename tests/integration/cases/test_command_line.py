@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,8 @@ from typing import Any
 import pytest
 
 from tests.integration.cases.conftest import unique
-from tests.integration.cli.programs import PROGRAM, Ended, environment
+from tests.integration.cli.preloaded import run_fork
+from tests.integration.cli.programs import PROGRAM, Ended, environment, run_command
 
 
 @pytest.fixture
@@ -30,18 +30,10 @@ class Cli:
         }
 
     async def __call__(self, *arguments: bytes | str, stdin: bytes = b"", **given: str) -> Ended:
-        process = await asyncio.create_subprocess_exec(
-            PROGRAM,
-            *map(os.fsencode, arguments),
-            env=environment(**{**self.given, **given}),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
-        out, err = await process.communicate(stdin)
-        assert process.returncode is not None
+        told = environment(**{**self.given, **given})
+        code, out, err = await run_fork([*map(os.fsdecode, arguments)], stdin, Path.cwd(), told)
         assert b"Traceback" not in err
-        return Ended(process.returncode, out.decode(), err.decode())
+        return Ended(code, out.decode(), err.decode())
 
 
 @pytest.fixture
@@ -79,11 +71,13 @@ async def test_bytes_of_a_shell_that_are_no_text_do_no_harm(cli: Cli) -> None:
 
 async def test_a_terminal_without_unicode_shows_what_it_can(cli: Cli) -> None:
     plain: dict[str, Any] = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    said = b'\xef\xbb\xbf{"role": "user", "content": "Gr\\u00fc\\u00dfe \\ud83d\\ude42"}'
-    assert (await cli("append", "chat", "key", "--json", "-", stdin=said, **plain)).code == 0
-    table = await cli("read", "chat", "key", **plain)
+    cwd, given = Path.cwd(), {**cli.given, **plain}
+    said = '\ufeff{"role": "user", "content": "Gr\\u00fc\\u00dfe \\ud83d\\ude42"}'
+    appended = await run_command(PROGRAM, "append", "chat", "key", "--json", "-", cwd=cwd, stdin=said, **given)
+    assert appended.code == 0
+    table = await run_command(PROGRAM, "read", "chat", "key", cwd=cwd, **given)
     assert "Gr\\xfc\\xdfe" in table.out
-    view = json.loads((await cli("read", "chat", "key", "--output", "json", **plain)).out)
+    view = (await run_command(PROGRAM, "read", "chat", "key", "--output", "json", cwd=cwd, **given)).json()
     assert view["messages"][0]["content"] == "Grüße 🙂"
 
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.integration.cli.preloaded import run_fork
+
 PROGRAM = str(Path(sys.executable).with_name("durable-memory"))
 
 DECLARATIONS = """
@@ -69,8 +71,12 @@ def environment(**given: str) -> dict[str, str]:
 
 
 async def run_program(*arguments: str, cwd: Path, stdin: str = "", **given: str) -> Ended:
-    """Runs `durable-memory` with these arguments to its end. stdin is never a terminal."""
-    return await run_command(PROGRAM, *arguments, cwd=cwd, stdin=stdin, **given)
+    """Runs `durable-memory` with these arguments to its end. stdin is never a terminal.
+
+    It is a process of its own, but no new interpreter: `run_command(PROGRAM, ...)` starts one.
+    """
+    code, out, err = await run_fork(arguments, stdin.encode(), cwd, environment(**given))
+    return Ended(code, out.decode(), err.decode())
 
 
 async def run_command(*command: str, cwd: Path, stdin: str = "", **given: str) -> Ended:

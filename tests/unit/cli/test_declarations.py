@@ -9,7 +9,7 @@ import pytest
 from durable_memory.activities.wire_schema import wire_schema
 from durable_memory.memory.declarations.json_schema import json_schema
 from durable_memory.memory.declarations.reference_page import reference_page
-from tests.integration.cli.programs import DECLARATIONS, run_program
+from tests.integration.cli.programs import DECLARATIONS, PROGRAM, run_command, run_program
 
 WRONG = "resource: memory\nid: Wrong!\nmax_tokens: many\n---\nresource: agent\nid: a\nmemory: nowhere\n"
 
@@ -137,14 +137,14 @@ async def test_a_model_that_cannot_be_asked_here_is_a_fault(folder: Path) -> Non
     assert (await run_program("validate", "wrong", cwd=folder)).code == 0
     # Python reads this file at its start: it hides the library as if it were not installed.
     (folder / "sitecustomize.py").write_text("import sys\nsys.modules['pydantic_ai'] = None\n")
-    without = await run_program("validate", "wrong", cwd=folder, PYTHONPATH=str(folder))
+    without = await run_command(PROGRAM, "validate", "wrong", cwd=folder, PYTHONPATH=str(folder))
     assert without.code == 1
     assert "durable-memory[llm]" in without.out.replace("\n", "")
     # It stands beside all other faults, of its own document as well.
     (folder / "wrong" / "wrong.yaml").write_text(
         declared.replace("MODEL", '"openai:gpt-4o"').replace("4000", "many") + f"---\n{WRONG}"
     )
-    ended = await run_program("validate", "wrong", "-o", "json", cwd=folder, PYTHONPATH=str(folder))
+    ended = await run_command(PROGRAM, "validate", "wrong", "-o", "json", cwd=folder, PYTHONPATH=str(folder))
     faults = {(fault["file"], fault["line"], fault["path"]): fault["problem"] for fault in ended.json()["faults"]}
     assert list(faults) == [
         ("wrong/wrong.yaml", 3, "max_tokens"),
@@ -180,8 +180,8 @@ async def test_models_that_a_summariser_of_ones_own_replaces_need_neither_extra_
     (tmp_path / "memories" / "desk.yaml").write_text(LLM)
     (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['pydantic_ai'] = None\n")
     given = {"PYTHONPATH": str(tmp_path), "OPENAI_API_KEY": ""}
-    assert (await run_program("validate", cwd=tmp_path, **given)).code == 1
-    ended = await run_program("validate", cwd=tmp_path, **given, DURABLE_MEMORY_SUMMARIZER="summaries:make")
+    assert (await run_command(PROGRAM, "validate", cwd=tmp_path, **given)).code == 1
+    ended = await run_command(PROGRAM, "validate", cwd=tmp_path, **given, DURABLE_MEMORY_SUMMARIZER="summaries:make")
     assert (ended.code, ended.err) == (0, "")
 
 

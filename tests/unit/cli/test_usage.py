@@ -40,7 +40,9 @@ async def test_help_names_every_verb(tmp_path: Path) -> None:
 
 
 async def test_version(tmp_path: Path) -> None:
-    assert (await run_program("--version", cwd=tmp_path)).out == f"durable-memory {version('durable-memory')}\n"
+    assert (
+        await run_command(PROGRAM, "--version", cwd=tmp_path)
+    ).out == f"durable-memory {version('durable-memory')}\n"
 
 
 @pytest.mark.parametrize(
