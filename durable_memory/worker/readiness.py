@@ -13,13 +13,15 @@ from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client
 from temporalio.service import RPCError
 
+from durable_memory.activities.wire import summaries_queue
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.stores.port import Store
 from durable_memory.worker.http import Answer
 from durable_memory.worker.metrics import CONTENT_TYPE, WorkerMetrics
 
 _PROBE_SECONDS = 2
-_POLLED = (TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW, TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY)
+_WORKFLOWS = TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW
+_ACTIVITIES = TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY
 
 
 class Readiness:
@@ -37,10 +39,17 @@ class Readiness:
         *,
         notes: Callable[[], Sequence[str]],
     ) -> None:
-        """notes: returns what else is to be said, and makes a worker no less ready."""
+        """task_queue: the project's; its slow summaries have a queue and a worker of their own beside it.
+
+        notes: returns what else is to be said, and makes a worker no less ready.
+        """
         self._store = store
         self._client = client
-        self._task_queue = task_queue
+        self._polled = (
+            (task_queue, _WORKFLOWS),
+            (task_queue, _ACTIVITIES),
+            (summaries_queue(task_queue), _ACTIVITIES),
+        )
         self._metrics = metrics
         self._notes = notes
         self.draining = False
@@ -50,7 +59,7 @@ class Readiness:
         return Answer(HTTPStatus.OK, b"alive\n")
 
     async def readyz(self) -> Answer:
-        """Redis answers, and Temporal sees this worker poll for flushes and calls."""
+        """Redis answers, and Temporal sees this process poll for flushes, calls and slow summaries."""
         problems = [problem for problem in await asyncio.gather(self._redis(), self._polling()) if problem]
         if self.draining:
             problems.append("the worker is stopping")
@@ -71,15 +80,18 @@ class Readiness:
         return None
 
     async def _polling(self) -> str | None:
+        """Asks who polls. Who did in the last five minutes is listed, so also a worker whose slots are all taken."""
         try:
-            pollers = [await self._pollers(kind) for kind in _POLLED]
+            pollers = await asyncio.gather(*(self._pollers(queue, kind) for queue, kind in self._polled))
         except RPCError:
             return "Temporal does not answer"
-        return None if all(self._client.identity in names for names in pollers) else "the worker does not poll yet"
+        seen = zip(self._polled, pollers, strict=True)
+        missing = [queue for (queue, _), names in seen if self._client.identity not in names]
+        return f"the worker does not poll {' and '.join(dict.fromkeys(missing))} yet" if missing else None
 
-    async def _pollers(self, kind: TaskQueueType.ValueType) -> set[str]:
+    async def _pollers(self, queue: str, kind: TaskQueueType.ValueType) -> set[str]:
         request = DescribeTaskQueueRequest(
-            namespace=self._client.namespace, task_queue=TaskQueue(name=self._task_queue), task_queue_type=kind
+            namespace=self._client.namespace, task_queue=TaskQueue(name=queue), task_queue_type=kind
         )
         answer = await self._client.workflow_service.describe_task_queue(
             request, timeout=timedelta(seconds=_PROBE_SECONDS)

@@ -8,11 +8,21 @@ import socket
 from pathlib import Path
 
 import psutil
+from opentelemetry.sdk.metrics import MeterProvider
+from prometheus_client import CollectorRegistry
+from temporalio import activity
+from temporalio.client import Client
+from temporalio.worker import Worker
 
+from durable_memory.activities.wire import summaries_queue
 from durable_memory.dev import Valkey, start_temporal
 from durable_memory.dev.supervisor import free_ports
+from durable_memory.memory.stores.redis.connection import connect_redis
+from durable_memory.worker.metrics import WorkerMetrics
+from durable_memory.worker.readiness import Readiness
+from tests.integration.worker.calling import CallByName
 from tests.integration.worker.conftest import StartWorker
-from tests.integration.worker.workers import WorkerProcess
+from tests.integration.worker.workers import WorkerProcess, eventually
 
 
 async def raw(worker: WorkerProcess, request: bytes) -> bytes:
@@ -49,6 +59,38 @@ async def test_ready_only_while_temporal_sees_the_worker_poll(start_worker: Star
         await worker.ready()
         assert await worker.end(signal.SIGTERM) == 0
         again.server.kill()
+
+
+@activity.defn
+async def idle() -> None:
+    """What a worker that only polls has to offer."""
+
+
+async def test_ready_only_while_each_queue_of_the_project_is_polled_by_this_worker(
+    temporal_address: str, redis_url: str, project: str
+) -> None:
+    summaries = summaries_queue(project)
+    client, of_another = [await Client.connect(temporal_address, identity=f"{project}-{name}") for name in "ab"]
+    backend = await connect_redis(redis_url)
+    metrics = WorkerMetrics(CollectorRegistry(), MeterProvider())
+    readiness = Readiness(backend.store, client, project, metrics, notes=tuple)
+
+    async def answers(status: int, words: str) -> None:
+        async def is_so() -> bool:
+            answer = await readiness.readyz()
+            return (answer.status, answer.body.decode()) == (status, f"{words}\n")
+
+        await eventually(is_so)
+
+    await answers(503, f"the worker does not poll {project} and {summaries} yet")
+    async with (
+        Worker(client, task_queue=project, workflows=[CallByName], activities=[idle]),
+        Worker(of_another, task_queue=summaries, activities=[idle]),
+    ):
+        await answers(503, f"the worker does not poll {summaries} yet")
+        async with Worker(client, task_queue=summaries, activities=[idle]):
+            await answers(200, "ready")
+    await backend.store.close()
 
 
 async def test_the_address_of_the_endpoint_is_chosen_by_flag_or_environment(start_worker: StartWorker) -> None:
