@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 
 from durable_memory.memory.eviction.order import Rank, Standing
 from durable_memory.memory.eviction.policies import POLICIES, SCORES_OF, next_moment
-from durable_memory.memory.eviction.queue import EvictionQueue
 from durable_memory.memory.limits import Limits, PolicyName
 from durable_memory.memory.stores.in_memory.calls import Calls
+from durable_memory.memory.stores.in_memory.eviction_order import EvictionOrder
 from durable_memory.memory.stores.in_memory.summaries import summaries_over
 from durable_memory.memory.stores.in_memory.values import (
     OVERFLOW,
@@ -48,8 +48,7 @@ class MemoryState:
         self.pinned: defaultdict[Place, Tally] = defaultdict(Tally)
         self.where: dict[int, Group] = {}
         self.calls = Calls()
-        self.queue = EvictionQueue()
-        self._waiting: dict[int, int] = {}
+        self._order = EvictionOrder()
         self._ruled_by: tuple[PolicyName, int] | None = None
 
     def successor(self) -> MemoryState:
@@ -171,18 +170,12 @@ class MemoryState:
 
     def evictable(self, now_ms: int, limits: Limits) -> Iterator[Standing]:
         """Yields the live groups that may be evicted, the next one first. `obey` these limits before."""
-        while self._waiting:
-            number, touched_ms = next(iter(self._waiting.items()))
-            if now_ms - touched_ms < limits.open_group_ms:
-                break
-            del self._waiting[number]
-            self.queue.place(Rank(open=False, score=self.where[number].score, group=number))
-        for rank in self.queue:
+        for rank in self._order.ranks(self.where, limits, now_ms):
             group = self.where[rank.group]
             yield Standing(rank, group.tokens, group.messages)
 
     def obey(self, limits: Limits, now_ms: int) -> None:
-        """Puts the queue under another rule, if the declaration has changed it since the last change or access.
+        """Puts the order under another rule, if the declaration has changed it since the last change or access.
 
         Under another policy, the groups that are there count as appended anew, in the order in which they came.
         """
@@ -220,19 +213,15 @@ class MemoryState:
         self.moment = next_moment(self.moment, now_ms)
         group.score = policy.score_at_access(group.score, self.moment)
         if not group.pinned:
-            self.queue.place(Rank(group.number in self._waiting, group.score, group.number))
+            self._order.rescore(group)
 
     def _score_anew(self, group: Group, limits: Limits, now_ms: int) -> None:
         self.moment = next_moment(self.moment, now_ms)
         group.score = POLICIES[limits.policy].score_at_append(group.number, self.moment, group.band)
 
     def _rank(self, group: Group) -> None:
-        if not in_conversation(group.place) or group.pinned:
-            return
-        self._waiting.pop(group.number, None)
-        if group.waiting:
-            self._waiting[group.number] = group.touched_ms
-        self.queue.place(Rank(bool(group.waiting), group.score, group.number))
+        if in_conversation(group.place) and not group.pinned:
+            self._order.place(group)
 
     # Changes
 
@@ -259,8 +248,7 @@ class MemoryState:
             self._score_anew(group, limits, now_ms)
             self._rank(group)
             return
-        self.queue.remove(group.number)
-        self._waiting.pop(group.number, None)
+        self._order.remove(group)
         if self.batch is not None and not self.batch.held.isdisjoint(group.entries):
             self.end_batch()
 
@@ -329,8 +317,7 @@ class MemoryState:
     def _lift(self, group: Group) -> None:
         del self.groups[group.place][group.number]
         self._count(group, -group.tokens, -group.messages)
-        self.queue.remove(group.number)
-        self._waiting.pop(group.number, None)
+        self._order.remove(group)
         if group.waiting:
             self.calls.leave(group.number, group.waiting)
         else:
