@@ -17,7 +17,7 @@ from durable_memory.activities.parsing import parse
 from durable_memory.memory import telemetry
 from durable_memory.memory.audit import audited
 from durable_memory.memory.declarations.resource import MemoryResource
-from durable_memory.memory.flushing.ended import measure_flush
+from durable_memory.memory.flushing.measuring import measure_result
 from durable_memory.memory.flushing.steps import Flush
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.stores.values import Batch
@@ -54,7 +54,7 @@ async def begin(request: Any = None) -> JsonObject:
     if isinstance(begun, FlushResult):
         return answer_of(begun)
     answer: JsonObject = {"outcome": "batch", "batch": {**dataclasses.asdict(begun), "begun_ms": now_ms}}
-    if client_of_project(asked.target.project).summarizers.waits(resource):
+    if client_of_project(asked.target.project).summarizers.is_slow(resource):
         answer["queue"] = wire.summaries_queue(activity.info().task_queue)
     return answer
 
@@ -110,7 +110,7 @@ def _batch(field: upkeep.BatchField) -> Batch:
 
 async def _ended(resource: MemoryResource, memory: MemoryId, result: FlushResult, begun_ms: int) -> JsonObject:
     store = client_of_project(memory.project).services(resource).store
-    await measure_flush(store, resource, memory, result, _seconds_since(begun_ms))
+    await measure_result(store, resource, memory, result, _seconds_since(begun_ms))
     # The removed ids stay in the store's hands: a thousand of them would weigh on the flusher's history.
     return answer_of(dataclasses.replace(result, removed_ids=()))
 

@@ -10,6 +10,7 @@ from typing import Protocol
 from durable_memory.memory.clock import Clock
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.identity import MemoryId, Owner
+from durable_memory.memory.stores.values import Operation
 from durable_memory.memory.types import Provenance
 
 GIVEN_ID_LIFETIME_MS = 24 * 3600 * 1000
@@ -22,6 +23,10 @@ class Attempt:
 
     operation_id: str
     deadline_ms: int
+
+    def operation(self, digest: str) -> Operation:
+        """Returns it as a store takes it; `digest` tells its input from that of another call with the same id."""
+        return Operation(self.operation_id, self.deadline_ms, digest)
 
 
 class Caller(Protocol):

@@ -20,7 +20,7 @@ from durable_memory.memory.grouped_stats import checked_group_by, grouped
 from durable_memory.memory.health import examine
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.services import Services
-from durable_memory.memory.stores.values import Operation, ReadQuery
+from durable_memory.memory.stores.values import ReadQuery
 from durable_memory.memory.turns import record, recorded
 from durable_memory.memory.types import (
     AppendResult,
@@ -140,7 +140,7 @@ class Memory:
             call.records(admitted.messages)
             if not admitted.entries:
                 raise MemoryInvalid("messages: this resource keeps none of them; to empty the memory, clear it")
-            operation = Operation(attempt.operation_id, attempt.deadline_ms, admitted.digest)
+            operation = attempt.operation(admitted.digest)
             store, limits = self._services.store, self._limits
             _, result = await self._writing.stored(
                 admitted, lambda entries: store.write(self._id, entries, operation, limits, version)

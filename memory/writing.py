@@ -82,8 +82,7 @@ class Writing:
 
     def operation(self, operation_id: str | None, digest: str) -> Operation:
         """Names the next call for the store; `digest` tells it from another call with the same id."""
-        attempt = self.attempt(operation_id)
-        return Operation(attempt.operation_id, attempt.deadline_ms, digest)
+        return self.attempt(operation_id).operation(digest)
 
     async def admit(self, messages: MessageInput | Sequence[MessageInput]) -> Admitted:
         """Takes messages through the door. Raises MemoryInvalid, MemoryRedactionFailed."""
@@ -120,7 +119,7 @@ class Writing:
         What others write until the append may change that. Raises also MemoryOrphanResult, MemoryBackpressure,
         MemoryOperationConflict, MemoryOperationExpired, MemoryDamaged.
         """
-        operation = Operation(attempt.operation_id, attempt.deadline_ms, "")
+        operation = attempt.operation("")
         while admitted.entries:
             try:
                 await self.services.store.try_append(self.id, admitted.entries, operation, self.limits)
@@ -135,7 +134,7 @@ class Writing:
         """Appends what was admitted, and does all that follows. Returns also what was stored, cut or not."""
         if not admitted.entries:
             return admitted, await self._nothing_stored(admitted)
-        operation = Operation(attempt.operation_id, attempt.deadline_ms, digest)
+        operation = attempt.operation(digest)
 
         async def send(entries: Sequence[Entry]) -> AppendResult:
             try:

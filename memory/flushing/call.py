@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from durable_memory.memory.caller import Attempt
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.errors import MemoryInvalid
-from durable_memory.memory.flushing.ended import measured_flush
+from durable_memory.memory.flushing.measuring import run_measured
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.services import Services
@@ -64,7 +64,7 @@ async def run_call(
         deadline_ms=attempt.deadline_ms,
         max_messages=call.max_messages,
     )
-    result = await measured_flush(run, services.store, resource, memory)
+    result = await run_measured(run, services.store, resource, memory)
     result = await _with_own_due(result, call, services, memory, own)
     if result.flush_due:
         await services.waker.wake(memory)

@@ -73,7 +73,7 @@ class Summarizers:
         fallback = None if choice.fallback == "none" else _RULE_BASED.summarizer
         return Chosen(self._models[place], "llm", fallback)
 
-    def waits(self, resource: MemoryResource) -> bool:
+    def is_slow(self, resource: MemoryResource) -> bool:
         """Tells whether a summary of this resource may take long, as a model's does, so that it wants its own slots."""
         return self._own is not None or resource.flushing.summarizer.uses_model
 

@@ -16,7 +16,7 @@ SEPARATORS: Final = (":", "/")
 def checked_prefix(prefix: object) -> str:
     """Returns a prefix as keys are kept, in NFC; the empty one means all keys. Raises MemoryInvalid."""
     if not isinstance(prefix, str):
-        raise MemoryInvalid("prefix: must be text")
+        raise MemoryInvalid(f"prefix: must be text, not {type(prefix).__name__}")
     normal = unicodedata.normalize("NFC", prefix)
     if len(normal) > MAX_KEY_LENGTH:
         raise MemoryInvalid(f"prefix: has {len(normal)} characters; a key has at most {MAX_KEY_LENGTH}")

@@ -1,4 +1,4 @@
-"""What is measured of a flush that ended, in whatever process it ran."""
+"""Measures a flush when it has ended, in whatever process it ran."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from durable_memory.memory.types import FlushResult
 _log = logging.getLogger(__name__)
 
 
-async def measured_flush(
+async def run_measured(
     run: Awaitable[FlushResult], store: Store, resource: MemoryResource, memory: MemoryId
 ) -> FlushResult:
-    """Waits for a flush that runs in this process, and measures it however it ends."""
+    """Waits for a flush that runs in this process, and measures it however it ends; returns its result."""
     started = time.perf_counter()
     try:
         result = await run
     except Exception:
         telemetry.count_flush(resource.id, resource.flushing.strategy, "failed", time.perf_counter() - started)
         raise
-    await measure_flush(store, resource, memory, result, time.perf_counter() - started)
+    await measure_result(store, resource, memory, result, time.perf_counter() - started)
     return result
 
 
-async def measure_flush(
+async def measure_result(
     store: Store, resource: MemoryResource, memory: MemoryId, result: FlushResult, seconds: float
 ) -> None:
     """Counts a flush by its outcome, and records what it left in the view and in the overflow."""
