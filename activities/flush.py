@@ -21,6 +21,7 @@ from durable_memory.memory.flushing.measuring import measure_result
 from durable_memory.memory.flushing.steps import Flush
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.stores.values import Batch
+from durable_memory.memory.task_queues import summaries_queue
 from durable_memory.memory.types import FlushResult
 
 _RETRY_AFTER_LAST_ATTEMPT_MS: Final = 60_000
@@ -55,7 +56,7 @@ async def begin(request: Any = None) -> JsonObject:
         return answer_of(begun)
     answer: JsonObject = {"outcome": "batch", "batch": {**dataclasses.asdict(begun), "begun_ms": now_ms}}
     if client_of_project(asked.target.project).summarizers.is_slow(resource):
-        answer["queue"] = wire.summaries_queue(activity.info().task_queue)
+        answer["queue"] = summaries_queue(activity.info().task_queue)
     return answer
 
 

@@ -18,15 +18,6 @@ CONTRACT: Final = 1
 A request may carry `contract`; a higher one is refused, retryably.
 """
 
-DEFAULT_TASK_QUEUE: Final = "durable-memory"
-"""The queue of the project `default`: flushers run there, and callers by name send there.
-
-Settings give it, and another one to each other project.
-"""
-
-SUMMARIES: Final = "-summaries"
-"""Ends the name of the queue on which summaries that wait for a model are written."""
-
 APPEND: Final = "memory.append"
 RECORD_TURN: Final = "memory.record_turn"
 RECORDED_TURN: Final = "memory.recorded_turn"
@@ -65,17 +56,16 @@ ACTIVITIES: Final = frozenset(
             UNPIN,
             DELETE,
             CLEAR,
+            RESTORE,
             FLUSH,
             STATS,
             HEALTH,
-            RESTORE,
-            CLEANUP,
         ),
         *(CONTEXT, RECORD_AGENT_TURN, RECORDED_AGENT_TURN, EXECUTE),
-        *(FLUSH_BEGIN, FLUSH_SUMMARIZE, FLUSH_COMMIT, FLUSH_FAIL, SWEEP),
+        *(CLEANUP, FLUSH_BEGIN, FLUSH_SUMMARIZE, FLUSH_COMMIT, FLUSH_FAIL, SWEEP),
     }
 )
-"""All of them."""
+"""All activities of the product: those that callers start, then those of its own workflows."""
 
 FLUSHER: Final = "memory-flush"
 """Workflow type of the flusher."""
@@ -91,12 +81,6 @@ MAX_REQUEST_BYTES: Final = 1_500_000
 
 WARN_REQUEST_BYTES: Final = 256_000
 """Encoded size from which a request is worth a warning: it stays in the history of the workflow."""
-
-
-def summaries_queue(task_queue: str) -> str:
-    """Returns the queue for the slow summaries of a project, by its own queue."""
-    return task_queue + SUMMARIES
-
 
 MessageField: TypeAlias = Annotated[dict[str, Any], Message]
 """A message in its JSON form; the core reads it, and names what is wrong with it."""

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, 
 from durable_memory.activities import wire
 from durable_memory.activities.answers import JsonObject
 from durable_memory.memory.errors import MemoryFault
+from durable_memory.memory.task_queues import DEFAULT_TASK_QUEUE
 from durable_memory.memory.types import (
     AgentContext,
     AgentTurn,
@@ -53,8 +54,8 @@ PUBLIC: Final[Mapping[str, tuple[type, type]]] = {
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _ABOUT: Final = (
-    f"Version {wire.CONTRACT}. Start an activity by its name on the project's task queue ({wire.DEFAULT_TASK_QUEUE!r}, "
-    f"'{wire.DEFAULT_TASK_QUEUE}-<project>' for a project other than 'default', unless configured otherwise) with one "
+    f"Version {wire.CONTRACT}. Start an activity by its name on the project's task queue ({DEFAULT_TASK_QUEUE!r}, "
+    f"'{DEFAULT_TASK_QUEUE}-<project>' for a project other than 'default', unless configured otherwise) with one "
     "argument, the request. Unknown fields of a request are refused; answers may "
     "get new fields, so ignore those you do not know. A call that fails for good has an application error whose type "
     "is a FinalErrorType; after a RetriedErrorType Temporal tries again. A call without an operation_id is named after "

@@ -16,7 +16,7 @@ from temporalio.plugin import SimplePlugin
 from temporalio.worker import ReplayerConfig, Worker, WorkerConfig, WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
-from durable_memory.activities import conversation, flush, janitor, lifecycle, wire
+from durable_memory.activities import conversation, flush, janitor, lifecycle
 from durable_memory.activities.current import ActivityInterceptor
 from durable_memory.activities.execute import PUBLIC_ACTIVITIES
 from durable_memory.activities.waker import TemporalWaker
@@ -29,6 +29,7 @@ from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.flushing.named import NamedSummarizer
 from durable_memory.memory.flushing.summarizer import Summarizer
 from durable_memory.memory.settings import Settings
+from durable_memory.memory.task_queues import summaries_queue
 from durable_memory.shared import Shared, run_to_its_end
 from durable_memory.workflows.cleanup import CleanupInterceptor
 from durable_memory.workflows.flusher import MemoryFlusher
@@ -183,7 +184,7 @@ class MemoryPlugin(SimplePlugin):
         writer = self._make(
             "writer",
             worker.client,
-            task_queue=wire.summaries_queue(self._task_queue),
+            task_queue=summaries_queue(self._task_queue),
             max_concurrent_activities=self._summary_slots,
         )
         self._writers.add(writer)

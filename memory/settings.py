@@ -25,6 +25,7 @@ from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.flushing.named import NAME
 from durable_memory.memory.identity import DEFAULT_PREFIX, DEFAULT_PROJECT
 from durable_memory.memory.privacy.keyring import Keyring
+from durable_memory.memory.task_queues import project_queue
 from durable_memory.memory.tokens.counting import DEFAULT_ENCODING, counting_named
 
 LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
@@ -38,8 +39,6 @@ _SECRETS: Final[Mapping[str, str]] = {
 }
 """Fields whose value may stand in a file, with the names of their variables."""
 _MAX_SECRET_BYTES: Final = 64_000
-_TASK_QUEUE: Final = "durable-memory"
-_SUMMARIES: Final = "-summaries"
 _NEAR: Final = 0.8
 _SHORTEST_INTERVAL: Final = timedelta(seconds=1)
 _LONGEST_INTERVAL: Final = timedelta(days=1)
@@ -87,15 +86,7 @@ def _checked_keys(value: str | None) -> str | None:
 
 
 def _queue_of_project(value: object, info: ValidationInfo) -> object:
-    """Gives each project a queue of its own: a worker of another one would take its flushes, and could not do them."""
-    if value != "":
-        return value
-    project = info.data.get("project", DEFAULT_PROJECT)
-    if project == DEFAULT_PROJECT:
-        return _TASK_QUEUE
-    if f"-{project}".endswith(_SUMMARIES):
-        raise ValueError("is needed for this project: the queue of its name is that of another project's summaries")
-    return f"{_TASK_QUEUE}-{project}"
+    return project_queue(info.data.get("project", DEFAULT_PROJECT)) if value == "" else value
 
 
 def _split_folders(value: object) -> object:

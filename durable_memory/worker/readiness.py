@@ -13,9 +13,9 @@ from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from durable_memory.activities.wire import summaries_queue
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.stores.port import Store
+from durable_memory.memory.task_queues import summaries_queue
 from durable_memory.worker.http import Answer
 from durable_memory.worker.metrics import CONTENT_TYPE, WorkerMetrics
 

@@ -14,10 +14,10 @@ from temporalio import activity
 from temporalio.client import Client
 from temporalio.worker import Worker
 
-from durable_memory.activities.wire import summaries_queue
 from durable_memory.dev import Valkey, start_temporal
 from durable_memory.dev.supervisor import free_ports
 from durable_memory.memory.stores.redis.connection import connect_redis
+from durable_memory.memory.task_queues import summaries_queue
 from durable_memory.worker.metrics import WorkerMetrics
 from durable_memory.worker.readiness import Readiness
 from tests.integration.worker.calling import CallByName

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import pytest
 
-from durable_memory.activities import wire
 from durable_memory.activities.wire_schema import wire_schema
+from durable_memory.memory.task_queues import DEFAULT_TASK_QUEUE
 
 FOLDER: Final = Path(__file__).parents[3] / "examples" / "typescript"
 CONTRACT: Final = (FOLDER / "src" / "contract.ts").read_text()
@@ -91,7 +91,7 @@ def test_the_error_types_are_those_of_the_contract() -> None:
 
 
 def test_it_calls_the_queue_of_the_contract() -> None:
-    assert f"taskQueue: '{wire.DEFAULT_TASK_QUEUE}'" in (FOLDER / "src" / "memory.ts").read_text()
+    assert f"taskQueue: '{DEFAULT_TASK_QUEUE}'" in (FOLDER / "src" / "memory.ts").read_text()
 
 
 def test_the_lockfile_pins_contents_and_names_no_registry() -> None:
