@@ -25,19 +25,6 @@ class MemoryRef:
     input: dict[str, Any] | None = None
     agent: str | None = None
 
-    def to_dict(self) -> dict[str, Json]:
-        """Returns the fields that are set: the `memory` of every request of the wire contract."""
-        return {
-            name: value
-            for name, value in (
-                ("resource", self.resource),
-                ("key", self.key),
-                ("input", self.input),
-                ("agent", self.agent),
-            )
-            if value is not None
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Omitted:
