@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -25,6 +24,12 @@ from durable_memory.memory.stores.redis.url import check_url, parse_sentinel_url
 
 _CONNECT_SECONDS: Final = 3.0
 _OLDEST: Final = (7, 0)
+_LOST: Final = {
+    when: f"Redis has appendfsync {when}: a crash of its machine loses what was acknowledged in the last {seconds} "
+    "seconds; set appendfsync always where nothing may be lost."
+    for when, seconds in (("everysec", "two"), ("no", "thirty"))
+}
+"""What a setting of appendfsync can lose. With `no` Linux writes after some thirty seconds by default."""
 
 
 async def connect_redis(url: str, *, prefix: str = DEFAULT_PREFIX) -> Backend:
@@ -73,27 +78,19 @@ async def redis_warnings(url: str) -> tuple[str, ...]:
     try:
         servers = await link.info()
         found = [warning for server in servers for warning in server_warnings(server)]
-        if all(server.get("aof_enabled") == "1" for server in servers) and await _fsync(link, servers) == "everysec":
-            found.append(
-                "Redis has appendfsync everysec: a crash of its machine loses what was acknowledged in the last two "
-                "seconds; set appendfsync always where nothing may be lost."
-            )
+        found += [_LOST[when] for when in await _fsyncs(link) if when in _LOST]
         return tuple(dict.fromkeys(found))
     finally:
         await link.close()
 
 
-async def _fsync(link: Link, servers: Sequence[dict[str, str]]) -> str | None:
-    """Returns when writes reach the disk, where one server is asked and says so: many services refuse to."""
-    if any(server.get("cluster_enabled") == "1" for server in servers):
-        return None
+async def _fsyncs(link: Link) -> list[str]:
+    """Returns when the append-only file of each server reaches its disk, where it has one and says so."""
     try:
-        match await link.command("CONFIG", "GET", "appendfsync"):
-            case [_, bytes(when)]:
-                return when.decode()
+        servers = await link.settings("appendonly", "appendfsync")
     except (MemoryUnavailable, RedisError):
-        pass
-    return None
+        return []
+    return [server.get("appendfsync", "") for server in servers if server.get("appendonly") == "yes"]
 
 
 def server_warnings(info: dict[str, str]) -> tuple[str, ...]:

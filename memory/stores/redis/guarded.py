@@ -33,5 +33,9 @@ class GuardedLink:
         """See Link."""
         return await self._breaker.call(self._link.info)
 
+    async def settings(self, *names: str) -> list[dict[str, str]]:
+        """See Link."""
+        return await self._breaker.call(lambda: self._link.settings(*names))
+
     async def close(self) -> None:
         """Leaves the connections open: they are not its own."""

@@ -85,6 +85,10 @@ class Link(Protocol):
         """Returns INFO of each server that takes writes; raises like run."""
         ...
 
+    async def settings(self, *names: str) -> list[dict[str, str]]:
+        """Returns these settings of each server that takes writes; raises like run. Many services refuse to tell."""
+        ...
+
     async def close(self) -> None:
         """Closes all connections."""
         ...
@@ -123,6 +127,12 @@ def parse_info(text: bytes) -> dict[str, str]:
     """Reads the answer of INFO."""
     lines = (line.partition(":") for line in text.decode("utf-8", "replace").splitlines())
     return {name: value.strip() for name, colon, value in lines if colon}
+
+
+def _pairs(flat: Sequence[bytes]) -> dict[str, str]:
+    """Reads the answer of CONFIG GET."""
+    words = [word.decode("utf-8", "replace") for word in flat]
+    return dict(zip(words[::2], words[1::2], strict=True))
 
 
 class PooledLink:
@@ -170,6 +180,10 @@ class PooledLink:
     async def info(self) -> list[dict[str, str]]:
         """See Link."""
         return [parse_info(await self.command("INFO"))]
+
+    async def settings(self, *names: str) -> list[dict[str, str]]:
+        """See Link."""
+        return [_pairs(await self.command("CONFIG", "GET", *names))]
 
     async def _exchange(self, packed: bytes) -> Reply:
         if self._closed.is_set():
@@ -271,11 +285,22 @@ class ClusterLink:
 
     async def info(self) -> list[dict[str, str]]:
         """See Link."""
+        answers = await self._of_each_primary("INFO")  # which redis-py has read
+        return [{name: str(value) for name, value in answer.items()} for answer in answers]
 
-        async def attempt() -> list[dict[str, str]]:
+    async def settings(self, *names: str) -> list[dict[str, str]]:
+        """See Link."""
+        return [_pairs(answer) for answer in await self._of_each_primary("CONFIG", "GET", *names)]
+
+    async def _of_each_primary(self, *args: str) -> list[Reply]:
+        async def attempt() -> list[Reply]:
             async with asyncio.timeout(TIMEOUT_SECONDS):
-                answers = await self._cluster.info(target_nodes=RedisCluster.PRIMARIES)
-            return [{name: str(value) for name, value in answer.items()} for answer in answers.values()]
+                await self._cluster.initialize()
+                primaries = self._cluster.get_primaries()
+                # One by one named: to the flag PRIMARIES a cluster of a single one answers in another form.
+                return await asyncio.gather(
+                    *(self._cluster.execute_command(*args, target_nodes=[node]) for node in primaries)
+                )
 
         return await _persistently(self._place, attempt)
 

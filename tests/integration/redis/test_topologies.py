@@ -85,6 +85,38 @@ async def test_a_cluster_is_warned_of_like_a_server(cluster_url: str) -> None:
     assert "append-only file" in warning
 
 
+async def test_one_primary_of_a_cluster_that_may_lose_seconds_is_enough_to_warn(server_folder: Path) -> None:
+    async with open_cluster(server_folder / "safe-cluster", appendonly="yes", appendfsync="always") as url:
+        assert await redis_warnings(url) == ()
+        async with RedisCluster.from_url(url.replace("redis+cluster", "redis")) as cluster:
+            first, _, last = cluster.get_primaries()
+            await cluster.config_set("appendfsync", "everysec", target_nodes=[last])
+            [warning] = await redis_warnings(url)
+            assert warning.startswith("Redis has appendfsync everysec: a crash of its machine loses")
+            await cluster.config_set("appendfsync", "no", target_nodes=[first])
+            assert {text.split(":")[0] for text in await redis_warnings(url)} == {
+                "Redis has appendfsync no",
+                "Redis has appendfsync everysec",
+            }
+            # Without the file it does not matter when it would be written.
+            await cluster.config_set("appendonly", "no", target_nodes=[first])
+            without, seconds = await redis_warnings(url)
+            assert without.startswith("Redis runs without an append-only file")
+            assert seconds == warning
+
+
+async def test_a_cluster_may_have_a_single_primary(server_folder: Path) -> None:
+    async with open_cluster(server_folder / "single-cluster", primaries=1, appendonly="yes") as url:
+        backend = await connect_redis(url)
+        await backend.store.ping()
+        driven = Driven(backend.store, summarising())
+        await driven.append(user("hello"))
+        assert await driven.texts() == ["hello"]
+        await backend.store.close()
+        [warning] = await redis_warnings(url)
+        assert "appendfsync everysec" in warning
+
+
 async def test_appends_go_on_after_a_failover_and_each_lands_once(server_folder: Path) -> None:
     async with open_sentinels(server_folder / "sentinels") as service:
         backend = await connect_redis(service.url)

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from redis.asyncio import Redis
 from durable_memory.dev.supervisor import Server, ServerSpec, free_ports, start_server
 from durable_memory.dev.valkey import find_program
 
-SLOT_EDGES = (0, 5461, 10923, 16384)
+SLOTS = 16384
 READY = "Ready to accept connections"
 
 
@@ -35,36 +36,37 @@ def _options(port: int, **more: str) -> list[str]:
 
 
 @asynccontextmanager
-async def open_cluster(folder: Path) -> AsyncIterator[str]:
-    """Starts a cluster of three primaries without replicas and yields its URL."""
+async def open_cluster(folder: Path, *, primaries: int = 3, **options: str) -> AsyncIterator[str]:
+    """Starts a cluster of primaries without replicas and yields its URL. options: further ones of each server."""
     program = str(find_program())
+    edges = [SLOTS * number // primaries for number in range(primaries + 1)]
 
     def command(ports: Sequence[int]) -> list[str]:
         cluster = {"cluster-enabled": "yes", "cluster-port": str(ports[1]), "cluster-node-timeout": "2000"}
-        return [program, *_options(ports[0], **cluster)]
+        return [program, *_options(ports[0], **cluster, **options)]
 
     async with AsyncExitStack() as stack:
         nodes: list[Redis] = []
-        for number in range(3):
+        for number in range(primaries):
             server = await start_server(ServerSpec("node", command, 2, READY), folder / str(number))
             stack.callback(server.kill)
             node = Redis(port=server.ports[0])
             stack.push_async_callback(node.aclose)
-            await ask(node, "CLUSTER", "ADDSLOTSRANGE", SLOT_EDGES[number], SLOT_EDGES[number + 1] - 1)
+            await ask(node, "CLUSTER", "ADDSLOTSRANGE", edges[number], edges[number + 1] - 1)
             if nodes:
                 meet = ("CLUSTER", "MEET", "127.0.0.1", server.ports[0], server.ports[1])
                 await ask(nodes[0], *meet)
             nodes.append(node)
         for node in nodes:
-            await until(_agrees, node)
+            await until(partial(_agrees, primaries), node)
         yield f"redis+cluster://127.0.0.1:{nodes[0].connection_pool.connection_kwargs['port']}"
 
 
-async def _agrees(node: Redis) -> bool:
+async def _agrees(primaries: int, node: Redis) -> bool:
     info = await ask(node, "CLUSTER", "INFO")
     text = info.decode() if isinstance(info, bytes) else str(info)
     shards = await ask(node, "CLUSTER", "SLOTS")
-    return "ok" in text.split("cluster_state", 1)[1][:10] and len(shards) == len(SLOT_EDGES) - 1
+    return "ok" in text.split("cluster_state", 1)[1][:10] and len(shards) == primaries
 
 
 @dataclass(frozen=True)
