@@ -22,50 +22,87 @@ from socket import recv_fds, send_fds
 from tempfile import TemporaryFile
 
 
-async def run_fork(
-    arguments: Sequence[str], stdin: bytes, cwd: Path, environment: Mapping[str, str]
-) -> tuple[int, bytes, bytes]:
-    """Runs `durable-memory` with these arguments to its end. Returns its exit code, stdout and stderr.
+class Fork:
+    """A process that was forked to run `durable-memory`; `answer` tells of its end."""
+
+    def __init__(self, pid: int, answer: socket.socket) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+        self._end = asyncio.create_task(self._ended(answer))
+
+    async def _ended(self, answer: socket.socket) -> int:
+        with answer:
+            self.returncode = await _number(answer)
+        return self.returncode
+
+    async def wait(self) -> int:
+        """Returns its exit code when it has one."""
+        return await asyncio.shield(self._end)
+
+    def send_signal(self, number: int) -> None:
+        """Sends a signal."""
+        os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """Ends it as nothing can prevent."""
+        self.send_signal(signal.SIGKILL)
+
+
+async def start_fork(
+    arguments: Sequence[str],
+    cwd: Path,
+    environment: Mapping[str, str],
+    *,
+    stderr: int,
+    stdin: int | None = None,
+    stdout: int | None = None,
+) -> Fork:
+    """Starts `durable-memory` with these arguments and streams; None is /dev/null.
 
     What an interpreter reads only when it starts (PYTHONPATH, LC_ALL) does nothing here.
     """
-    request = {"arguments": arguments, "cwd": str(cwd), "environment": dict(environment)}
+    streams = {0: stdin, 1: stdout, 2: stderr}
+    given = {standard: stream for standard, stream in streams.items() if stream is not None}
+    request = {
+        "arguments": arguments,
+        "cwd": str(cwd),
+        "environment": dict(environment),
+        "streams": list(given),
+    }
     answer, theirs = socket.socketpair()
-    with (
-        TemporaryFile() as given,
-        TemporaryFile() as out,
-        TemporaryFile() as err,
-        TemporaryFile() as asked,
-        answer,
-    ):
-        for file, content in ((given, stdin), (asked, json.dumps(request).encode())):
-            file.write(content)
-            file.seek(0)
-        with theirs:
-            send_fds(_process(), [b"."], [file.fileno() for file in (given, out, err, asked, theirs)])
-        code = await _ended(answer)
+    answer.setblocking(False)  # noqa: FBT003 - the signature is the library's
+    with theirs, TemporaryFile() as asked:
+        asked.write(json.dumps(request).encode())
+        asked.seek(0)
+        send_fds(_process(), [b"."], [theirs.fileno(), asked.fileno(), *given.values()])
+    return Fork(await _number(answer), answer)
+
+
+async def run_fork(
+    arguments: Sequence[str], stdin: bytes, cwd: Path, environment: Mapping[str, str]
+) -> tuple[int, bytes, bytes]:
+    """Runs `durable-memory` with these arguments to its end. Returns its exit code, stdout and stderr."""
+    with TemporaryFile() as given, TemporaryFile() as out, TemporaryFile() as err:
+        given.write(stdin)
+        given.seek(0)
+        streams = {"stdin": given.fileno(), "stdout": out.fileno(), "stderr": err.fileno()}
+        fork = await start_fork(arguments, cwd, environment, **streams)
+        try:
+            code = await fork.wait()
+        except asyncio.CancelledError:
+            fork.kill()
+            raise
         out.seek(0)
         err.seek(0)
         return code, out.read(), err.read()
-
-
-async def _ended(answer: socket.socket) -> int:
-    """Waits for the end of a fork, or ends it if nobody waits any more. Returns its exit code."""
-    answer.setblocking(False)  # noqa: FBT003 - the signature is the library's
-    loop = asyncio.get_running_loop()
-    pid = _number(await loop.sock_recv(answer, 4))
-    try:
-        return _number(await loop.sock_recv(answer, 4))
-    except asyncio.CancelledError:
-        os.kill(pid, signal.SIGKILL)
-        raise
 
 
 def _bytes(number: int) -> bytes:
     return number.to_bytes(4, "big", signed=True)
 
 
-def _number(read: bytes) -> int:
+async def _number(answer: socket.socket) -> int:
+    read = await asyncio.get_running_loop().sock_recv(answer, 4)
     assert len(read) == 4, "the process that forks has ended"
     return int.from_bytes(read, "big", signed=True)
 
@@ -75,7 +112,7 @@ def _process() -> socket.socket:
     """Starts the process that forks; it ends with this one."""
     ours, theirs = socket.socketpair()
     with theirs:
-        command = [sys.executable, __file__, str(theirs.fileno())]
+        command = [sys.executable, "-P", __file__, str(theirs.fileno())]
         process = subprocess.Popen(
             command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
         )
@@ -94,33 +131,53 @@ def _serve(requests: socket.socket) -> None:
     from durable_memory.memory.stores.redis import connection  # noqa: F401, PLC0415
     from durable_memory.memory.tokens.counters import load_encodings  # noqa: PLC0415
     from durable_memory.memory.tokens.counting import DEFAULT_COUNTING  # noqa: PLC0415
+    from durable_memory.worker import program  # noqa: F401, PLC0415
 
     asyncio.run(load_encodings([DEFAULT_COUNTING]))
     gc.freeze()
-    while True:
-        _, descriptors, *_ = recv_fds(requests, 1, 5)
-        if not descriptors:
-            return
+    answers: dict[int, int] = {}
+
+    def tell(*_: object) -> None:
+        for child in list(answers):
+            ended, status = os.waitpid(child, os.WNOHANG)
+            if ended:
+                _answer(answers[child], os.waitstatus_to_exitcode(status))
+                os.close(answers.pop(child))
+
+    signal.signal(signal.SIGCHLD, tell)
+    while descriptors := recv_fds(requests, 1, 5)[1]:
+        answer, asked, *streams = descriptors
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])  # until `tell` knows of it
         child = os.fork()
         if child == 0:
             requests.close()
-            _become(*descriptors)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
+            for other in (answer, *answers.values()):
+                os.close(other)
+            _become(asked, streams)
             main()
-        os.write(descriptors[-1], _bytes(child))
-        _, status = os.waitpid(child, 0)
-        os.write(descriptors[-1], _bytes(os.waitstatus_to_exitcode(status)))
-        for descriptor in descriptors:
+        for descriptor in (asked, *streams):
             os.close(descriptor)
+        _answer(answer, child)
+        answers[child] = answer
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
 
 
-def _become(stdin: int, stdout: int, stderr: int, asked: int, answer: int) -> None:
+def _answer(answer: int, number: int) -> None:
+    try:
+        os.write(answer, _bytes(number))
+    except BrokenPipeError:
+        return  # nobody waits any more
+
+
+def _become(asked: int, streams: Sequence[int]) -> None:
     """Gives this process the streams, the folder, the environment and the arguments of a request."""
-    os.close(answer)
-    for standard, descriptor in enumerate((stdin, stdout, stderr)):
-        os.dup2(descriptor, standard)
-        os.close(descriptor)
     with open(asked, "rb") as file:
         request = json.load(file)
+    for standard, descriptor in zip(request["streams"], streams, strict=True):
+        os.dup2(descriptor, standard)
+        os.close(descriptor)
     os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["environment"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from temporalio.client import Client
@@ -36,7 +37,7 @@ async def own_valkey(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[
 def start_worker(folder: Path, project: str, redis_url: str, temporal_client: Client) -> StartWorker:
     """Starts a worker on the shared servers, on a project and a queue of the test's own; options win."""
 
-    def start(*arguments: str, **given: str) -> AbstractAsyncContextManager[WorkerProcess]:
+    def start(*arguments: str, **given: Any) -> AbstractAsyncContextManager[WorkerProcess]:
         shared = {
             "REDIS_URL": redis_url,
             "TEMPORAL_ADDRESS": temporal_client.service_client.config.target_host,

@@ -9,6 +9,7 @@ import pytest
 from temporalio.client import Client
 
 from durable_memory import MemoryClient
+from tests.integration.cli.programs import PROGRAM
 from tests.integration.llm.endpoint import SUMMARY, Fails, endpoint
 from tests.integration.worker.calling import calling
 from tests.integration.worker.conftest import StartWorker
@@ -138,7 +139,7 @@ async def test_a_worker_without_the_extra_says_where_it_is_needed(folder: Path, 
     )
     # Python reads this file at its start: it hides the library as if it were not installed.
     (folder / "sitecustomize.py").write_text("import sys\nsys.modules['pydantic_ai'] = None\n")
-    async with start_worker(PYTHONPATH=str(folder)) as worker:
+    async with start_worker(command=(PROGRAM, "worker"), PYTHONPATH=str(folder)) as worker:
         assert await worker.end() == 1
         assert "model.yaml:5: flushing.summarizer: type llm of memory 'model' needs the extra llm" in worker.log_text()
         assert "polling" not in worker.log_text()

@@ -7,6 +7,7 @@ import json
 import signal
 import urllib.error
 import urllib.request
+from asyncio.subprocess import Process
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,7 +15,8 @@ from typing import Any
 
 import psutil
 
-from tests.integration.cli.programs import PROGRAM, environment
+from tests.integration.cli.preloaded import Fork, start_fork
+from tests.integration.cli.programs import environment
 
 PATIENCE_SECONDS = 90
 
@@ -22,7 +24,7 @@ PATIENCE_SECONDS = 90
 class WorkerProcess:
     """A worker that was started; `http` is where its probes are."""
 
-    def __init__(self, process: asyncio.subprocess.Process, log: Path) -> None:
+    def __init__(self, process: Process | Fork, log: Path) -> None:
         self.process = process
         self._log = log
 
@@ -96,20 +98,26 @@ async def eventually(holds: Callable[[], Awaitable[object]]) -> None:
 
 @asynccontextmanager
 async def worker_process(
-    *arguments: str, cwd: Path, command: Sequence[str] = (PROGRAM, "worker"), **given: str
+    *arguments: str, cwd: Path, command: Sequence[str] = (), **given: str
 ) -> AsyncIterator[WorkerProcess]:
-    """Starts a worker; kills it at the end if it still runs."""
+    """Starts a worker; kills it at the end if it still runs.
+
+    command: that of a worker which has to have an interpreter of its own.
+    """
     log = cwd / "worker.log"
+    process: Process | Fork
     with log.open("wb") as stderr:
-        process = await asyncio.create_subprocess_exec(
-            *command,
-            *arguments,
-            cwd=cwd,
-            env=environment(**given),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=stderr,
-        )
+        if command:
+            process = await asyncio.create_subprocess_exec(
+                *(*command, *arguments),
+                cwd=cwd,
+                env=environment(**given),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.DEVNULL,
+                stderr=stderr,
+            )
+        else:
+            process = await start_fork(["worker", *arguments], cwd, environment(**given), stderr=stderr.fileno())
     worker = WorkerProcess(process, log)
     try:
         yield worker
