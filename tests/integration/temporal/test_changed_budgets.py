@@ -1,4 +1,4 @@
-"""A budget that is lowered under a memory: the next append wakes its flusher, which makes the summary fit."""
+"""A budget that is lowered under a memory: its next append, or the janitor, wakes its flusher, which makes it fit."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from typing import Any
 
 from durable_memory import Registry
 from durable_memory.activities import wire
-from tests.integration.temporal.background import flusher_ended, texts
-from tests.integration.temporal.flows.conversations import AppendMany
+from durable_memory.activities.runs import TemporalRuns
+from durable_memory.activities.waker import TemporalWaker
+from durable_memory.memory.janitor.sweep import Janitor
+from tests.integration.temporal.background import flusher_ended, messages_accounted_for, texts
+from tests.integration.temporal.flows.conversations import AppendMany, Read
 from tests.integration.temporal.observing import activities_of
 from tests.integration.temporal.rig import running, unique
 
@@ -43,3 +46,24 @@ async def test_a_workflow_appends_under_a_lowered_budget_and_the_summary_shrinks
             wire.FLUSH_COMMIT,
             wire.FLUSH_BEGIN,
         ]
+
+
+async def test_a_memory_that_is_only_read_under_a_lowered_budget_is_flushed_by_the_janitor(
+    temporal_address: str, redis_url: str
+) -> None:
+    project, key = unique("project"), unique("key")
+    async with running(temporal_address, redis_url, registry=declared(LARGE), project=project) as rig:
+        await rig.run(AppendMany.run, "desk", [key], texts(10))
+        assert (await rig.memory("desk", key).stats()).flush_due is False
+    async with running(temporal_address, redis_url, registry=declared(SMALL), project=project) as rig:
+        memory = rig.memory("desk", key)
+        shown, before = await rig.run(Read.run, "desk", key), await memory.read()
+        assert (before.flush_due, before.tokens <= 500, before.omitted.messages) == (True, True, 10 - shown)
+        assert await rig.flusher_status(memory) == "NEVER"
+        wake = TemporalWaker(rig.client, rig.flush_queue).tell
+        swept = await Janitor(rig.memories, TemporalRuns(rig.client), wake).sweep()
+        assert swept.counts["woken"] == 1
+        await flusher_ended(rig, memory)
+        after = await memory.read()
+        assert (after.flush_due, after.omitted.messages) == (False, 0)
+        assert await messages_accounted_for(memory) == 10
