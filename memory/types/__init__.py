@@ -1,6 +1,6 @@
 """The values of the product. Standard library only, so that workflow code may import them."""
 
-from durable_memory.memory.types.agent import AgentContext, AgentRef, AgentTurn, ContextMemory, MemoryTurn
+from durable_memory.memory.types.agent import AgentContext, AgentTurn, ContextMemory, MemoryTurn
 from durable_memory.memory.types.chat_anthropic import messages_from_anthropic
 from durable_memory.memory.types.chat_openai import messages_from_openai
 from durable_memory.memory.types.clean import (
@@ -11,7 +11,6 @@ from durable_memory.memory.types.clean import (
     clean_text,
     did_you_mean,
     field_path,
-    refuse_beside_reference,
 )
 from durable_memory.memory.types.inventory import (
     ImportProblem,
@@ -36,6 +35,7 @@ from durable_memory.memory.types.message import (
     Section,
     as_messages,
 )
+from durable_memory.memory.types.refs import AgentRef, MemoryRef, refuse_beside_reference
 from durable_memory.memory.types.results import (
     AppendResult,
     Backup,
@@ -50,7 +50,7 @@ from durable_memory.memory.types.results import (
     Turn,
 )
 from durable_memory.memory.types.tool_call import ToolCall
-from durable_memory.memory.types.view import MemoryRef, Omitted, View
+from durable_memory.memory.types.view import Omitted, View
 
 __all__ = [
     "LONG_TERM",

@@ -15,14 +15,6 @@ from durable_memory.memory.types.view import Omitted
 
 
 @dataclass(frozen=True, slots=True)
-class AgentRef:
-    """A small, serialisable reference to a declared agent and the input of its key templates."""
-
-    id: str
-    input: dict[str, Any] | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class ContextMemory:
     """One memory in a context.
 

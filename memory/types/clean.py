@@ -111,13 +111,6 @@ def refuse_unknown(data: Mapping[str, Any], known: Sequence[str], path: str, wha
             raise InvalidValue(field_path(path, name), f"is not a field of {what}{did_you_mean(str(name), known)}")
 
 
-def refuse_beside_reference(**given: object) -> None:
-    """Raises InvalidValue for what is given beside a reference, which holds all of it."""
-    for name, value in given.items():
-        if value is not None:
-            raise InvalidValue(name, "stands beside a reference, which has its own; give one of the two")
-
-
 def checked_ids(ids: object) -> tuple[str, ...]:
     """Returns ids of messages. Raises InvalidValue for one text, whose characters would be taken for ids."""
     if isinstance(ids, (str, bytes, Mapping)) or not isinstance(ids, Iterable):

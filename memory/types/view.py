@@ -1,4 +1,4 @@
-"""The reference to a memory, and the view that a read returns."""
+"""The view that a read returns."""
 
 from __future__ import annotations
 
@@ -10,20 +10,6 @@ from durable_memory.memory.types.chat_anthropic import anthropic_request
 from durable_memory.memory.types.chat_openai import openai_messages
 from durable_memory.memory.types.clean import Json
 from durable_memory.memory.types.message import Message
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryRef:
-    """A small, serialisable reference to one memory: what a workflow passes to an activity instead of messages.
-
-    Either `key` is given, or the worker renders it from `input` with the template of the agent or the resource.
-    `agent` names the declared agent on whose behalf the memory is used.
-    """
-
-    resource: str
-    key: str | None = None
-    input: dict[str, Any] | None = None
-    agent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
