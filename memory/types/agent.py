@@ -29,6 +29,17 @@ class ContextMemory:
     messages: int
     omitted: Omitted
 
+    def to_dict(self) -> dict[str, Json]:
+        """Returns the JSON form."""
+        return {
+            "resource": self.resource,
+            "label": self.label,
+            "version": self.version,
+            "tokens": self.tokens,
+            "messages": self.messages,
+            "omitted": self.omitted.to_dict(),
+        }
+
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ContextMemory:
         """Reads the JSON form; fields that a newer worker adds are ignored."""
@@ -62,17 +73,7 @@ class AgentContext:
         return {
             "messages": [message.to_dict() for message in self.messages],
             "tokens": self.tokens,
-            "memories": [
-                {
-                    "resource": memory.resource,
-                    "label": memory.label,
-                    "version": memory.version,
-                    "tokens": memory.tokens,
-                    "messages": memory.messages,
-                    "omitted": {"messages": memory.omitted.messages, "tokens": memory.omitted.tokens},
-                }
-                for memory in self.memories
-            ],
+            "memories": [memory.to_dict() for memory in self.memories],
         }
 
     @classmethod

@@ -19,6 +19,10 @@ class Omitted:
     messages: int = 0
     tokens: int = 0
 
+    def to_dict(self) -> dict[str, Json]:
+        """Returns the JSON form."""
+        return {"messages": self.messages, "tokens": self.tokens}
+
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Omitted:
         """Reads the JSON form; fields that a newer worker adds are ignored."""
@@ -61,7 +65,7 @@ class View:
             "messages": [message.to_dict() for message in self.messages],
             "tokens": self.tokens,
             "version": self.version,
-            "omitted": {"messages": self.omitted.messages, "tokens": self.omitted.tokens},
+            "omitted": self.omitted.to_dict(),
             "flush_due": self.flush_due,
         }
 
