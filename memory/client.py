@@ -21,6 +21,7 @@ from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.door import Door
 from durable_memory.memory.errors import MemoryAccessDenied, MemoryInvalid
 from durable_memory.memory.flushing.choice import Chosen, Summarizers
+from durable_memory.memory.flushing.drafting import Drafting
 from durable_memory.memory.flushing.steps import Flush
 from durable_memory.memory.flushing.summarizer import Summarizer
 from durable_memory.memory.identity import DEFAULT_PREFIX, DEFAULT_PROJECT, MemoryId
@@ -80,13 +81,14 @@ class MemoryClient(AllMemories):
         self._project = project
         self._clock = clock
         self._caller = caller or ProcessCaller(clock)
+        drafting = Drafting(self._summarizer_of, self._counter_of, clock, self._privacy_of)
         self._services = {
             persistence: Services(
                 project=project,
                 store=backend.store,
                 index=backend.index,
                 door=door,
-                flush=Flush(backend.store, self._summarizer_of, self._counter_of, clock, self._privacy_of),
+                flush=Flush(backend.store, drafting, clock),
                 counters=self._counters,
                 waker=waker or NoWaker(),
                 clock=clock,

@@ -11,6 +11,7 @@ from typing import Any, Literal, cast
 
 from durable_memory.memory import codec
 from durable_memory.memory.flushing.choice import Chosen
+from durable_memory.memory.flushing.drafting import Drafting
 from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
 from durable_memory.memory.flushing.steps import Flush
 from durable_memory.memory.flushing.summarizer import Summarizer, SummaryRequest
@@ -47,7 +48,8 @@ class Scene:
 
     def flush(self, summarizer: Summarizer | None = None, store: Store | None = None) -> Flush:
         chosen = Chosen(summarizer or RuleBasedSummarizer(), "own")
-        return Flush(store or self.store, lambda _: chosen, lambda _: self.counter, self.rig.clock)
+        clock = self.rig.clock
+        return Flush(store or self.store, Drafting(lambda _: chosen, lambda _: self.counter, clock), clock)
 
     def soon(self) -> int:
         return self.rig.clock.now_ms() + 600_000
