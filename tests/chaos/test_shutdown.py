@@ -38,7 +38,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class Fleet:
-    """Workers of one project, as `python worker.py`; `codes` are those with which they left."""
+    """Workers of one project; `codes` are those with which they left."""
 
     def __init__(self, folder: Path, redis_url: str, client: Client) -> None:
         self.project = unique("fleet")
@@ -59,7 +59,7 @@ class Fleet:
         folder = self._folder / uuid.uuid4().hex
         (folder / "memories").mkdir(parents=True)
         (folder / "memories" / "declared.yaml").write_text(json.dumps(DECLARED))
-        return worker_process(cwd=folder, command=(sys.executable, str(ROOT / "worker.py")), **self._environment)
+        return worker_process(cwd=folder, **self._environment)
 
     async def stop(self, worker: WorkerProcess) -> None:
         """Ends a worker by SIGTERM and notes how it left."""

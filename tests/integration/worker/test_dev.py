@@ -49,7 +49,7 @@ async def test_folder_and_ports_of_the_servers_can_be_chosen(folder: Path) -> No
     redis, temporal, ui = free_ports(3)
     chosen = {"--dev-folder": "kept", "--dev-redis-port": redis, "--dev-temporal-port": temporal, "--dev-ui-port": ui}
     options = [str(part) for option in chosen.items() for part in option]
-    async with worker_process("--dev", "--log-format", "json", *options, cwd=folder, command=SCRIPT) as worker:
+    async with worker_process("--dev", "--log-format", "json", *options, cwd=folder) as worker:
         assert await addresses(worker) == {
             "REDIS_URL": f"redis://127.0.0.1:{redis}/0",
             "TEMPORAL_ADDRESS": f"127.0.0.1:{temporal}",
