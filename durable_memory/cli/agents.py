@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from durable_memory.cli import tables
-from durable_memory.cli.options import Form, Memories, Project, RedisUrl
-from durable_memory.cli.output import Output, show
+from durable_memory.cli.options import Shared
+from durable_memory.cli.output import show
 from durable_memory.cli.session import refuse_in_memory, with_client
+from durable_memory.cli.sharing import sharing
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.types import AgentContext
 
@@ -23,7 +24,9 @@ Input = Annotated[
 ]
 
 
+@sharing
 def context(
+    shared: Shared,
     agent: AgentArgument,
     *,
     given: Input = None,
@@ -31,10 +34,6 @@ def context(
         int | None,
         typer.Option("--max-tokens", min=0, help="What a model call may spend on it.", show_default=False),
     ] = None,
-    redis_url: RedisUrl = None,
-    project: Project = None,
-    memories: Memories = None,
-    output: Form = Output.TABLE,
 ) -> None:
     """Show what an agent's memories give to one model call."""
     variables = _variables(given or ())
@@ -44,8 +43,8 @@ def context(
             refuse_in_memory(client.registry.memory(use.resource))
         return await client.agent(agent, input=variables).context(max_tokens=max_tokens)
 
-    result = with_client(composed, redis_url=redis_url, project=project, memories=memories)
-    show(output, result.to_dict(), tables.context_table(agent, result))
+    result = with_client(shared, composed)
+    show(shared.output, result.to_dict(), tables.context_table(agent, result))
 
 
 def _variables(given: Sequence[str]) -> dict[str, str]:

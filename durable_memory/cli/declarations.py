@@ -9,7 +9,7 @@ import typer
 
 from durable_memory.activities.wire_schema import wire_schema
 from durable_memory.cli import declared_tables, tables
-from durable_memory.cli.options import Form, Memories, settings_from
+from durable_memory.cli.options import Connection, Form, Memories
 from durable_memory.cli.output import Output, print_text, say, show
 from durable_memory.cli.session import failing_in_words
 from durable_memory.memory.declarations.faults import Fault
@@ -45,7 +45,7 @@ def validate(
     notes: list[Fault] = []
     valid = Registry(())
     with failing_in_words():
-        settings = settings_from(memories=[*(folders or ()), *(memories or ())])
+        settings = Connection(memories=[*(folders or ()), *(memories or ())]).settings()
         try:
             # A summariser of the program's own writes for all resources: then their models are not asked.
             models_write = settings.summarizer is None

@@ -7,20 +7,19 @@ from typing import Annotated, Any
 import typer
 
 from durable_memory.cli.json_input import read_json
-from durable_memory.cli.options import Memories, Project, RedisUrl
+from durable_memory.cli.options import Connection
 from durable_memory.cli.output import print_json
 from durable_memory.cli.session import failing_in_words, refuse_unseen, with_client
+from durable_memory.cli.sharing import sharing
 from durable_memory.memory.client import MemoryClient
 
 
+@sharing
 def execute(
+    connection: Connection,
     file: Annotated[
         str, typer.Argument(metavar="FILE|-", help="A request of memory.execute; - is stdin.", show_default=False)
     ],
-    *,
-    redis_url: RedisUrl = None,
-    project: Project = None,
-    memories: Memories = None,
 ) -> None:
     """Run any operation by its name, and print its answer as JSON."""
     # Temporal's SDK comes with it, which other commands need not wait for.
@@ -36,4 +35,4 @@ def execute(
         with serving(client):
             return await run_operation(request)
 
-    print_json(with_client(run, redis_url=redis_url, project=project, memories=memories))
+    print_json(with_client(connection, run))

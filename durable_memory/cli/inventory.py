@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 
 from durable_memory.cli import declared_tables, tables
-from durable_memory.cli.options import Form, Memories, Project, RedisUrl, settings_from
-from durable_memory.cli.output import Output, say, show
+from durable_memory.cli.options import Connection, Shared
+from durable_memory.cli.output import say, show
 from durable_memory.cli.session import failing_in_words, refuse_unseen, with_client
+from durable_memory.cli.sharing import sharing
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.resource import MemoryResource, Scope
@@ -31,7 +32,9 @@ Prefix = Annotated[
 ]
 
 
-def list_(  # noqa: PLR0913 - each argument is one of the command line
+@sharing
+def list_(
+    shared: Shared,
     resource: Annotated[
         str | None,
         typer.Argument(help="Its memories. Default: what is declared.", show_default=False),
@@ -46,10 +49,6 @@ def list_(  # noqa: PLR0913 - each argument is one of the command line
     cursor: Annotated[
         str | None, typer.Option("--cursor", help="Where the page begins, from the page before.", show_default=False)
     ] = None,
-    redis_url: RedisUrl = None,
-    project: Project = None,
-    memories: Memories = None,
-    output: Form = Output.TABLE,
 ) -> None:
     """List the declared resources, or memories: of one resource, of a scope, or with a prefix.
 
@@ -59,8 +58,9 @@ def list_(  # noqa: PLR0913 - each argument is one of the command line
         raise typer.BadParameter("--cursor goes on where a page ended; give --limit as well")
     if resource is None and scope is None and not prefix and limit is None:
         with failing_in_words():
-            declared = Registry.load(settings_from(memories=memories).memories)
-        show(output, [_declaration(each) for each in declared.memories()], declared_tables.resources_table(declared))
+            declared = Registry.load(Connection(memories=shared.memories).settings().memories)
+        declarations = [_declaration(each) for each in declared.memories()]
+        show(shared.output, declarations, declared_tables.resources_table(declared))
         return
 
     async def collect(client: MemoryClient) -> ListedPage:
@@ -74,16 +74,18 @@ def list_(  # noqa: PLR0913 - each argument is one of the command line
             if at is None or len(listed) == limit:
                 return ListedPage(tuple(listed), at)
 
-    found = with_client(collect, redis_url=redis_url, project=project, memories=memories)
+    found = with_client(shared, collect)
     rows = [
         {"resource": each.resource, "key": each.key, **(to_json(each.stats) or {"damaged": True})}
         for each in found.memories
     ]
     data = rows if limit is None else {"memories": rows, "cursor": found.cursor}
-    show(output, data, tables.memories_table(_title(resource, scope, prefix), found))
+    show(shared.output, data, tables.memories_table(_title(resource, scope, prefix), found))
 
 
+@sharing
 def purge(
+    shared: Shared,
     resource: Annotated[
         str | None,
         typer.Argument(help="Its memories; the declaration may be gone.", show_default=False),
@@ -92,10 +94,6 @@ def purge(
     scope: InScope = None,
     prefix: Prefix = "",
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Remove them. Without it, they are only counted.")] = False,
-    redis_url: RedisUrl = None,
-    project: Project = None,
-    memories: Memories = None,
-    output: Form = Output.TABLE,
 ) -> None:
     """Count the memories of a resource, of a scope, or with a prefix; with --yes, remove them for good.
 
@@ -108,8 +106,8 @@ def purge(
         refuse_unseen(client, resource)
         return await client.purge(resource, scope=scope, prefix=prefix, dry_run=not yes, confirm=yes)
 
-    result = with_client(run, redis_url=redis_url, project=project, memories=memories)
-    show(output, to_json(result), tables.purge_table(_title(resource, scope, prefix), result))
+    result = with_client(shared, run)
+    show(shared.output, to_json(result), tables.purge_table(_title(resource, scope, prefix), result))
     if result.dry_run and (result.memories or result.backups):
         say("Nothing was removed; --yes removes them.")
 

@@ -10,9 +10,10 @@ import typer
 
 from durable_memory.activities.runs import TemporalRuns
 from durable_memory.activities.waker import TemporalWaker
-from durable_memory.cli.options import Form, Memories, Project, RedisUrl, settings_from
-from durable_memory.cli.output import Output, facts, say, show
+from durable_memory.cli.options import Shared
+from durable_memory.cli.output import facts, say, show
 from durable_memory.cli.session import failing_in_words, keep_logs, open_client
+from durable_memory.cli.sharing import sharing
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.janitor.sweep import COUNTS, Janitor
 from durable_memory.memory.settings import Settings
@@ -33,13 +34,11 @@ _WORDS = {
 }
 
 
+@sharing
 def janitor(
+    shared: Shared,
     *,
     once: Annotated[bool, typer.Option("--once", help="One sweep, from the first owner to the last memory.")] = False,
-    redis_url: RedisUrl = None,
-    project: Project = None,
-    memories: Memories = None,
-    output: Form = Output.TABLE,
 ) -> None:
     """Settle what ended workflows left, and wake flushes that are due.
 
@@ -48,11 +47,12 @@ def janitor(
     if not once:
         raise typer.BadParameter("a worker's schedule sweeps again and again; --once sweeps from here")
     with failing_in_words():
-        settings = settings_from(redis_url=redis_url, project=project, memories=memories)
+        settings = shared.settings()
         keep_logs(settings)
         counts = asyncio.run(_sweep(settings))
     data = {name: counts[name] for name in COUNTS}
-    show(output, data, facts(f"Project {settings.project}", ((_WORDS[name], f"{data[name]:,}") for name in COUNTS)))
+    rows = ((_WORDS[name], f"{data[name]:,}") for name in COUNTS)
+    show(shared.output, data, facts(f"Project {settings.project}", rows))
     if counts["failed"]:
         say("Error: a part of the sweep failed; the next one tries it again.")
         raise typer.Exit(1)

@@ -9,9 +9,10 @@ import typer
 
 from durable_memory.cli import tables
 from durable_memory.cli.json_input import read_json
-from durable_memory.cli.options import AgentId, Form, Key, Memories, OperationId, Project, RedisUrl, Resource
-from durable_memory.cli.output import Output, show
+from durable_memory.cli.options import OneMemory, OperationId
+from durable_memory.cli.output import show
 from durable_memory.cli.session import failing_in_words, with_memory
+from durable_memory.cli.sharing import sharing
 from durable_memory.memory.types import GroupBy
 from durable_memory.memory.types.answers import to_json
 
@@ -24,9 +25,9 @@ class Speaker(StrEnum):
     SYSTEM = "system"
 
 
-def append(  # noqa: PLR0913 - each argument is one of the command line
-    resource: Resource,
-    key: Key,
+@sharing
+def append(
+    at: OneMemory,
     text: Annotated[str | None, typer.Argument(help="What is said.", show_default=False)] = None,
     *,
     role: Annotated[Speaker, typer.Option("--role", help="Who says TEXT.")] = Speaker.USER,
@@ -43,11 +44,6 @@ def append(  # noqa: PLR0913 - each argument is one of the command line
         ),
     ] = None,
     operation_id: OperationId = None,
-    agent: AgentId = None,
-    redis_url: RedisUrl = None,
-    project: Project = None,
-    memories: Memories = None,
-    output: Form = Output.TABLE,
 ) -> None:
     """Append messages, all or none."""
     if (text is None) == (json_file is None):
@@ -59,21 +55,13 @@ def append(  # noqa: PLR0913 - each argument is one of the command line
     with failing_in_words():
         said = {"role": role.value, "content": text} | ({"section": section} if section is not None else {})
         messages = _messages(json_file) if json_file is not None else [said]
-    result = with_memory(
-        resource,
-        key,
-        lambda memory: memory.append(messages, operation_id=operation_id),
-        agent=agent,
-        redis_url=redis_url,
-        project=project,
-        memories=memories,
-    )
-    show(output, to_json(result), tables.append_table(resource, key, result))
+    result = with_memory(at, lambda memory: memory.append(messages, operation_id=operation_id))
+    show(at.output, to_json(result), tables.append_table(at.resource, at.key, result))
 
 
-def read(  # noqa: PLR0913 - each argument is one of the command line
-    resource: Resource,
-    key: Key,
+@sharing
+def read(
+    at: OneMemory,
     *,
     limit: Annotated[
         int | None, typer.Option("--limit", min=0, help="The newest messages, at most so many.", show_default=False)
@@ -93,81 +81,45 @@ def read(  # noqa: PLR0913 - each argument is one of the command line
     section: Annotated[
         list[str] | None, typer.Option("--section", help="Only this section; repeatable.", show_default=False)
     ] = None,
-    agent: AgentId = None,
-    redis_url: RedisUrl = None,
-    project: Project = None,
-    memories: Memories = None,
-    output: Form = Output.TABLE,
 ) -> None:
     """Show the view: what an agent reads."""
     view = with_memory(
-        resource,
-        key,
+        at,
         lambda memory: memory.read(
             limit=limit, max_tokens=max_tokens, before_id=before, since_version=since, sections=section or None
         ),
-        agent=agent,
-        redis_url=redis_url,
-        project=project,
-        memories=memories,
     )
-    show(output, view.to_dict(), tables.view_table(resource, key, view))
+    show(at.output, view.to_dict(), tables.view_table(at.resource, at.key, view))
 
 
+@sharing
 def stats(
-    resource: Resource,
-    key: Key,
+    at: OneMemory,
     *,
     group_by: Annotated[
         GroupBy | None,
         typer.Option("--group-by", help="Also count what is held by this.", show_default=False),
     ] = None,
-    agent: AgentId = None,
-    redis_url: RedisUrl = None,
-    project: Project = None,
-    memories: Memories = None,
-    output: Form = Output.TABLE,
 ) -> None:
     """Show the counters: budget, flushes, lifetime."""
-    counters = with_memory(
-        resource,
-        key,
-        lambda memory: memory.stats(group_by=group_by),
-        agent=agent,
-        redis_url=redis_url,
-        project=project,
-        memories=memories,
-    )
-    show(output, to_json(counters), tables.stats_table(resource, key, counters))
+    counters = with_memory(at, lambda memory: memory.stats(group_by=group_by))
+    show(at.output, to_json(counters), tables.stats_table(at.resource, at.key, counters))
 
 
+@sharing
 def health(
-    resource: Resource,
-    key: Key,
+    at: OneMemory,
     *,
     check_connectivity: Annotated[
         bool, typer.Option("--check-connectivity", help="Also tell how long Redis takes to answer.")
     ] = False,
-    agent: AgentId = None,
-    redis_url: RedisUrl = None,
-    project: Project = None,
-    memories: Memories = None,
-    output: Form = Output.TABLE,
 ) -> None:
     """Tell whether a memory can do its work.
 
     Exit code 1 if it cannot.
     """
-    verdict = with_memory(
-        resource,
-        key,
-        lambda memory: memory.health(check_connectivity=check_connectivity),
-        agent=agent,
-        redis_url=redis_url,
-        project=project,
-        memories=memories,
-    )
-    show(output, to_json(verdict), tables.health_table(resource, key, verdict))
+    verdict = with_memory(at, lambda memory: memory.health(check_connectivity=check_connectivity))
+    show(at.output, to_json(verdict), tables.health_table(at.resource, at.key, verdict))
     if not verdict.healthy:
         raise typer.Exit(1)
 

@@ -1,8 +1,8 @@
-"""Arguments and options that several commands share, and the settings that they make."""
+"""Arguments and options that several commands share, one by one and together, and the settings that they make."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -53,9 +53,32 @@ OperationId = Annotated[
 ]
 
 
-def settings_from(
-    *, redis_url: str | None = None, project: str | None = None, memories: Sequence[Path] | None = None, **more: object
-) -> Settings:
-    """Returns the settings: options that were given win over the environment. Raises MemoryInvalid."""
-    given = {"redis_url": redis_url, "project": project, "memories": tuple(memories or ()) or None, **more}
-    return Settings(**{name: value for name, value in given.items() if value is not None})
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connection:
+    """Where memories are stored, and where they are declared."""
+
+    redis_url: RedisUrl = None
+    project: Project = None
+    memories: Memories = None
+
+    def settings(self, **more: object) -> Settings:
+        """Returns the settings: options that were given win over the environment. Raises MemoryInvalid."""
+        folders = tuple(self.memories or ()) or None
+        given = {"redis_url": self.redis_url, "project": self.project, "memories": folders, **more}
+        return Settings(**{name: value for name, value in given.items() if value is not None})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shared(Connection):
+    """A connection, and the form of the answer."""
+
+    output: Form = Output.TABLE
+
+
+@dataclass(frozen=True, slots=True)
+class OneMemory(Shared):
+    """One memory, and in whose name a command uses it."""
+
+    resource: Resource
+    key: Key
+    agent: AgentId = None

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TypeVar
 
 import typer
 
 from durable_memory.audit_log import keep_audit_log
-from durable_memory.cli.options import settings_from
+from durable_memory.cli.options import Connection, OneMemory
 from durable_memory.cli.output import say
 from durable_memory.cli.tables import counted
 from durable_memory.cli.waking import CommandWaker
@@ -61,17 +60,11 @@ async def open_client(settings: Settings, waker: FlushWaker) -> MemoryClient:
     return client.calling_as(ProcessCaller(SystemClock(), "cli"))
 
 
-def with_client(
-    work: Callable[[MemoryClient], Awaitable[_Result]],
-    *,
-    redis_url: str | None,
-    project: str | None,
-    memories: Sequence[Path] | None,
-) -> _Result:
-    """Connects, does the work and closes; fails in words. The options are those of the command line."""
+def with_client(connection: Connection, work: Callable[[MemoryClient], Awaitable[_Result]]) -> _Result:
+    """Connects, does the work and closes; fails in words."""
 
     async def run() -> _Result:
-        settings = settings_from(redis_url=redis_url, project=project, memories=memories)
+        settings = connection.settings()
         keep_logs(settings)
         async with await open_client(settings, CommandWaker(settings.task_queue, settings.payload_keys)) as client:
             return await work(client)
@@ -87,23 +80,14 @@ def keep_logs(settings: Settings) -> None:
     keep_audit_log(settings.audit_log)
 
 
-def with_memory(
-    resource: str,
-    key: str,
-    work: Callable[[Memory], Awaitable[_Result]],
-    *,
-    agent: str | None,
-    redis_url: str | None,
-    project: str | None,
-    memories: Sequence[Path] | None,
-) -> _Result:
+def with_memory(at: OneMemory, work: Callable[[Memory], Awaitable[_Result]]) -> _Result:
     """Does work on one memory, in the name of an agent if one is given; see `with_client`."""
 
     async def on_memory(client: MemoryClient) -> _Result:
-        refuse_in_memory(client.registry.memory(resource))
-        return await work(client.memory(resource, key, agent=agent))
+        refuse_in_memory(client.registry.memory(at.resource))
+        return await work(client.memory(at.resource, at.key, agent=at.agent))
 
-    return with_client(on_memory, redis_url=redis_url, project=project, memories=memories)
+    return with_client(at, on_memory)
 
 
 def refuse_in_memory(resource: MemoryResource) -> None:

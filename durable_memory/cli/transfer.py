@@ -15,9 +15,10 @@ from rich.progress import Progress
 
 from durable_memory.cli import tables
 from durable_memory.cli.inventory import Prefix
-from durable_memory.cli.options import Form, Memories, Project, RedisUrl
-from durable_memory.cli.output import Output, say, show
+from durable_memory.cli.options import Connection, Shared
+from durable_memory.cli.output import say, show
 from durable_memory.cli.session import refuse_unseen, with_client
+from durable_memory.cli.sharing import sharing
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.transfer.lines import MAX_LINE_BYTES
@@ -27,7 +28,9 @@ from durable_memory.memory.types.answers import to_json
 Advance = Callable[[int], None]
 
 
+@sharing
 def export(
+    connection: Connection,
     resource: Annotated[str, typer.Argument(help="Its memories; the declaration may be gone.", show_default=False)],
     key: Annotated[str | None, typer.Argument(help="Only the memory of this key.", show_default=False)] = None,
     *,
@@ -35,9 +38,6 @@ def export(
     file: Annotated[
         str, typer.Option("--file", "-f", metavar="FILE|-", help="Where the lines go; - is stdout. It must not exist.")
     ] = "-",
-    redis_url: RedisUrl = None,
-    project: Project = None,
-    memories: Memories = None,
 ) -> None:
     """Write messages as JSON lines: live, waiting and summaries, in whole groups.
 
@@ -59,11 +59,13 @@ def export(
                 advance(1)
         return lines
 
-    messages = with_client(run, redis_url=redis_url, project=project, memories=memories)
+    messages = with_client(connection, run)
     say(f"{tables.counted(messages, 'message')} exported.")
 
 
+@sharing
 def import_(
+    shared: Shared,
     file: Annotated[str, typer.Argument(metavar="FILE|-", help="An export; - is stdin.", show_default=False)],
     *,
     resource: Annotated[
@@ -74,10 +76,6 @@ def import_(
         str | None,
         typer.Option("--key", help="One memory for all lines, instead of each line's own.", show_default=False),
     ] = None,
-    redis_url: RedisUrl = None,
-    project: Project = None,
-    memories: Memories = None,
-    output: Form = Output.TABLE,
 ) -> None:
     """Append the messages of an export through the ordinary door.
 
@@ -90,8 +88,8 @@ def import_(
         with _read(file) as (stream, size), _progress("import", size) as advance:
             return await client.import_messages(_lines(stream), resource=resource, key=key, on_line=advance)
 
-    result = with_client(run, redis_url=redis_url, project=project, memories=memories)
-    show(output, to_json(result), tables.import_table(file, result))
+    result = with_client(shared, run)
+    show(shared.output, to_json(result), tables.import_table(file, result))
     if not result.complete:
         say("Error: the last line of the export is missing; the file is not whole.")
     if result.faults:

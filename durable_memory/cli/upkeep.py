@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from durable_memory.cli import tables
-from durable_memory.cli.options import AgentId, Form, Key, Memories, OperationId, Project, RedisUrl, Resource
-from durable_memory.cli.output import Output, say, show
+from durable_memory.cli.options import OneMemory, OperationId
+from durable_memory.cli.output import say, show
 from durable_memory.cli.session import with_memory
+from durable_memory.cli.sharing import sharing
 from durable_memory.cli.waking import require_temporal
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.types import ClearResult, FlushResult
@@ -19,9 +20,9 @@ from durable_memory.memory.types.answers import to_json
 _UNDONE = ("busy", "stale")
 
 
-def flush(  # noqa: PLR0913 - each argument is one of the command line
-    resource: Resource,
-    key: Key,
+@sharing
+def flush(
+    at: OneMemory,
     *,
     force: Annotated[bool, typer.Option("--force", help="Below the threshold too.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would be taken.")] = False,
@@ -34,11 +35,6 @@ def flush(  # noqa: PLR0913 - each argument is one of the command line
     ] = None,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Or wake a worker and return.")] = True,
     operation_id: OperationId = None,
-    agent: AgentId = None,
-    redis_url: RedisUrl = None,
-    project: Project = None,
-    memories: Memories = None,
-    output: Form = Output.TABLE,
 ) -> None:
     """Run one flush here and now.
 
@@ -57,32 +53,19 @@ def flush(  # noqa: PLR0913 - each argument is one of the command line
             operation_id=operation_id,
         )
 
-    result = with_memory(
-        resource,
-        key,
-        work,
-        agent=agent,
-        redis_url=redis_url,
-        project=project,
-        memories=memories,
-    )
-    show(output, to_json(result), tables.flush_table(resource, key, result))
+    result = with_memory(at, work)
+    show(at.output, to_json(result), tables.flush_table(at.resource, at.key, result))
     if result.outcome in _UNDONE:
         raise typer.Exit(1)
 
 
-def clear(  # noqa: PLR0913 - each argument is one of the command line
-    resource: Resource,
-    key: Key,
+@sharing
+def clear(
+    at: OneMemory,
     *,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     backup: Annotated[bool, typer.Option("--backup", help="Keep it for seven days, for `restore`.")] = False,
     operation_id: OperationId = None,
-    agent: AgentId = None,
-    redis_url: RedisUrl = None,
-    project: Project = None,
-    memories: Memories = None,
-    output: Form = Output.TABLE,
 ) -> None:
     """Remove every message and summary, after a question."""
     if not yes and not sys.stdin.isatty():
@@ -92,15 +75,13 @@ def clear(  # noqa: PLR0913 - each argument is one of the command line
         counters = await memory.stats()
         held = sum(counters.messages.values()) + counters.omitted.messages
         if not yes and not typer.confirm(
-            f"Remove {held:,} messages of {resource} {key!r}{'' if backup else ' for good'}?", err=True
+            f"Remove {held:,} messages of {at.resource} {at.key!r}{'' if backup else ' for good'}?", err=True
         ):
             return None
         return await memory.clear(confirm=True, backup=backup, operation_id=operation_id)
 
-    result = with_memory(
-        resource, key, clear_if_wanted, agent=agent, redis_url=redis_url, project=project, memories=memories
-    )
+    result = with_memory(at, clear_if_wanted)
     if result is None:
         say("Nothing was removed.")
         raise typer.Exit(1)
-    show(output, to_json(result), tables.clear_table(resource, key, result))
+    show(at.output, to_json(result), tables.clear_table(at.resource, at.key, result))

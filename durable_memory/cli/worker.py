@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from durable_memory.cli.options import Memories, Project, RedisUrl, settings_from
+from durable_memory.cli.options import Connection, Memories, Project, RedisUrl
 from durable_memory.cli.session import failing_in_words
 from durable_memory.dev import DevPlaces
 from durable_memory.logs import configure_logs
@@ -121,10 +121,7 @@ def worker(  # noqa: PLR0913 - each argument is one of the command line
     if given and not dev:
         raise typer.BadParameter("--dev-folder and the ports are of the servers that --dev starts")
     with failing_in_words():
-        settings = settings_from(
-            redis_url=redis_url,
-            project=project,
-            memories=memories,
+        settings = Connection(redis_url=redis_url, project=project, memories=memories).settings(
             task_queue=task_queue,
             encoding=encoding,
             summarizer=summarizer,

@@ -1,0 +1,29 @@
+"""Gives a command the arguments and options that it shares with others, which it takes as one value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from typing import Any, TypeAlias
+
+Command: TypeAlias = Callable[..., None]
+
+
+def sharing(command: Command) -> Command:
+    """Spreads the first parameter of a command, a dataclass: each field becomes an argument or an option of its own.
+
+    Its arguments come before those of the command, its options, which have defaults, after those of the command.
+    """
+    first, *own = signature(command, eval_str=True).parameters.values()
+    shared = signature(first.annotation, eval_str=True).parameters
+
+    @wraps(command)
+    def spread(**given: Any) -> None:
+        command(first.annotation(**{name: given.pop(name) for name in shared}), **given)
+
+    arguments = [each for each in shared.values() if each.default is Parameter.empty]
+    options = [each for each in shared.values() if each.default is not Parameter.empty]
+    named = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in (*arguments, *own, *options)]
+    spread.__signature__ = Signature(named)  # type: ignore[attr-defined]  # what typer reads
+    return spread
