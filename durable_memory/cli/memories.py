@@ -13,7 +13,7 @@ from durable_memory.cli.options import OneMemory, OperationId
 from durable_memory.cli.output import show
 from durable_memory.cli.session import failing_in_words, with_memory
 from durable_memory.cli.sharing import sharing
-from durable_memory.memory.types import GroupBy
+from durable_memory.memory.types import GroupBy, Priority
 from durable_memory.memory.types.answers import to_json
 
 
@@ -34,6 +34,14 @@ def append(
     section: Annotated[
         str | None, typer.Option("--section", help="Where TEXT stands, if not in short_term.", show_default=False)
     ] = None,
+    priority: Annotated[
+        Priority | None,
+        typer.Option(
+            "--priority",
+            help="How soon TEXT goes under the policy priority: low first. Default: normal.",
+            show_default=False,
+        ),
+    ] = None,
     json_file: Annotated[
         str | None,
         typer.Option(
@@ -48,12 +56,13 @@ def append(
     """Append messages, all or none."""
     if (text is None) == (json_file is None):
         raise typer.BadParameter("give either TEXT or --json FILE")
+    given = {name: value for name, value in (("section", section), ("priority", priority)) if value is not None}
     if json_file is not None and role is not Speaker.USER:
         raise typer.BadParameter("--role says who says TEXT; in JSON each message has its role")
-    if json_file is not None and section is not None:
-        raise typer.BadParameter("--section says where TEXT stands; in JSON each message may have its section")
+    if json_file is not None and given:
+        raise typer.BadParameter(f"--{min(given)} is of TEXT; in JSON each message may have its {min(given)}")
     with failing_in_words():
-        said = {"role": role.value, "content": text} | ({"section": section} if section is not None else {})
+        said = {"role": role.value, "content": text, **given}
         messages = _messages(json_file) if json_file is not None else [said]
     result = with_memory(at, lambda memory: memory.append(messages, operation_id=operation_id))
     show(at.output, to_json(result), tables.append_table(at.resource, at.key, result))

@@ -6,6 +6,7 @@ import json
 import math
 from pathlib import Path
 
+from durable_memory.memory.types import PRIORITIES
 from tests.integration.cli.conftest import Cli
 
 CALL = {"id": "call-1", "type": "function", "function": {"name": "find", "arguments": "{}"}}
@@ -104,8 +105,28 @@ async def test_wrong_json_is_refused_in_one_sentence(cli: Cli, folder: Path) -> 
 
 
 async def test_text_and_json_exclude_each_other(cli: Cli) -> None:
-    for arguments in ([], ["Text", "--json", "-"], ["--json", "-", "--role", "assistant"]):
+    for arguments in ([], ["Text", "--json", "-"]):
         assert (await cli("append", "thread", "k", *arguments, stdin="[]")).code == 2
+    for option, value in (("--role", "assistant"), ("--section", "system"), ("--priority", "normal")):
+        refused = await cli("append", "thread", "k", "--json", "-", option, value, stdin="[]")
+        assert (refused.code, f"Error: Invalid value: {option} " in refused.err) == (2, True)
+
+
+async def test_the_policy_priority_keeps_a_text_of_high_priority(cli: Cli, folder: Path) -> None:
+    ranked = {"resource": "memory", "id": "ranked", "type": "message_count_based", "max_messages": 2}
+    declared = {**ranked, "flushing": {"type": "priority", "keep_last": 0}}
+    (folder / "memories" / "ranked.yaml").write_text(json.dumps(declared))
+    await cli("append", "ranked", "k", "I am allergic to nuts", "--priority", "high")
+    for text in ("Good morning", "Nice weather", "See you"):
+        await cli("append", "ranked", "k", text)
+    messages = (await cli("read", "ranked", "k", "-o", "json")).json()["messages"]
+    assert [(message["content"], message.get("priority")) for message in messages] == [
+        ("I am allergic to nuts", "high"),
+        ("See you", None),
+    ]
+    wrong = await cli("append", "ranked", "k", "x", "--priority", "urgent")
+    assert wrong.code == 2
+    assert all(f"'{priority}'" in wrong.err for priority in PRIORITIES)
 
 
 async def test_a_text_stands_in_the_section_that_is_named(cli: Cli) -> None:
