@@ -22,7 +22,7 @@ from durable_memory.memory.errors import (
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.tokens.counter import TokenCounter
-from durable_memory.memory.turns import record, recorded
+from durable_memory.memory.turns import record_turn, recorded_turn
 from durable_memory.memory.types import (
     AgentContext,
     AgentRef,
@@ -109,7 +109,7 @@ class AgentMemories:
         for one, attempt in named:
             try:
                 with telemetry.measured("record_turn", one.memory.id) as call:
-                    turn = await record(one.writing, standing, attempt, call)
+                    turn = await record_turn(one.writing, standing, attempt, call)
             except MemoryFault as fault:
                 if not turns:
                     raise
@@ -134,7 +134,7 @@ class AgentMemories:
         turns: list[MemoryTurn] = []
         for one, recorded_id in named:
             with telemetry.measured("recorded_turn", one.memory.id) as call:
-                turn = await recorded(one.writing, recorded_id, call)
+                turn = await recorded_turn(one.writing, recorded_id, call)
             if turn is not None:
                 messages = messages or turn.messages
                 turns.append(MemoryTurn(one.use.resource, turn.result))
@@ -205,7 +205,7 @@ async def _recorded(named: Sequence[tuple[UsedMemory, Attempt]]) -> tuple[UsedMe
     """Returns the turn that an earlier attempt has recorded in one of the memories, and in which, or None."""
     for one, attempt in named:
         with telemetry.measured("recorded_turn", one.memory.id) as call:
-            turn = await recorded(one.writing, attempt.operation_id, call)
+            turn = await recorded_turn(one.writing, attempt.operation_id, call)
         if turn is not None:
             return one, turn
     return None

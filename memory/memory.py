@@ -21,7 +21,7 @@ from durable_memory.memory.health import examine
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.services import Services
 from durable_memory.memory.stores.values import ReadQuery
-from durable_memory.memory.turns import record, recorded
+from durable_memory.memory.turns import record_turn, recorded_turn
 from durable_memory.memory.types import (
     AppendResult,
     ClearResult,
@@ -106,7 +106,7 @@ class Memory:
         """
         with telemetry.measured("record_turn", self._id) as call:
             self._check("record_turn")
-            return await record(self._writing, messages, self._writing.attempt(operation_id), call)
+            return await record_turn(self._writing, messages, self._writing.attempt(operation_id), call)
 
     async def recorded_turn(self, *, operation_id: str | None = None) -> Turn | None:
         """Returns the turn that an earlier attempt has recorded, or None: to be asked before a model is asked again.
@@ -117,7 +117,7 @@ class Memory:
         """
         with telemetry.measured("recorded_turn", self._id) as call:
             self._check("recorded_turn")
-            return await recorded(self._writing, self._writing.recorded_id(operation_id), call)
+            return await recorded_turn(self._writing, self._writing.recorded_id(operation_id), call)
 
     async def write(
         self,
@@ -142,7 +142,7 @@ class Memory:
                 raise MemoryInvalid("messages: this resource keeps none of them; to empty the memory, clear it")
             operation = attempt.operation(admitted.digest)
             store, limits = self._services.store, self._limits
-            _, result = await self._writing.stored(
+            _, result = await self._writing.deliver(
                 admitted, lambda entries: store.write(self._id, entries, operation, limits, version)
             )
             record.done(
@@ -266,7 +266,7 @@ class Memory:
             record.named(operation.id)
             await self._writing.register_once()
             result = await self._services.store.restore(self._id, wanted, operation, self._limits, version)
-            result = await self._writing.brought_in(result)
+            result = await self._writing.follow_up(result)
             record.done(
                 already_applied=result.already_applied,
                 removed=result.removed,

@@ -146,16 +146,16 @@ class Writing:
                 return first
 
         try:
-            return await self.stored(admitted, send)
+            return await self.deliver(admitted, send)
         except MemoryBackpressure:
             # Whoever is held back wakes the flusher, or nobody might (R12 of docs/protocol.md).
             await self.services.waker.wake(self.id)
             raise
 
-    async def stored(
+    async def deliver(
         self, admitted: Admitted, send: Callable[[Sequence[Entry]], Awaitable[AppendResult]]
     ) -> tuple[Admitted, AppendResult]:
-        """Sends what was admitted to the store, and does all that follows.
+        """Sends what was admitted to the store, and does all that follows. Returns also what was stored, cut or not.
 
         What the store finds too large is cut to the room that it says is left, and all is sent again as the same
         operation: until then the store has changed nothing, and afterwards it answers what it answered first.
@@ -171,7 +171,8 @@ class Writing:
             self.calibration.offer(admitted.messages)
         if self.truncates and not result.already_applied:
             telemetry.count_truncated(self.id.resource, sum(m.truncated_from is not None for m in admitted.messages))
-        return admitted, await self.written(result, admitted)
+        result = await self.follow_up(result)
+        return admitted, replace(result, dropped=admitted.dropped) if admitted.dropped else result
 
     async def register_once(self) -> None:
         """Tells the project's index of this memory and its owner, before the first write that this process makes."""
@@ -179,12 +180,7 @@ class Writing:
         if pair not in self.services.registered:
             await self._register()
 
-    async def written(self, result: AppendResult, admitted: Admitted) -> AppendResult:
-        """Does what follows every append and write, and returns its result."""
-        result = await self.brought_in(result)
-        return replace(result, dropped=admitted.dropped) if admitted.dropped else result
-
-    async def brought_in(self, result: AppendResult) -> AppendResult:
+    async def follow_up(self, result: AppendResult) -> AppendResult:
         """Does what follows every script that brings messages in, and returns its result."""
         if result.created or result.already_applied:
             # A memory born again may have been forgotten by the index; a repeated attempt may follow a crash between

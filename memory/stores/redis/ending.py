@@ -73,7 +73,7 @@ class RedisEnding(ScriptRunner):
         )
         words = reply.decode().split(" ")
         if words[0] not in ("ok", "again"):
-            raise replies.refuse(memory.resource, words, if_version)
+            raise replies.refusal_of(memory.resource, words, if_version)
         now = await self._run("recorded", memory, [packed(limits), named[0], b"v", b""], limits.user_sections)
         result = replies.appended(memory.resource, now, tag, 0)
         if words[0] == "again":

@@ -34,7 +34,7 @@ def begun(resource: str, reply: bytes, owner: str) -> Begun:
                 flush_due=due == "1",
             )
         case _:
-            raise replies.refuse(resource, words)
+            raise replies.refusal_of(resource, words)
 
 
 def planned(resource: str, reply: bytes) -> FlushResult:
@@ -63,7 +63,7 @@ def stopped(resource: str, reply: bytes) -> Stopped | None:
     if word in _STOPPED:
         return cast("Stopped", word)
     if word != "ok":
-        raise replies.refuse(resource, [word])
+        raise replies.refusal_of(resource, [word])
     return None
 
 
@@ -87,7 +87,7 @@ def committed(resource: str, reply: bytes) -> FlushResult:
         return _committed(reply)
     if words[0] in _STOPPED:
         return FlushResult(cast("FlushOutcome", words[0]))
-    raise replies.refuse(resource, words)
+    raise replies.refusal_of(resource, words)
 
 
 def _committed(reply: bytes) -> FlushResult:
@@ -109,7 +109,7 @@ def dropped(resource: str, reply: bytes) -> FlushResult:
     """Reads the answer to drop."""
     words = reply.decode().split(" ")
     if words[0] not in replies.APPLIED:
-        raise replies.refuse(resource, words)
+        raise replies.refusal_of(resource, words)
     _, due, outcome, reason, before, after, messages_before, messages_after, incarnation, names = words
     return FlushResult(
         cast("FlushOutcome", outcome),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged, MemoryFault
 from durable_memory.memory.limits import Limits
@@ -41,7 +41,7 @@ _SECTIONS: Final[dict[str, Section]] = {"s": SYSTEM, "l": LONG_TERM, "c": SHORT_
 _PINNED: Final = frozenset(PINNED_MARKS)
 
 
-def refuse(  # noqa: C901, PLR0911, PLR0912 - a table
+def refusal_of(  # noqa: C901, PLR0911, PLR0912 - a table
     resource: str, words: Sequence[str], wanted: str | None = None
 ) -> MemoryFault:
     """Returns the error that a script's refusal stands for."""
@@ -123,13 +123,13 @@ def appended(resource: str, reply: bytes, tag: str, count: int, wanted: str | No
             flush_due=due == "1",
             already_applied=True,
         )
-    raise refuse(resource, words, wanted)
+    raise refusal_of(resource, words, wanted)
 
 
 def tried(resource: str, reply: bytes) -> None:
     """Raises the refusal that an append would meet; `fits` is none."""
     if reply != b"fits":
-        raise refuse(resource, reply.decode().split(" "))
+        raise refusal_of(resource, reply.decode().split(" "))
 
 
 def _new_ids(incarnation: str, first: int, count: int, tag: str) -> tuple[str, ...]:
@@ -193,7 +193,7 @@ def pinned(resource: str, reply: bytes, ids: Sequence[str]) -> tuple[str, ...]:
     """Reads the answer to pin."""
     words = reply.decode().split(" ")
     if words[0] != "ok":
-        raise refuse(resource, words)
+        raise refusal_of(resource, words)
     return tuple(ids[int(position)] for position in words[1:] if position)
 
 
@@ -201,7 +201,7 @@ def deleted(resource: str, reply: bytes, ids: Sequence[str]) -> DeleteResult:
     """Reads the answer to delete."""
     word, _, rest = reply.decode().partition(" ")
     if word not in APPLIED:
-        raise refuse(resource, [word])
+        raise refusal_of(resource, [word])
     incarnation, removed, missing, covered = rest.split("|")
     return DeleteResult(
         removed=tuple(f"{incarnation}-{name}" for name in removed.split()),
@@ -218,7 +218,7 @@ def cleared(resource: str, reply: bytes, wanted: str | None) -> ClearResult:
     """Reads the answer to clear."""
     words = reply.decode().split(" ")
     if words[0] not in APPLIED:
-        raise refuse(resource, words, wanted)
+        raise refusal_of(resource, words, wanted)
     cleared, *backup = words[1:]  # records of earlier releases know of no backups
     return ClearResult(int(cleared), None if backup in ([], ["-"]) else backup[0], already_applied=words[0] == "again")
 
@@ -226,7 +226,7 @@ def cleared(resource: str, reply: bytes, wanted: str | None) -> ClearResult:
 def erased(resource: str, words: Sequence[str]) -> Erased:
     """Reads the answer to erase."""
     if words[0] != "ok":
-        raise refuse(resource, words)
+        raise refusal_of(resource, words)
     _, version, messages, backups, kept = words
     return Erased(None if version == "-" else version, int(messages), int(backups), kept == "1")
 
@@ -303,13 +303,13 @@ def _instant(milliseconds: int) -> datetime | None:
     return datetime.fromtimestamp(milliseconds / 1000, UTC) if milliseconds else None
 
 
-def script_failed(resource: str, error: Exception) -> NoReturn:
-    """Raises what an error inside a script means: it met data that no script of ours leaves behind."""
+def failure_of(resource: str, error: Exception) -> MemoryFault:
+    """Returns what an error inside a script means: it met data that no script of ours leaves behind."""
     kind, _, text = str(error).partition(" ")
     if kind == "NEWER":
-        raise MemoryContractTooNew(
+        return MemoryContractTooNew(
             f"{resource}: this memory was written by a newer version of the product; a newer worker will answer"
-        ) from error
+        )
     # The server adds where in the script it happened.
     what = text.partition(" script:")[0] if kind == "DAMAGED" else "a stored value has an unexpected form"
-    raise damaged(resource, what) from error
+    return damaged(resource, what)

@@ -51,4 +51,4 @@ class ScriptRunner:
                 more = reply.decode().split(" ")[1:]
                 self._undeclared[memory] = tuple(dict.fromkeys((*self._undeclared.get(memory, ()), *more)))
         except ResponseError as error:
-            replies.script_failed(memory.resource, error)
+            raise replies.failure_of(memory.resource, error) from error
