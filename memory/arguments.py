@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeVar
 
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.types import (
@@ -14,11 +14,13 @@ from durable_memory.memory.types import (
     clean_text,
     did_you_mean,
     refuse_beside_reference,
+    required_text,
 )
 
 MAX_OPERATION_ID: Final = 1000
 """In characters. Temporal's own ids have as many."""
 
+_Value = TypeVar("_Value")
 _VERSION: Final = re.compile(r"absent|[0-9a-f]{16}:[0-9]{1,16}:[0-9a-f]{1,4}")
 
 
@@ -35,20 +37,30 @@ def whole_number(name: str, value: object) -> int | None:
 
 def known_sections(sections: Sequence[str], declared: tuple[Section, ...]) -> tuple[Section, ...]:
     """Returns the sections in the order of a view, which is that of the declared ones."""
-    for position, section in enumerate(sections):
+    names = _checked(checked_ids, sections, "sections", "names of sections")
+    for position, section in enumerate(names):
         if section not in declared:
             # What is no section may be anything, and errors are logged.
             raise MemoryInvalid(
                 f"sections[{position}]: is not a section of this memory; one of {', '.join(declared)}"
-                f"{did_you_mean(str(section), declared)}"
+                f"{did_you_mean(section, declared)}"
             )
-    return tuple(section for section in declared if section in sections)
+    return tuple(section for section in declared if section in names)
 
 
 def message_ids(ids: Sequence[str]) -> tuple[str, ...]:
     """Returns ids of messages, fit to be sent."""
+    return _checked(checked_ids, ids)
+
+
+def one_id(name: str, value: object) -> str:
+    """Returns the id of one thing, fit to be sent."""
+    return _checked(required_text, value, name)
+
+
+def _checked(check: Callable[..., _Value], *arguments: object) -> _Value:
     try:
-        return checked_ids(ids)
+        return check(*arguments)
     except InvalidValue as error:
         raise MemoryInvalid(str(error)) from None
 

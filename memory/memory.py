@@ -9,7 +9,7 @@ from typing import Literal
 
 from durable_memory.memory import telemetry
 from durable_memory.memory.access import Access
-from durable_memory.memory.arguments import known_sections, message_ids, version_of_view, whole_number
+from durable_memory.memory.arguments import known_sections, message_ids, one_id, version_of_view, whole_number
 from durable_memory.memory.audit import Audited, audited
 from durable_memory.memory.caller import Caller
 from durable_memory.memory.codec import view_of
@@ -180,7 +180,7 @@ class Memory:
                 max_tokens=whole_number("max_tokens", max_tokens),
                 sections=None if sections is None else known_sections(sections, self._limits.sections),
                 ids=None if ids is None else message_ids(ids),
-                before_id=None if before_id is None else message_ids([before_id])[0],
+                before_id=None if before_id is None else one_id("before_id", before_id),
                 since_version=version_of_view("since_version", since_version),
             )
             view = view_of(await self._services.store.read(self._id, query, self._limits))
@@ -260,7 +260,7 @@ class Memory:
         """
         with telemetry.measured("restore", self._id), self._audited("restore") as record:
             self._check("restore")
-            [wanted] = message_ids([backup_id])
+            wanted = one_id("backup_id", backup_id)
             version = version_of_view("if_version", if_version)
             operation = self._writing.operation(operation_id, json.dumps(["restore", wanted, version]))
             record.named(operation.id)

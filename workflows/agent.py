@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from temporalio import workflow
 
@@ -14,11 +14,10 @@ from durable_memory.memory.types import (
     AgentRef,
     AgentTurn,
     MessageInput,
-    clean_json,
     refuse_beside_reference,
 )
 from durable_memory.memory.types.answers import agent_turn_from_json
-from durable_memory.workflows.calling import Calls, checked, wire_messages
+from durable_memory.workflows.calling import Calls, checked, checked_json, wire_messages
 from durable_memory.workflows.use import Handle
 
 
@@ -42,7 +41,7 @@ class Agent:
             checked(partial(refuse_beside_reference, input=input))
             self._ref = id
         else:
-            variables = None if input is None else cast("dict[str, Any]", checked(clean_json, input, "input"))
+            variables = None if input is None else checked_json(input, "input")
             self._ref = AgentRef(id, variables)
         self._calls = Calls(task_queue, activity_config or workflow.ActivityConfig())
         self._handle = Handle(f"agent {self._ref.id}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from temporalio import workflow
 
@@ -22,11 +22,11 @@ from durable_memory.memory.types import (
     Section,
     Turn,
     View,
-    clean_json,
+    checked_ids,
     refuse_beside_reference,
 )
 from durable_memory.memory.types.answers import from_json, health_from_json, stats_from_json, turn_from_json
-from durable_memory.workflows.calling import FLUSH, Calls, call_here, checked, wire_ids, wire_messages
+from durable_memory.workflows.calling import FLUSH, Calls, call_here, checked, checked_json, wire_ids, wire_messages
 from durable_memory.workflows.use import Handle
 
 
@@ -57,7 +57,7 @@ class AgentMemory:
             checked(partial(refuse_beside_reference, key=key, input=input, agent=agent))
             self._ref = resource
         else:
-            variables = None if input is None else cast("dict[str, Any]", checked(clean_json, input, "input"))
+            variables = None if input is None else checked_json(input, "input")
             self._ref = MemoryRef(resource, key=key, input=variables, agent=agent)
         self._calls = Calls(task_queue, activity_config or workflow.ActivityConfig())
         self._handle = Handle(f"memory {self._ref.resource}")
@@ -116,9 +116,11 @@ class AgentMemory:
             self._memory(),
             limit=limit,
             max_tokens=max_tokens,
-            sections=None if sections is None else list(sections),
+            sections=None
+            if sections is None
+            else list(checked(checked_ids, sections, "sections", "names of sections")),
             ids=None if ids is None else wire_ids(ids),
-            before_id=None if before_id is None else wire_ids([before_id])[0],
+            before_id=before_id,
             since_version=since_version,
         )
         if local:

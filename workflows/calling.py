@@ -12,7 +12,14 @@ from temporalio.common import RetryPolicy
 from temporalio.exceptions import ApplicationError
 
 from durable_memory.activities import wire
-from durable_memory.memory.types import InvalidValue, MessageInput, as_messages, checked_ids, clean_json
+from durable_memory.memory.types import (
+    InvalidValue,
+    MessageInput,
+    as_messages,
+    checked_ids,
+    clean_json,
+    refuse_broken_text,
+)
 
 _RETRY = RetryPolicy(initial_interval=timedelta(milliseconds=200), maximum_interval=timedelta(seconds=10))
 CALL = workflow.ActivityConfig(
@@ -67,7 +74,14 @@ def request_fields(request: object, path: str = "") -> dict[str, Any]:
         elif item.name == "messages":
             data[item.name] = value
         elif value is not None:
-            data[item.name] = checked(clean_json, value, path + item.name)
+            data[item.name] = checked_json(value, path + item.name)
+    return data
+
+
+def checked_json(value: object, path: str) -> Any:
+    """Returns JSON data that names something; what it cannot carry, or would have to repair, fails the workflow."""
+    data = checked(clean_json, value, path)
+    checked(refuse_broken_text, value, path)
     return data
 
 

@@ -11,6 +11,8 @@ from durable_memory.memory.types.clean import (
     clean_text,
     did_you_mean,
     field_path,
+    refuse_broken_text,
+    required_text,
 )
 from durable_memory.memory.types.inventory import (
     ImportProblem,
@@ -102,4 +104,6 @@ __all__ = [
     "messages_from_anthropic",
     "messages_from_openai",
     "refuse_beside_reference",
+    "refuse_broken_text",
+    "required_text",
 ]

@@ -111,11 +111,25 @@ def refuse_unknown(data: Mapping[str, Any], known: Sequence[str], path: str, wha
             raise InvalidValue(field_path(path, name), f"is not a field of {what}{did_you_mean(str(name), known)}")
 
 
-def checked_ids(ids: object) -> tuple[str, ...]:
-    """Returns ids of messages. Raises InvalidValue for one text, whose characters would be taken for ids."""
+def refuse_broken_text(value: object, path: str) -> None:
+    """Raises InvalidValue where JSON data holds text that `clean_text` would change: of two keys it would make one."""
+    if isinstance(value, str):
+        if clean_text(value) != value:
+            raise InvalidValue(path, "has NUL or half of a surrogate pair; it is no valid text")
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            refuse_broken_text(key, path)
+            refuse_broken_text(item, field_path(path, key))
+    elif isinstance(value, Sequence):
+        for index, item in enumerate(value):
+            refuse_broken_text(item, f"{path}[{index}]")
+
+
+def checked_ids(ids: object, path: str = "ids", what: str = "message ids") -> tuple[str, ...]:
+    """Returns a list of texts. Raises InvalidValue for one text, whose characters would be taken for such."""
     if isinstance(ids, (str, bytes, Mapping)) or not isinstance(ids, Iterable):
-        raise InvalidValue("ids", f"must be a list of message ids, not {type(ids).__name__}")
-    return tuple(required_text(one, f"ids[{index}]") for index, one in enumerate(ids))
+        raise InvalidValue(path, f"must be a list of {what}, not {type(ids).__name__}")
+    return tuple(required_text(one, f"{path}[{index}]") for index, one in enumerate(ids))
 
 
 def required_text(value: object, path: str) -> str:

@@ -96,7 +96,8 @@ def _select(state: MemoryState, limits: Limits, *, force: bool, now_ms: int) -> 
     reasons: list[Blocked] = []
 
     def take_from(section: Section | None, excess: Excess, *, closed_only: bool = False) -> None:
-        standing = [one for one in state.conversation(now_ms, limits, section) if one not in taken]
+        gone = {one.rank.group for one in taken}
+        standing = [one for one in state.conversation(now_ms, limits, section) if one.rank.group not in gone]
         may_go = [one for one in standing if not (closed_only and one.rank.open)]
         taken.extend(select_for_flush(may_go, excess=excess, force=force, kept=kept))
         system = bool(state.groups[SYSTEM])

@@ -17,6 +17,7 @@ from tests.integration.temporal.flows.conversations import (
     AskWhatCannotBeCarried,
     CallByName,
     CallWithTwoArguments,
+    NameByBrokenText,
     Read,
     Talk,
 )
@@ -221,6 +222,7 @@ async def test_what_cannot_be_carried_fails_the_workflow_before_a_command(rig: R
         ("operation", "operation_id: a object is not JSON data"),
         ("ids", "ids[0]: must be text, not object"),
         ("limit", "limit: a object is not JSON data"),
+        ("sections", "sections: must be a list of names of sections, not object"),
     ],
 )
 async def test_arguments_that_are_no_json_fail_the_workflow_instead_of_hanging_it(
@@ -229,6 +231,23 @@ async def test_arguments_that_are_no_json_fail_the_workflow_instead_of_hanging_i
     fault = await fault_of(rig.run(AskWhatCannotBeCarried.run, case))
     assert fault.type == "MemoryInvalid"
     assert words in fault.message
+
+
+@pytest.mark.parametrize(
+    ("case", "name"),
+    [
+        ("key", "memory.key"),
+        ("input", "input.user.ids[0]"),
+        ("operation", "operation_id"),
+        ("input of an agent", "input.trip_id"),
+    ],
+)
+async def test_a_name_of_broken_text_is_refused_since_two_of_them_would_be_repaired_to_one(
+    rig: Rig, case: str, name: str
+) -> None:
+    fault = await fault_of(rig.run(NameByBrokenText.run, case))
+    assert fault.type == "MemoryInvalid"
+    assert f"{name}: has NUL or half of a surrogate pair" in fault.message
 
 
 async def test_the_size_that_counts_is_the_encoded_one(rig: Rig) -> None:

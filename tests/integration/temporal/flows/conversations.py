@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy
 
-from durable_memory import AgentMemory, MemoryRef, Message, ToolCall
+from durable_memory import Agent, AgentMemory, MemoryRef, Message, ToolCall
 
 _TURN = workflow.ActivityConfig(
     start_to_close_timeout=timedelta(seconds=20), retry_policy=RetryPolicy(initial_interval=timedelta(milliseconds=10))
@@ -287,6 +288,25 @@ class AskWhatCannotBeCarried:
             await memory.touch([nothing])
         if case == "limit":
             await memory.read(limit=nothing)
+        if case == "sections":
+            await memory.read(sections=nothing)
+
+
+@workflow.defn
+class NameByBrokenText:
+    """Tries to name a memory or an operation by what is no valid text."""
+
+    @workflow.run
+    async def run(self, case: str) -> None:
+        """See class."""
+        broken = "half\ud83d"
+        calls: dict[str, Callable[[], Awaitable[object]]] = {
+            "key": lambda: AgentMemory("chat", key=broken).append("Hello."),
+            "input": lambda: AgentMemory("chat", input={"user": {"ids": [broken]}}).append("Hello."),
+            "operation": lambda: AgentMemory("chat", key="never").append("Hello.", operation_id="a\0"),
+            "input of an agent": lambda: Agent("booking", input={"trip_id": broken}).context(),
+        }
+        await calls[case]()
 
 
 CONVERSATIONS: tuple[type, ...] = (
@@ -306,4 +326,5 @@ CONVERSATIONS: tuple[type, ...] = (
     CallWithTwoArguments,
     AppendWhatCannotBeCarried,
     AskWhatCannotBeCarried,
+    NameByBrokenText,
 )
