@@ -13,6 +13,7 @@ import corrections
 import features
 import flush
 import history
+import opened
 import store
 import summaries
 import through_temporal
@@ -37,6 +38,7 @@ async def rows(redis_url: str, *, long: bool) -> AsyncIterator[Row]:
         corrections.rows(),
         flush.rows(redis_url),
         writers.rows(redis_url),
+        opened.rows(redis_url),
         through_temporal.rows(redis_url),
         history.rows(redis_url, turns=turns, turns_of_a_run=turns_of_a_run),
     ):
