@@ -37,6 +37,8 @@ _FIELDS = (
     "redis",
     "http",
     "memories",
+    "provider",
+    "schedule",
     "signal",
     *audit.FIELDS,
 )

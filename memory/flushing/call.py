@@ -92,6 +92,6 @@ def _check_threshold(value: object, target_ratio: float) -> None:
         raise MemoryInvalid(f"threshold: must be a number, not {type(value).__name__}")
     if not target_ratio < value <= 1:
         raise MemoryInvalid(
-            f"threshold: {value} is not above target_ratio {target_ratio}, down to which a flush goes, and at most 1; "
-            "force flushes below it"
+            f"threshold: {value} must be above target_ratio, which is {target_ratio}, and at most 1; force flushes "
+            "below it"
         )

@@ -95,7 +95,7 @@ class Calibration:
             telemetry.count_calibration(provider, failure.outcome)
             _log.warning(
                 "tokens could not be counted by their provider, so estimates stay as they are",
-                extra={"provider": provider, "reason": failure.outcome},
+                extra={"provider": provider, "outcome": failure.outcome},
             )
             return
         counted = (await self._counter.base.count_text(text)).tokens

@@ -52,7 +52,7 @@ async def test_a_threshold_of_the_call_stands_for_the_declared_one(open_memory: 
         ({"max_messages": 0}, "max_messages: 0 takes nothing"),
         ({"max_messages": True}, "max_messages: must be a whole number"),
         ({"max_messages": "3"}, "max_messages: must be a whole number"),
-        ({"threshold": 0.4}, "threshold: 0.4 is not above target_ratio 0.4"),
+        ({"threshold": 0.4}, "threshold: 0.4 must be above target_ratio, which is 0.4"),
         ({"threshold": 1.1}, "threshold: 1.1"),
         ({"threshold": float("nan")}, "threshold: nan"),
         ({"threshold": "0.5"}, "threshold: must be a number"),

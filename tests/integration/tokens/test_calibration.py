@@ -150,7 +150,7 @@ async def test_an_endpoint_that_fails_leaves_the_estimates_as_they_are(
     with caplog.at_level(logging.WARNING):
         await fill(claude)
         await until(lambda: any("counted by their provider" in record.message for record in caplog.records))
-    assert [getattr(record, "reason", None) for record in caplog.records] == [outcome]
+    assert [getattr(record, "outcome", None) for record in caplog.records] == [outcome]
     assert KEY not in caplog.text
     assert await tokens_of(claude) == estimated > 0
     await fill(claude)
@@ -165,7 +165,7 @@ async def test_a_missing_key_asks_nobody(
     with caplog.at_level(logging.WARNING):
         await fill(claude)
         await until(lambda: bool(caplog.records))
-    assert [getattr(record, "reason", None) for record in caplog.records] == ["no_key"]
+    assert [getattr(record, "outcome", None) for record in caplog.records] == ["no_key"]
     assert (await tokens_of(claude), server.asked) == (estimated, [])
 
 

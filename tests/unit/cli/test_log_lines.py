@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import json
 import logging
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from temporalio.exceptions import ApplicationError
 
+import durable_memory
+from durable_memory import activities, memory, workflows
 from durable_memory.logs import configure_logs
 from durable_memory.memory.errors import MemoryOversize
 from durable_memory.memory.settings import LogFormat
@@ -41,12 +45,29 @@ def entry(stream: io.StringIO) -> dict[str, Any]:
     return data
 
 
+def fields_in_the_source() -> Iterator[str]:
+    """The names of what our modules pass as `extra=` to a logger."""
+    folders = [folder for package in (durable_memory, memory, activities, workflows) for folder in package.__path__]
+    for file in (file for folder in folders for file in Path(folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.keyword) and node.arg == "extra" and isinstance(node.value, ast.Dict):
+                yield from (str(key.value) for key in node.value.keys if isinstance(key, ast.Constant))
+
+
 def test_known_fields_are_written_and_others_are_not(lines: Callable[[LogFormat], io.StringIO]) -> None:
     stream = lines("json")
     logging.getLogger("durable_memory.x").info("a flush", extra={"resource": "thread", "key": "user:42", "text": "hi"})
     written = entry(stream)
     assert written.pop("time").endswith("Z")
     assert written == {"level": "info", "logger": "durable_memory.x", "message": "a flush", "resource": "thread"}
+
+
+def test_every_field_that_the_product_logs_is_written(lines: Callable[[LogFormat], io.StringIO]) -> None:
+    logged = dict.fromkeys(fields_in_the_source(), "value")
+    assert {"resource", "provider", "schedule"} <= logged.keys()
+    stream = lines("json")
+    logging.getLogger("durable_memory.x").info("a flush", extra=logged)
+    assert logged.items() <= entry(stream).items()
 
 
 def test_of_an_unknown_error_only_its_kind_and_place_are_written(lines: Callable[[LogFormat], io.StringIO]) -> None:
