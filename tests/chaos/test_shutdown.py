@@ -117,17 +117,20 @@ async def test_a_flush_whose_worker_is_killed_is_finished_by_another_process(
         for text in texts(4):
             await memory.append(text)
         assert doomed.stdout is not None
-        async with asyncio.timeout(30):
-            assert await doomed.stdout.readline() == b"summarizing\n"
-        doomed.kill()
-        await doomed.wait()
+        try:
+            async with asyncio.timeout(30):
+                assert await doomed.stdout.readline() == b"summarizing\n"
+        finally:
+            doomed.kill()
+            await doomed.wait()
+        await memory.append("Written while nobody flushed.")
         flusher = temporal_client.get_workflow_handle(flusher_id(memory.id))
         async with fleet.start() as worker:
             await flusher.result()
             await fleet.stop(worker)
         assert (await attempts_of(flusher, wire.FLUSH_SUMMARIZE))[0] == 2
         assert (await memory.stats()).messages["long_term"] == 1
-        assert await messages_accounted_for(memory) == 4
+        assert await messages_accounted_for(memory) == 5
     assert (fleet.codes, fleet.complaints) == ({0: 1}, [])
 
 

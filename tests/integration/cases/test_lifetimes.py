@@ -10,7 +10,7 @@ from durable_memory import MemoryClient, Message
 from durable_memory.memory.errors import MemoryConflict
 from tests.integration.cases.conftest import OpenMemory, unique
 
-LIFE_SECONDS = 0.4
+LIFE_SECONDS = 0.8
 
 
 async def test_reads_do_not_keep_a_memory_alive_and_writes_do(open_memory: OpenMemory) -> None:
@@ -47,6 +47,7 @@ async def test_listing_while_memories_end_lists_the_living_once(client: MemoryCl
             listed = [memory.key async for memory in client.list_memories("brief")]
             listings.append([key for key in listed if key.startswith(prefix)])
     assert set(listings[0]) <= {memory.id.key for memory in memories}
+    assert len(listings) > 1
     assert all(len(set(listing)) == len(listing) for listing in listings)
 
 

@@ -33,7 +33,7 @@ async def test_a_profile_of_a_configuration_file_counts_as_configured(
     cli: Cli, folder: Path, project: str, temporal_address: str, temporal_client: Client
 ) -> None:
     (folder / "temporal.toml").write_text(f'[profile.night]\naddress = "{temporal_address}"\n')
-    await cli(
+    appended = await cli(
         *("append", "thread", "k", "--json", "-"),
         stdin=FULL,
         TEMPORAL_CONFIG_FILE="temporal.toml",
@@ -41,7 +41,8 @@ async def test_a_profile_of_a_configuration_file_counts_as_configured(
         DURABLE_MEMORY_TASK_QUEUE=f"{project}-flushes",
     )
     flusher = temporal_client.get_workflow_handle(flusher_id(MemoryId(project, "thread", "k")))
-    await flusher.describe()
+    assert (appended.code, appended.err) == (0, "")
+    assert (await flusher.describe()).task_queue == f"{project}-flushes"
     await flusher.terminate()
 
 

@@ -130,7 +130,7 @@ async def test_a_read_prolongs_every_key_of_the_memory_together(backend: Backend
 
 
 async def test_a_flush_does_not_keep_a_memory_alive(backend: Backend, raw: Redis, prefix: str) -> None:
-    driven = Driven(backend.store, summarising(ttl_ms=400))
+    driven = Driven(backend.store, summarising(ttl_ms=4_000))
     for number in range(8):
         await driven.append(user(f"m{number}"))
     before = await expiries(raw, prefix, driven)
@@ -157,7 +157,7 @@ async def test_a_memory_ends_at_once_and_whole(backend: Backend, raw: Redis, pre
 
 
 async def test_a_write_prolongs_the_life_and_a_read_does_not(backend: Backend, raw: Redis, prefix: str) -> None:
-    driven = Driven(backend.store, summarising(ttl_ms=1000))
+    driven = Driven(backend.store, summarising(ttl_ms=4_000))
     await driven.append(user("a"))
     born = (await expiries(raw, prefix, driven))["meta"]
     await asyncio.sleep(0.2)

@@ -132,7 +132,7 @@ async def test_the_words_of_a_failing_summariser_are_not_in_its_span(
         memory = failing.memory("small", "words")
         await memory.append(["a secret of marley"] * 4)
         spans.clear()
-        with pytest.raises(RuntimeError):
+        with pytest.raises(RuntimeError, match="marley"):
             await memory.flush(force=True)
     assert attribute(only(spans), "error.type") == "RuntimeError"
     assert "marley" not in only(spans).to_json()

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-from asyncio.subprocess import PIPE
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from temporalio.client import Client
@@ -25,32 +22,6 @@ from tests.integration.temporal.flows.slow_flush import HurriedFlush
 from tests.integration.temporal.observing import attempts_of, eventually
 from tests.integration.temporal.rig import REGISTRY, Rig, plugin, running, unique
 from tests.integration.temporal.summarizers import FirstOutlivesItsTime, Gated
-
-ROOT = Path(__file__).parents[3]
-
-
-async def test_when_the_worker_of_a_summary_is_killed_another_one_finishes_it(
-    temporal_address: str, temporal_client: Client, redis_url: str
-) -> None:
-    project = unique("project")
-    program = ("-m", "tests.integration.temporal.stuck_worker", temporal_address, redis_url, project)
-    doomed = await asyncio.create_subprocess_exec(sys.executable, *program, stdout=PIPE, cwd=ROOT)
-    waker = TemporalWaker(temporal_client, f"flushes-of-{project}")
-    async with await MemoryClient.connect(redis_url, memories=REGISTRY, project=project, waker=waker) as memories:
-        memory = memories.memory("small", "key")
-        for text in texts(4):
-            await memory.append(text)
-        assert doomed.stdout is not None
-        async with asyncio.timeout(30):
-            assert await doomed.stdout.readline() == b"summarizing\n"
-        doomed.kill()
-        await doomed.wait()
-        await memory.append("Written while nobody flushed.")
-        async with running(temporal_address, redis_url, project=project) as rig:
-            await flusher_ended(rig, memory)
-            assert (await attempts_of(rig.flusher(memory), wire.FLUSH_SUMMARIZE))[0] == 2
-        assert (await memory.stats()).messages["long_term"] == 1
-        assert await messages_accounted_for(memory) == 5
 
 
 async def test_a_worker_that_stops_in_a_summary_hands_it_to_the_next_one(temporal_address: str, redis_url: str) -> None:

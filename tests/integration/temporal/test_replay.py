@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from functools import partial
+from typing import Any
 
 import pytest
-from temporalio.client import WorkflowFailureError, WorkflowHistory
+from temporalio.api.enums.v1 import EventType
+from temporalio.api.enums.v1.workflow_pb2 import PENDING_ACTIVITY_STATE_STARTED
+from temporalio.client import WorkflowFailureError, WorkflowHandle, WorkflowHistory
 from temporalio.worker import Replayer
 
 from durable_memory.activities import wire
 from tests.integration.temporal.background import flusher_ended, texts
 from tests.integration.temporal.flows.conversations import CONVERSATIONS, AppendMany, Talk, UseEveryMethod
 from tests.integration.temporal.flows.endings import ENDINGS, End
+from tests.integration.temporal.observing import event_types_of, eventually
 from tests.integration.temporal.rig import Rig, plugin, unique
+
+
+async def waits(handle: WorkflowHandle[Any, Any]) -> bool:
+    """Whether a workflow does nothing by itself any more: it waits to be told, or in an activity that does."""
+    pending = (await handle.describe()).raw_description.pending_activities
+    if pending:
+        started = [each.activity_type.name for each in pending if each.state == PENDING_ACTIVITY_STATE_STARTED]
+        return started == ["wait_for_cancellation"]
+    return (await event_types_of(handle))[-1] == EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED
 
 
 async def played(rig: Rig) -> None:
@@ -27,14 +41,15 @@ async def played(rig: Rig) -> None:
         await asyncio.wait([asyncio.create_task(rig.run(End.run, "scratch", key, how))])
     for how in ("wait", "wait in an activity", "wait idly"):
         handle = await rig.start(End.run, "scratch", unique("key"), how)
-        await asyncio.sleep(0.2)
+        await eventually(partial(waits, handle))
         await handle.cancel()
         with pytest.raises(WorkflowFailureError):
             await handle.result()
     chain = await rig.start(End.run, "scratch", key, "continue as new", id=unique("run"))
-    await asyncio.sleep(0.5)
-    await rig.client.get_workflow_handle(chain.id).signal(End.release)
-    await rig.client.get_workflow_handle(chain.id).result()
+    last = rig.client.get_workflow_handle(chain.id)
+    await eventually(partial(waits, last))
+    await last.signal(End.release)
+    await last.result()
 
 
 async def test_the_histories_of_workflows_and_flushers_replay(rig: Rig, redis_url: str) -> None:

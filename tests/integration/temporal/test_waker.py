@@ -80,8 +80,10 @@ async def test_two_memories_do_not_wait_for_one_another(temporal_address: str) -
 
 
 async def test_outside_activities_an_unsent_signal_leaves_the_caller_its_answer(temporal_address: str) -> None:
-    client = await Client.connect(temporal_address, interceptors=[LosesSignals(every=1)])
+    loses = LosesSignals(every=1)
+    client = await Client.connect(temporal_address, interceptors=[loses])
     await TemporalWaker(client, unique("queue")).wake(MemoryId(unique("project"), "small", "key"))
+    assert loses.lost > 0
 
 
 def test_the_id_of_a_flusher_tells_memories_apart_and_hides_the_key() -> None:
