@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from tests.integration.temporal.background import texts
-from tests.integration.temporal.flows.conversations import Flush
+from tests.integration.temporal.flows.calls import Flush
 from tests.integration.temporal.observing import attempts_of, eventually
 from tests.integration.temporal.rig import running
 from tests.integration.temporal.summarizers import Gated

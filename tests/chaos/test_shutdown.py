@@ -23,7 +23,7 @@ from durable_memory.activities.waker import TemporalWaker, flusher_id
 from durable_memory.memory.stores.values import Batch
 from tests.chaos.load import DECLARED, Load
 from tests.integration.temporal.background import messages_accounted_for, texts
-from tests.integration.temporal.flows.conversations import Flush
+from tests.integration.temporal.flows.calls import Flush
 from tests.integration.temporal.observing import attempts_of
 from tests.integration.temporal.rig import REGISTRY, running, unique
 from tests.integration.temporal.summarizers import Gated

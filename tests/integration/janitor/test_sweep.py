@@ -16,7 +16,7 @@ from durable_memory.memory.identity import Owner
 from durable_memory.memory.stores.port import Backend
 from tests.integration.janitor.ports import Before, StopsAt
 from tests.integration.janitor.sweeping import Counts, Sweeper, appended, delete_for_good, sweeper
-from tests.integration.temporal.flows.conversations import CallByName
+from tests.integration.temporal.flows.by_name import CallByName
 from tests.integration.temporal.flows.endings import WORDS, End
 from tests.integration.temporal.rig import running, unique
 

@@ -13,7 +13,7 @@ from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.memory import Memory
 from tests.integration.janitor.sweeping import Counts, Sweeper, appended, sweeper
 from tests.integration.temporal.background import flusher_ended, messages_accounted_for, texts
-from tests.integration.temporal.flows.conversations import AppendMany
+from tests.integration.temporal.flows.calls import AppendMany
 from tests.integration.temporal.flows.endings import WORDS, End
 from tests.integration.temporal.observing import eventually
 from tests.integration.temporal.rig import running, unique

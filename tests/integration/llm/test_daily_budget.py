@@ -16,7 +16,7 @@ from durable_memory.memory.stores.in_memory import open_in_memory
 from tests.integration.llm.endpoint import SUMMARY, Endpoint, Fails, Says
 from tests.integration.llm.rig import declared, desk
 from tests.integration.temporal.background import texts
-from tests.integration.temporal.flows.conversations import AppendMany
+from tests.integration.temporal.flows.calls import AppendMany
 from tests.integration.temporal.rig import unique
 
 BUDGET = 10_000

@@ -13,7 +13,7 @@ from durable_memory.memory.memory import Memory
 from tests.integration.llm.endpoint import SUMMARY, Endpoint, Fails, Says
 from tests.integration.llm.rig import RULES, declared, desk
 from tests.integration.temporal.background import messages_accounted_for, texts
-from tests.integration.temporal.flows.conversations import AppendMany
+from tests.integration.temporal.flows.calls import AppendMany
 from tests.integration.temporal.observing import attempts_of, eventually
 
 SOON = {"retry-after-ms": "10"}

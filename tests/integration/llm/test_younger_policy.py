@@ -18,7 +18,7 @@ from tests.integration.llm.endpoint import SUMMARY, Endpoint, Says
 from tests.integration.llm.rig import declared, desk
 from tests.integration.privacy.redis_files import spellings
 from tests.integration.temporal.background import texts
-from tests.integration.temporal.flows.conversations import AppendMany
+from tests.integration.temporal.flows.calls import AppendMany
 from tests.integration.temporal.observing import attempts_of
 from tests.integration.temporal.rig import unique
 

@@ -12,7 +12,8 @@ from temporalio.converter import DataConverter
 
 from durable_memory import EncryptionCodec, Memory
 from durable_memory.memory.errors import MemoryInvalid, MemoryUndecryptable
-from tests.integration.temporal.flows.conversations import AppendMany, RecordTwice
+from tests.integration.temporal.flows.calls import AppendMany
+from tests.integration.temporal.flows.talks import RecordTwice
 from tests.integration.temporal.observing import eventually
 from tests.integration.temporal.rig import running, unique
 

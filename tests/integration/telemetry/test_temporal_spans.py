@@ -21,8 +21,9 @@ from tests.integration.telemetry.declared import DECLARATIONS
 from tests.integration.telemetry.page import PAGE
 from tests.integration.telemetry.planted import KEY, MARKER, SPOKEN
 from tests.integration.telemetry.test_nothing_private import RepeatsWhatItWasTold
-from tests.integration.temporal.flows.conversations import AppendMany, Talk
+from tests.integration.temporal.flows.calls import AppendMany
 from tests.integration.temporal.flows.endings import End
+from tests.integration.temporal.flows.talks import Talk
 from tests.integration.temporal.observing import eventually
 from tests.integration.temporal.rig import running, unique
 

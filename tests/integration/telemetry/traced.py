@@ -17,7 +17,7 @@ from temporalio.worker import Worker
 from durable_memory import MemoryPlugin
 from durable_memory.exit import leave
 from tests.integration.telemetry.declared import REGISTRY
-from tests.integration.temporal.flows.conversations import AppendMany
+from tests.integration.temporal.flows.calls import AppendMany
 
 
 async def main() -> None:

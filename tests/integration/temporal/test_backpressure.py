@@ -7,7 +7,7 @@ from temporalio.api.workflow.v1 import PendingActivityInfo
 from temporalio.client import WorkflowHandle
 
 from tests.integration.temporal.background import flusher_ended, messages_accounted_for, texts
-from tests.integration.temporal.flows.conversations import AppendMany
+from tests.integration.temporal.flows.calls import AppendMany
 from tests.integration.temporal.observing import eventually
 from tests.integration.temporal.rig import running
 from tests.integration.temporal.summarizers import Gated

@@ -10,7 +10,7 @@ from durable_memory.activities.runs import TemporalRuns
 from durable_memory.activities.waker import TemporalWaker
 from durable_memory.memory.janitor.sweep import Janitor
 from tests.integration.temporal.background import flusher_ended, messages_accounted_for, texts
-from tests.integration.temporal.flows.conversations import AppendMany, Read
+from tests.integration.temporal.flows.calls import AppendMany, Read
 from tests.integration.temporal.observing import activities_of
 from tests.integration.temporal.rig import running, unique
 

@@ -12,15 +12,15 @@ from durable_memory import Message
 from durable_memory.activities import wire
 from durable_memory.activities.faults import to_application_error
 from durable_memory.memory import errors
-from tests.integration.temporal.flows.conversations import (
+from tests.integration.temporal.flows.by_name import (
     AppendWhatCannotBeCarried,
     AskWhatCannotBeCarried,
     CallByName,
     CallWithTwoArguments,
     NameByBrokenText,
-    Read,
-    Talk,
 )
+from tests.integration.temporal.flows.calls import Read
+from tests.integration.temporal.flows.talks import Talk
 from tests.integration.temporal.observing import attempts_of, event_types_of, fault_of
 from tests.integration.temporal.rig import Rig, unique
 

@@ -17,7 +17,8 @@ from durable_memory.activities.current import serving
 from durable_memory.activities.waker import TemporalWaker
 from durable_memory.memory.errors import MemoryWrongWorker
 from tests.integration.temporal.background import flusher_ended, messages_accounted_for, texts
-from tests.integration.temporal.flows.conversations import AppendMany, CallByName, Flush
+from tests.integration.temporal.flows.by_name import CallByName
+from tests.integration.temporal.flows.calls import AppendMany, Flush
 from tests.integration.temporal.flows.slow_flush import HurriedFlush
 from tests.integration.temporal.observing import attempts_of, eventually
 from tests.integration.temporal.rig import REGISTRY, Rig, plugin, running, unique

@@ -15,7 +15,7 @@ from durable_memory.activities import wire
 from durable_memory.dev.temporal import find_program
 from durable_memory.memory.stores.values import Batch
 from tests.integration.temporal.background import flusher_ended, messages_accounted_for, texts
-from tests.integration.temporal.flows.conversations import AppendMany, Flush, LeaveFlush
+from tests.integration.temporal.flows.calls import AppendMany, Flush, LeaveFlush
 from tests.integration.temporal.holding import HoldsAnswers
 from tests.integration.temporal.observing import activities_of
 from tests.integration.temporal.rig import Rig, running, unique

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from durable_memory import MemoryRef
-from tests.integration.temporal.flows.conversations import (
-    Append,
+from tests.integration.temporal.flows.calls import Append, Write
+from tests.integration.temporal.flows.talks import (
     ReadHere,
     RecordTwice,
     Talk,
     TalkCarefully,
     TalkOnBehalf,
     UseEveryMethod,
-    Write,
 )
 from tests.integration.temporal.observing import activities_of, attempts_of, fault_of
 from tests.integration.temporal.rig import Rig, unique

@@ -18,7 +18,9 @@ from durable_memory import AgentMemory, MemoryClient, MemoryPlugin, Registry
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 from tests.integration.temporal.background import flusher_ended, texts
 from tests.integration.temporal.flows.bare import IdentifyHandle, ListModules
-from tests.integration.temporal.flows.conversations import CONVERSATIONS, AppendMany, Talk, UseEveryMethod
+from tests.integration.temporal.flows.calls import AppendMany
+from tests.integration.temporal.flows.conversations import CONVERSATIONS
+from tests.integration.temporal.flows.talks import Talk, UseEveryMethod
 from tests.integration.temporal.rig import REGISTRY, Rig, plugin, running, unique
 from tests.integration.temporal.user_activities import USER_ACTIVITIES
 

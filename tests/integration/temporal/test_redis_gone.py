@@ -18,7 +18,7 @@ from temporalio.worker import Worker
 from durable_memory.dev import start_valkey
 from durable_memory.dev.valkey import Valkey
 from tests.integration.temporal.background import flusher_ended, messages_accounted_for, texts
-from tests.integration.temporal.flows.conversations import AppendMany
+from tests.integration.temporal.flows.calls import AppendMany
 from tests.integration.temporal.flows.endings import ENDINGS, End
 from tests.integration.temporal.observing import attempts_of, eventually
 from tests.integration.temporal.rig import plugin, running, unique

@@ -15,8 +15,10 @@ from temporalio.worker import Replayer
 
 from durable_memory.activities import wire
 from tests.integration.temporal.background import flusher_ended, texts
-from tests.integration.temporal.flows.conversations import CONVERSATIONS, AppendMany, Talk, UseEveryMethod
+from tests.integration.temporal.flows.calls import AppendMany
+from tests.integration.temporal.flows.conversations import CONVERSATIONS
 from tests.integration.temporal.flows.endings import ENDINGS, End
+from tests.integration.temporal.flows.talks import Talk, UseEveryMethod
 from tests.integration.temporal.observing import event_types_of, eventually
 from tests.integration.temporal.rig import Rig, plugin, unique
 

@@ -25,7 +25,7 @@ from durable_memory.memory.types.answers import (
     to_json,
     turn_from_json,
 )
-from tests.integration.temporal.flows.conversations import CallByName
+from tests.integration.temporal.flows.by_name import CallByName
 from tests.integration.temporal.rig import Rig, unique
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "wire" / "v1"
