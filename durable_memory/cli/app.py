@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
@@ -77,6 +78,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs the command line and ends the process: 0 if all went well, 1 for an error, 2 for wrong usage."""
     code: object = 1
     _open_what_is_closed()
+    # Of a shell's background process it is ignored, and stays so.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupt)
     try:
         app(args=None if arguments is None else list(arguments), prog_name="durable-memory")
     except SystemExit as ended:
@@ -88,6 +92,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except Exception:  # noqa: BLE001 - a bug; the process leaves by its one way all the same
         traceback.print_exc()
     leave(code if isinstance(code, int) else 0 if code is None else 1)
+
+
+def _interrupt(_number: int, _frame: object) -> NoReturn:
+    """Ends a command at the first Ctrl-C: asyncio only cancels its task, which a wait for input does not notice."""
+    raise KeyboardInterrupt
 
 
 def _open_what_is_closed() -> None:

@@ -75,7 +75,8 @@ def clear(
         counters = await memory.stats()
         held = sum(counters.messages.values()) + counters.omitted.messages
         if not yes and not typer.confirm(
-            f"Remove {held:,} messages of {at.resource} {at.key!r}{'' if backup else ' for good'}?", err=True
+            f"Remove {tables.counted(held, 'message')} of {at.resource} {at.key!r}{'' if backup else ' for good'}?",
+            err=True,
         ):
             return None
         return await memory.clear(confirm=True, backup=backup, operation_id=operation_id)

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import pty
+import signal
 from pathlib import Path
 
 from tests.integration.cli.conftest import Cli
@@ -101,3 +102,26 @@ async def test_clear_asks_at_a_terminal(cli: Cli, folder: Path, redis_url: str, 
     assert (await cli("stats", "thread", "k", "-o", "json")).json()["exists"] is True
     assert await answer_at_a_terminal(folder, "y", "clear", "thread", "k", **given) == 0
     assert (await cli("stats", "thread", "k", "-o", "json")).json()["exists"] is False
+
+
+async def test_the_first_ctrl_c_ends_a_question_and_removes_nothing(
+    cli: Cli, folder: Path, redis_url: str, project: str
+) -> None:
+    await cli("append", "thread", "k", "Keep me")
+    ours, theirs = pty.openpty()
+    process = await asyncio.create_subprocess_exec(
+        PROGRAM,
+        *("clear", "thread", "k"),
+        cwd=folder,
+        env=environment(REDIS_URL=redis_url, DURABLE_MEMORY_PROJECT=project),
+        stdin=theirs,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    assert process.stderr is not None
+    assert await process.stderr.readuntil(b"[y/N]") == b"Remove 1 message of thread 'k' for good? [y/N]"
+    process.send_signal(signal.SIGINT)
+    async with asyncio.timeout(30):
+        assert await process.wait() == 1
+    os.close(theirs)
+    os.close(ours)
+    assert (await cli("stats", "thread", "k", "-o", "json")).json()["exists"] is True
