@@ -84,7 +84,10 @@ def schema(
         bool, typer.Option("--reference", help="Every field of the documents in words instead: a Markdown page.")
     ] = False,
 ) -> None:
-    """Print the JSON Schema of the YAML documents, or of the wire contract; or the reference of all fields."""
+    """Print the JSON Schema of the YAML documents.
+
+    Or that of the wire contract, or the reference of all fields.
+    """
     if reference and wire:
         raise typer.BadParameter("--reference is of the YAML documents; leave --wire out")
     if reference:

@@ -37,7 +37,7 @@ def list_(
     shared: Shared,
     resource: Annotated[
         str | None,
-        typer.Argument(help="Its memories. Default: what is declared.", show_default=False),
+        typer.Argument(metavar="RESOURCE", help="Its memories. Default: what is declared.", show_default=False),
     ] = None,
     *,
     scope: InScope = None,
@@ -47,12 +47,16 @@ def list_(
         typer.Option("--limit", min=1, max=1000, help="One page of so many, with the cursor of the next."),
     ] = None,
     cursor: Annotated[
-        str | None, typer.Option("--cursor", help="Where the page begins, from the page before.", show_default=False)
+        str | None,
+        typer.Option(
+            "--cursor", metavar="CURSOR", help="Where the page begins, from the page before.", show_default=False
+        ),
     ] = None,
 ) -> None:
-    """List the declared resources, or memories: of one resource, of a scope, or with a prefix.
+    """List the declared resources, or memories.
 
-    The resource may be one whose declaration is gone. With --limit alone, they are those of all resources.
+    Memories of one resource, of a scope, or with a prefix; with --limit alone, of all resources. The resource may be
+    one whose declaration is gone.
     """
     if cursor is not None and limit is None:
         raise typer.BadParameter("--cursor goes on where a page ended; give --limit as well")
@@ -88,16 +92,17 @@ def purge(
     shared: Shared,
     resource: Annotated[
         str | None,
-        typer.Argument(help="Its memories; the declaration may be gone.", show_default=False),
+        typer.Argument(metavar="RESOURCE", help="Its memories; the declaration may be gone.", show_default=False),
     ] = None,
     *,
     scope: InScope = None,
     prefix: Prefix = "",
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Remove them. Without it, they are only counted.")] = False,
 ) -> None:
-    """Count the memories of a resource, of a scope, or with a prefix; with --yes, remove them for good.
+    """Count memories; with --yes, remove them for good.
 
-    Backups of `clear --backup` go with them. What comes into being meanwhile stays.
+    Those of a resource, of a scope, or with a prefix. Backups of `clear --backup` go with them. What comes into being
+    meanwhile stays.
     """
     if resource is None and scope is None and not prefix:
         raise typer.BadParameter("name a RESOURCE, --scope or --prefix; there is no purge of a whole project")

@@ -14,14 +14,16 @@ from durable_memory.cli.session import with_memory
 from durable_memory.cli.sharing import sharing
 from durable_memory.memory.types.answers import to_json
 
-Ids = Annotated[list[str], typer.Argument(help="Ids of messages, as `read -o json` shows them.", show_default=False)]
+Ids = Annotated[
+    list[str], typer.Argument(metavar="ID", help="Ids of messages, as `read -o json` shows them.", show_default=False)
+]
 
 
 @sharing
 def pin(at: OneMemory, ids: Ids, *, operation_id: OperationId = None) -> None:
-    """Keep messages in the view, with their groups, until they are unpinned.
+    """Keep messages in the view until they are unpinned.
 
-    Exit code 1 if one of them is not in the view.
+    Their groups stay with them. Exit code 1 if one of them is not in the view.
     """
     live = with_memory(at, lambda memory: memory.pin(ids, operation_id=operation_id))
     _show_touched(at, ids, "pinned", live)

@@ -28,11 +28,12 @@ class Speaker(StrEnum):
 @sharing
 def append(
     at: OneMemory,
-    text: Annotated[str | None, typer.Argument(help="What is said.", show_default=False)] = None,
+    text: Annotated[str | None, typer.Argument(metavar="TEXT", help="What is said.", show_default=False)] = None,
     *,
     role: Annotated[Speaker, typer.Option("--role", help="Who says TEXT.")] = Speaker.USER,
     section: Annotated[
-        str | None, typer.Option("--section", help="Where TEXT stands, if not in short_term.", show_default=False)
+        str | None,
+        typer.Option("--section", metavar="NAME", help="Where TEXT stands, if not in short_term.", show_default=False),
     ] = None,
     priority: Annotated[
         Priority | None,
@@ -88,7 +89,8 @@ def read(
         typer.Option("--since", metavar="VERSION", help="Nothing if it still has this version.", show_default=False),
     ] = None,
     section: Annotated[
-        list[str] | None, typer.Option("--section", help="Only this section; repeatable.", show_default=False)
+        list[str] | None,
+        typer.Option("--section", metavar="NAME", help="Only this section; repeatable.", show_default=False),
     ] = None,
 ) -> None:
     """Show the view: what an agent reads."""

@@ -11,8 +11,8 @@ import typer
 from durable_memory.cli.output import Output
 from durable_memory.memory.settings import Settings
 
-Resource = Annotated[str, typer.Argument(help="Id of a declared memory.", show_default=False)]
-Key = Annotated[str, typer.Argument(help="Key of the memory, such as user:42.", show_default=False)]
+Resource = Annotated[str, typer.Argument(metavar="RESOURCE", help="Id of a declared memory.", show_default=False)]
+Key = Annotated[str, typer.Argument(metavar="KEY", help="Key of the memory, such as user:42.", show_default=False)]
 RedisUrl = Annotated[
     str | None,
     typer.Option("--redis-url", metavar="URL", help="Where Redis is. Default: REDIS_URL.", show_default=False),

@@ -31,17 +31,22 @@ Advance = Callable[[int], None]
 @sharing
 def export(
     connection: Connection,
-    resource: Annotated[str, typer.Argument(help="Its memories; the declaration may be gone.", show_default=False)],
-    key: Annotated[str | None, typer.Argument(help="Only the memory of this key.", show_default=False)] = None,
+    resource: Annotated[
+        str, typer.Argument(metavar="RESOURCE", help="Its memories; the declaration may be gone.", show_default=False)
+    ],
+    key: Annotated[
+        str | None, typer.Argument(metavar="KEY", help="Only the memory of this key.", show_default=False)
+    ] = None,
     *,
     prefix: Prefix = "",
     file: Annotated[
         str, typer.Option("--file", "-f", metavar="FILE|-", help="Where the lines go; - is stdout. It must not exist.")
     ] = "-",
 ) -> None:
-    """Write messages as JSON lines: live, waiting and summaries, in whole groups.
+    """Write messages as JSON lines, in whole groups.
 
-    They go to a file beside FILE first, which gets its name when it is whole.
+    Those in the view, those that wait for their summary, and summaries. They go to a file beside FILE first, which gets
+    its name when it is whole.
     """
     if key is not None and prefix:
         raise typer.BadParameter("give either KEY or --prefix")
@@ -74,7 +79,9 @@ def import_(
     ] = None,
     key: Annotated[
         str | None,
-        typer.Option("--key", help="One memory for all lines, instead of each line's own.", show_default=False),
+        typer.Option(
+            "--key", metavar="KEY", help="One memory for all lines, instead of each line's own.", show_default=False
+        ),
     ] = None,
 ) -> None:
     """Append the messages of an export through the ordinary door.

@@ -36,7 +36,23 @@ VERBS = (
 async def test_help_names_every_verb(tmp_path: Path) -> None:
     ended = await run_program("--help", cwd=tmp_path)
     assert ended.code == 0
-    assert [line.split()[0] for line in ended.out.partition("Commands:\n")[2].splitlines()] == list(VERBS)
+    lines = ended.out.partition("Commands:\n")[2].splitlines()
+    assert [line.split()[0] for line in lines] == list(VERBS)
+    assert [line for line in lines if line.endswith("...")] == [], "said in full"
+
+
+@pytest.mark.parametrize(
+    ("verb", "names"),
+    [
+        ("append", ["RESOURCE", "KEY", "TEXT"]),
+        ("pin", ["RESOURCE", "KEY", "ID"]),
+        ("list", ["RESOURCE"]),
+        ("export", ["RESOURCE", "KEY"]),
+    ],
+)
+async def test_help_and_errors_name_an_argument_alike(tmp_path: Path, verb: str, names: list[str]) -> None:
+    usage = (await run_program(verb, "--help", cwd=tmp_path)).out.splitlines()[0]
+    assert [word.strip("{}[].") for word in usage.partition("[OPTIONS] ")[2].split()] == names
 
 
 async def test_version(tmp_path: Path) -> None:
