@@ -189,8 +189,9 @@ class Settings(BaseSettings):
         try:
             super().__init__(**given)
         except ValidationError as error:
-            problems = [f"{_variable(str(item['loc'][0]))}: {problem_text(item)}" for item in error.errors()]
-            raise MemoryInvalid("; ".join(problems)) from None
+            wrong = ((str(item["loc"][0]), problem_text(item)) for item in error.errors())
+            named = (f"{field if field in given else _variable(field)}: {problem}" for field, problem in wrong)
+            raise MemoryInvalid("; ".join(named)) from None
 
     @classmethod
     def settings_customise_sources(

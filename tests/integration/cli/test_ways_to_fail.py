@@ -43,6 +43,10 @@ async def test_the_command_line_wins_over_the_environment(cli: Cli, redis_url: s
     assert (await cli("read", "thread", "k", "--redis-url", redis_url, **given)).code == 0
 
 
+async def test_a_wrong_option_is_named_and_not_the_variable_that_it_replaces(cli: Cli) -> None:
+    assert_one_sentence(await cli("read", "thread", "k", "--project", "Of mine"), "Error: project: must be ")
+
+
 async def test_memories_that_live_in_another_process_are_refused(cli: Cli, folder: Path) -> None:
     declared = "resource: memory\nid: local\nmax_tokens: 1000\npersistence: {type: in_memory}\n"
     (folder / "memories" / "local.yaml").write_text(declared)

@@ -155,8 +155,14 @@ def test_variables_that_kubernetes_makes_for_a_service_of_our_name_are_let_be(mo
 
 
 def test_a_misspelt_setting_in_code_is_an_error() -> None:
-    with pytest.raises(MemoryInvalid, match="is not known"):
+    with pytest.raises(MemoryInvalid, match=r"^htp_port: is not known"):
         Settings(htp_port=1)
+
+
+def test_a_wrong_value_in_code_is_refused_by_its_own_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DURABLE_MEMORY_LOG_FORMAT", "xml")
+    with pytest.raises(MemoryInvalid, match=r"^project: must be .*; DURABLE_MEMORY_LOG_FORMAT: must be "):
+        Settings(project="Of mine")
 
 
 def test_a_secret_may_stand_in_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
