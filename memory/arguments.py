@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.types import (
     InvalidValue,
     Section,
-    checked_ids,
+    checked_texts,
     clean_text,
     did_you_mean,
     refuse_beside_reference,
@@ -37,7 +38,7 @@ def whole_number(name: str, value: object) -> int | None:
 
 def known_sections(sections: Sequence[str], declared: tuple[Section, ...]) -> tuple[Section, ...]:
     """Returns the sections in the order of a view, which is that of the declared ones."""
-    names = _checked(checked_ids, sections, "sections", "names of sections")
+    names = _checked(checked_texts, sections, "sections", "names of sections")
     for position, section in enumerate(names):
         if section not in declared:
             # What is no section may be anything, and errors are logged.
@@ -50,7 +51,7 @@ def known_sections(sections: Sequence[str], declared: tuple[Section, ...]) -> tu
 
 def message_ids(ids: Sequence[str]) -> tuple[str, ...]:
     """Returns ids of messages, fit to be sent."""
-    return _checked(checked_ids, ids)
+    return _checked(checked_texts, ids)
 
 
 def one_id(name: str, value: object) -> str:
@@ -94,10 +95,7 @@ def version_of_view(name: str, value: object) -> str | None:
 
 def reference_alone(**given: object) -> None:
     """Raises MemoryInvalid for what is given beside a reference."""
-    try:
-        refuse_beside_reference(**given)
-    except InvalidValue as error:
-        raise MemoryInvalid(str(error)) from None
+    _checked(partial(refuse_beside_reference, **given))
 
 
 def template_input(value: object) -> dict[str, Any] | None:

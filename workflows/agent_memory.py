@@ -22,7 +22,7 @@ from durable_memory.memory.types import (
     Section,
     Turn,
     View,
-    checked_ids,
+    checked_texts,
     refuse_beside_reference,
 )
 from durable_memory.memory.types.answers import from_json, health_from_json, stats_from_json, turn_from_json
@@ -118,7 +118,7 @@ class AgentMemory:
             max_tokens=max_tokens,
             sections=None
             if sections is None
-            else list(checked(checked_ids, sections, "sections", "names of sections")),
+            else list(checked(checked_texts, sections, "sections", "names of sections")),
             ids=None if ids is None else wire_ids(ids),
             before_id=before_id,
             since_version=since_version,

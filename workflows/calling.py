@@ -16,7 +16,7 @@ from durable_memory.memory.types import (
     InvalidValue,
     MessageInput,
     as_messages,
-    checked_ids,
+    checked_texts,
     clean_json,
     refuse_broken_text,
 )
@@ -100,7 +100,7 @@ async def call_here(activity: str, request: wire.Request) -> dict[str, Any]:
 
 def wire_ids(value: Sequence[str]) -> list[str]:
     """Returns ids of messages, checked."""
-    return list(checked(checked_ids, value))
+    return list(checked(checked_texts, value))
 
 
 def checked(check: Any, *arguments: object) -> Any:

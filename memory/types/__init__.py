@@ -6,7 +6,7 @@ from durable_memory.memory.types.chat_openai import messages_from_openai
 from durable_memory.memory.types.clean import (
     InvalidValue,
     Json,
-    checked_ids,
+    checked_texts,
     clean_json,
     clean_text,
     did_you_mean,
@@ -96,7 +96,7 @@ __all__ = [
     "Turn",
     "View",
     "as_messages",
-    "checked_ids",
+    "checked_texts",
     "clean_json",
     "clean_text",
     "did_you_mean",

@@ -125,11 +125,11 @@ def refuse_broken_text(value: object, path: str) -> None:
             refuse_broken_text(item, f"{path}[{index}]")
 
 
-def checked_ids(ids: object, path: str = "ids", what: str = "message ids") -> tuple[str, ...]:
+def checked_texts(values: object, path: str = "ids", what: str = "message ids") -> tuple[str, ...]:
     """Returns a list of texts. Raises InvalidValue for one text, whose characters would be taken for such."""
-    if isinstance(ids, (str, bytes, Mapping)) or not isinstance(ids, Iterable):
-        raise InvalidValue(path, f"must be a list of {what}, not {type(ids).__name__}")
-    return tuple(required_text(one, f"{path}[{index}]") for index, one in enumerate(ids))
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        raise InvalidValue(path, f"must be a list of {what}, not {type(values).__name__}")
+    return tuple(required_text(one, f"{path}[{index}]") for index, one in enumerate(values))
 
 
 def required_text(value: object, path: str) -> str:
