@@ -13,7 +13,9 @@ from durable_memory.memory.errors import MemoryConflict
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.inventory import Inventory
 from durable_memory.memory.stores.port import Store
+from durable_memory.memory.stores.values import ScanPage
 from durable_memory.memory.transfer.lines import Header, header_line, last_line, message_line
+from durable_memory.memory.types import LONG_TERM
 
 _PAGE: Final = 200
 
@@ -35,6 +37,25 @@ async def export_lines(resource: str, inventory: Inventory, key: str | None, clo
 
 async def _memory_lines(store: Store, memory: MemoryId) -> AsyncIterator[str]:
     incarnation: str | None = None
+    summaries: set[str] = set()
+    async for page in _pages(store, memory):
+        incarnation = page.incarnation
+        for entry, waiting in page.entries:
+            if entry.section == LONG_TERM:
+                summaries.add(entry.id)
+            yield message_line(memory.key, decode(entry), waiting=waiting)
+    # What was summarised before its page came stands in summaries that came after theirs.
+    async for page in _pages(store, memory, incarnation):
+        later = [entry for entry, _ in page.entries if entry.section == LONG_TERM]
+        for entry in later:
+            if entry.id not in summaries:
+                yield message_line(memory.key, decode(entry), waiting=False)
+        if not later:
+            return
+
+
+async def _pages(store: Store, memory: MemoryId, incarnation: str | None = None) -> AsyncIterator[ScanPage]:
+    """Yields the pages of all that a memory holds, summaries first. incarnation: the life that it has to have."""
     cursor: str | None = None
     while True:
         page = await store.scan(memory, cursor, _PAGE)
@@ -43,8 +64,7 @@ async def _memory_lines(store: Store, memory: MemoryId) -> AsyncIterator[str]:
                 f"{memory.resource}: a memory was cleared or ended while it was exported; export again"
             )
         incarnation = page.incarnation
-        for entry, waiting in page.entries:
-            yield message_line(memory.key, decode(entry), waiting=waiting)
+        yield page
         if page.cursor is None:
             return
         cursor = page.cursor

@@ -86,6 +86,23 @@ async def test_summaries_and_what_waits_are_exported_and_become_ordinary_message
     assert first["message"]["content"].startswith("Summary of ")
 
 
+async def test_what_is_summarised_during_an_export_is_in_it_as_a_message_or_in_a_summary(
+    client: MemoryClient, memory: Memory
+) -> None:
+    await memory.append([f"m{number}" for number in range(300)])
+    export = client.export_messages("desk")
+    lines = [await anext(export), await anext(export)]  # the first page has been read
+    await memory.flush(force=True)
+    lines += [line async for line in export]
+    told = messages_in(lines)
+    spoken = [line["message"]["content"] for line in told if line["message"]["section"] == "short_term"]
+    summaries = [line["message"]["content"] for line in told if line["message"]["section"] == "long_term"]
+    assert spoken[:200] == [f"m{number}" for number in range(200)]
+    assert len(spoken) < 300  # the others were summarised before their page came
+    assert [summary.startswith("Summary of ") for summary in summaries] == [True]
+    assert json.loads(lines[-1])["messages"] == len(told)
+
+
 async def test_an_import_that_ended_half_way_is_started_again_and_doubles_nothing(
     client: MemoryClient, memory: Memory
 ) -> None:
