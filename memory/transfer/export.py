@@ -23,7 +23,7 @@ _PAGE: Final = 200
 async def export_lines(resource: str, inventory: Inventory, key: str | None, clock: Clock) -> AsyncIterator[str]:
     """Yields the lines of an export. key: only the memory of this key.
 
-    Raises MemoryConflict if a memory is cleared or replaced while it is written, since its lines would be of two lives.
+    Raises MemoryConflict if a memory is cleared or restored while it is written, since its lines would be of two lives.
     """
     yield header_line(Header(resource, secrets.token_hex(8)), datetime.fromtimestamp(clock.now_ms() / 1000, UTC))
     messages = 0
