@@ -26,6 +26,9 @@ from durable_memory.memory.types import (
 _LISTED_IDS = 5
 
 _REASONS = {
+    "gone": "there is no such memory, or no longer",
+    "stale": "the memory was cleared, expired or replaced meanwhile; nothing was written",
+    "busy": "another flush is at work",
     "below_threshold": "below the threshold; --force flushes anyway",
     "pinned": "system and pinned messages are all there is",
     "keep": "keep_first and keep_last keep all there is",
@@ -91,7 +94,7 @@ def flush_table(resource: str, key: str, result: FlushResult) -> Table:
     would = result.outcome == "planned"
     rows = [
         ("outcome", result.outcome),
-        ("reason", _REASONS.get(result.reason or "", result.reason or "")),
+        ("reason", _REASONS.get(result.reason or result.outcome, result.reason or "")),
         ("would take out" if would else "taken out", counted(len(result.removed_ids), "message") if changed else ""),
         ("summary", result.summary_id or ""),
         ("view before", _size(result.messages_before, result.tokens_before) if changed else ""),

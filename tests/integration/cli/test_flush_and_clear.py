@@ -62,6 +62,7 @@ async def test_the_table_of_a_flush_says_what_it_did(cli: Cli) -> None:
     shown = (await cli("flush", "notes", "k", "--force")).out
     assert "dropped" in shown
     assert "3 messages" in shown
+    assert "there is no such memory" in (await cli("flush", "notes", "other")).out
 
 
 async def test_a_dry_run_of_a_bounded_flush_takes_nothing(cli: Cli) -> None:
