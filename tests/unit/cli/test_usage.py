@@ -65,7 +65,7 @@ async def test_version(tmp_path: Path) -> None:
     ("arguments", "why"),
     [
         (["unknown-verb"], "No such command 'unknown-verb'"),
-        (["read", "thread"], "Missing argument 'key'"),
+        (["read", "thread"], "Missing argument 'KEY'"),
         (["read", "thread", "k", "--output", "yaml"], "'yaml' is not one of 'table', 'json'"),
         (["read", "thread", "k", "--limit", "-1"], "'--limit': Input should be greater than or equal to 0"),
         (["read", "thread", "k", "--max-tokens", "many"], "'--max-tokens': Input should be a valid integer"),
