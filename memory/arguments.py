@@ -21,6 +21,9 @@ from durable_memory.memory.types import (
 MAX_OPERATION_ID: Final = 1000
 """In characters. Temporal's own ids have as many."""
 
+MAX_IDS: Final = 1000
+"""Of messages in one call, as many as one append may carry: a script holds up all other callers while it runs."""
+
 _Value = TypeVar("_Value")
 _VERSION: Final = re.compile(r"absent|[0-9a-f]{16}:[0-9]{1,16}:[0-9a-f]{1,4}")
 
@@ -51,7 +54,10 @@ def known_sections(sections: Sequence[str], declared: tuple[Section, ...]) -> tu
 
 def message_ids(ids: Sequence[str]) -> tuple[str, ...]:
     """Returns ids of messages, fit to be sent."""
-    return _checked(checked_texts, ids)
+    checked = _checked(checked_texts, ids)
+    if len(checked) > MAX_IDS:
+        raise MemoryInvalid(f"ids: {len(checked):,} ids in one call; send at most {MAX_IDS:,}")
+    return checked
 
 
 def one_id(name: str, value: object) -> str:

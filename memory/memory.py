@@ -168,7 +168,8 @@ class Memory:
 
         limit: the newest messages, at most so many, in whole groups; 0 is none. max_tokens: what a model call may
         spend; system messages and pinned ones are kept, then summaries, then the conversation from the newest back.
-        sections: only these. ids: these live messages with their whole groups; it counts as an access to them.
+        sections: only these. ids: these live messages, at most 1,000 as in all calls, with their whole groups; it
+        counts as an access to them.
         before_id: only what stands before this message: the first one of a page gives the next older page.
         since_version: if the memory still has this version, the view is empty and has it too. Raises MemoryInvalid,
         and MemoryOversize if system and pinned messages alone exceed max_tokens.

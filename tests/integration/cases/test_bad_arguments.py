@@ -18,6 +18,7 @@ from durable_memory.memory.types import InvalidValue
 from tests.integration.cases.conftest import OpenMemory
 
 HALF = "\ud83d"
+MANY = [f"a-{number}-b" for number in range(1001)]
 CYCLE: dict[str, Any] = {}
 CYCLE["itself"] = CYCLE
 
@@ -102,6 +103,11 @@ Call = Callable[[Memory], Any]
         pytest.param(lambda memory: memory.touch("a-1-b"), "ids", id="touch-one-text"),
         pytest.param(lambda memory: memory.delete("a-1-b"), "ids", id="delete-one-text"),
         pytest.param(lambda memory: memory.delete([5]), "ids[0]", id="delete-number"),
+        pytest.param(lambda memory: memory.read(ids=MANY), "ids", id="read-too-many"),
+        pytest.param(lambda memory: memory.touch(MANY), "ids", id="touch-too-many"),
+        pytest.param(lambda memory: memory.pin(MANY), "ids", id="pin-too-many"),
+        pytest.param(lambda memory: memory.unpin(MANY), "ids", id="unpin-too-many"),
+        pytest.param(lambda memory: memory.delete(MANY), "ids", id="delete-too-many"),
         pytest.param(lambda memory: memory.read(limit=2.5), "limit", id="limit-fraction"),
         pytest.param(lambda memory: memory.read(limit=float("nan")), "limit", id="limit-nan"),
         pytest.param(lambda memory: memory.read(limit="3"), "limit", id="limit-text"),
@@ -163,7 +169,7 @@ async def test_a_project_that_is_no_id_is_refused_wherever_it_is_given(folder: P
     in_process = {"resource": "memory", "id": "x", "max_tokens": 900, "persistence": {"type": "in_memory"}}
     with pytest.raises(MemoryInvalid, match=r"^project"):
         await MemoryClient.connect(memories=Registry.from_resources([in_process]), project=project)
-    with pytest.raises(MemoryInvalid, match=r"^DURABLE_MEMORY_PROJECT"):
+    with pytest.raises(MemoryInvalid, match=r"^project: "):
         MemoryPlugin(redis_url="redis://localhost", memories=[folder], project=project)
 
 
