@@ -41,6 +41,15 @@ AgentId = Annotated[
         show_default=False,
     ),
 ]
+SummarizerName = Annotated[
+    str | None,
+    typer.Option(
+        "--summarizer",
+        metavar="MODULE:FACTORY",
+        help="A summariser of your own for all resources. Default: DURABLE_MEMORY_SUMMARIZER, else as declared.",
+        show_default=False,
+    ),
+]
 Form = Annotated[Output, typer.Option("--output", "-o", help="A table for people, JSON for programs.")]
 OperationId = Annotated[
     str | None,

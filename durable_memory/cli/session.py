@@ -60,11 +60,11 @@ async def open_client(settings: Settings, waker: FlushWaker) -> MemoryClient:
     return client.calling_as(ProcessCaller(SystemClock(), "cli"))
 
 
-def with_client(connection: Connection, work: Callable[[MemoryClient], Awaitable[_Result]]) -> _Result:
-    """Connects, does the work and closes; fails in words."""
+def with_client(connection: Connection, work: Callable[[MemoryClient], Awaitable[_Result]], **more: object) -> _Result:
+    """Connects, does the work and closes; fails in words. more: settings that are options of this command alone."""
 
     async def run() -> _Result:
-        settings = connection.settings()
+        settings = connection.settings(**more)
         keep_logs(settings)
         async with await open_client(settings, CommandWaker(settings.task_queue, settings.payload_keys)) as client:
             return await work(client)
@@ -80,14 +80,14 @@ def keep_logs(settings: Settings) -> None:
     keep_audit_log(settings.audit_log)
 
 
-def with_memory(at: OneMemory, work: Callable[[Memory], Awaitable[_Result]]) -> _Result:
+def with_memory(at: OneMemory, work: Callable[[Memory], Awaitable[_Result]], **more: object) -> _Result:
     """Does work on one memory, in the name of an agent if one is given; see `with_client`."""
 
     async def on_memory(client: MemoryClient) -> _Result:
         refuse_in_memory(client.registry.memory(at.resource))
         return await work(client.memory(at.resource, at.key, agent=at.agent))
 
-    return with_client(at, on_memory)
+    return with_client(at, on_memory, **more)
 
 
 def refuse_in_memory(resource: MemoryResource) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from durable_memory.cli import tables
-from durable_memory.cli.options import OneMemory, OperationId
+from durable_memory.cli.options import OneMemory, OperationId, SummarizerName
 from durable_memory.cli.output import say, show
 from durable_memory.cli.session import with_memory
 from durable_memory.cli.sharing import sharing
@@ -34,6 +34,7 @@ def flush(
         typer.Option("--threshold", help="Due from this fill, instead of summarize_threshold.", show_default=False),
     ] = None,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Or wake a worker and return.")] = True,
+    summarizer: SummarizerName = None,
     operation_id: OperationId = None,
 ) -> None:
     """Run one flush here and now.
@@ -53,7 +54,7 @@ def flush(
             operation_id=operation_id,
         )
 
-    result = with_memory(at, work)
+    result = with_memory(at, work, summarizer=summarizer)
     show(at.output, to_json(result), tables.flush_table(at.resource, at.key, result))
     if result.outcome in _UNDONE:
         raise typer.Exit(1)

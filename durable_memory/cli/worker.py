@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from durable_memory.cli.options import Connection, Memories, Project, RedisUrl
+from durable_memory.cli.options import Connection, Memories, Project, RedisUrl, SummarizerName
 from durable_memory.cli.session import failing_in_words
 from durable_memory.dev import DevPlaces
 from durable_memory.logs import configure_logs
@@ -63,15 +63,7 @@ def worker(  # noqa: PLR0913 - each argument is one of the command line
             show_default=False,
         ),
     ] = None,
-    summarizer: Annotated[
-        str | None,
-        typer.Option(
-            "--summarizer",
-            metavar="MODULE:FACTORY",
-            help="A summariser of your own for all resources. Default: DURABLE_MEMORY_SUMMARIZER, else as declared.",
-            show_default=False,
-        ),
-    ] = None,
+    summarizer: SummarizerName = None,
     http_host: Annotated[
         str | None,
         typer.Option(

@@ -18,6 +18,15 @@ def batch(count: int) -> str:
     return json.dumps([{"role": "user", "content": text} for text in texts])
 
 
+OWN = """
+class Brief:
+    max_input_tokens = None
+
+    async def summarize(self, request):
+        return f"My own words on {len(request.messages)} messages."
+"""
+
+
 async def answer_at_a_terminal(folder: Path, answer: str, *arguments: str, **given: str) -> int:
     """Runs a command whose stdin is a terminal at which someone types `answer`; returns its exit code."""
     ours, theirs = pty.openpty()
@@ -55,6 +64,17 @@ async def test_a_repeated_flush_with_the_same_operation_id_answers_the_same(cli:
     first, again = (await cli(*flush)).json(), (await cli(*flush)).json()
     assert (first["outcome"], first["already_applied"]) == ("committed", False)
     assert again == {**first, "already_applied": True}
+
+
+async def test_a_flush_is_summarised_by_the_summariser_that_it_is_told(cli: Cli, folder: Path) -> None:
+    (folder / "summaries.py").write_text(OWN)
+    await cli("append", "thread", "k", "--json", "-", stdin=batch(4))
+    named = ("flush", "thread", "k", "--force", "--summarizer", "summaries:Brief")
+    assert (await cli(*named)).code == 0
+    assert "My own words on 3 messages." in (await cli("read", "thread", "k")).out
+    await cli("append", "thread", "other", "--json", "-", stdin=batch(4))
+    unknown = await cli("flush", "thread", "other", "--force", "--summarizer", "summaries:Long")
+    assert (unknown.code, unknown.err.count("no function or class 'Long'")) == (1, 1)
 
 
 async def test_the_table_of_a_flush_says_what_it_did(cli: Cli) -> None:
