@@ -94,6 +94,9 @@ class AgentMemories:
         other, in the order of the declaration; what fails ends the call, says which memories hold the turn, and the
         same operation again completes it: memories that hold the turn answer the same. If a repeated attempt comes with
         other words, those that stand in the first memory go to the others as well. Errors as in `Memory.append`.
+
+        Returns the messages as the first memory that holds all of them has stored them, redacted or cut, on every
+        attempt; if none holds all, as the first one that holds some; without ids, which each memory gives for itself.
         """
         name = self._operation(operation_id)
         # All named before the first wait, since a repeated attempt may make its turns wait in another order.
@@ -103,6 +106,7 @@ class AgentMemories:
         except InvalidValue as error:
             raise MemoryInvalid(str(error)) from None
         turns: list[MemoryTurn] = []
+        stored: list[_Stored] = []
         asked = True  # whether the words of an earlier attempt may still be found
         if len(named) > 1:
             standing = await _checked(named, standing)
@@ -114,31 +118,33 @@ class AgentMemories:
                 if not turns:
                     raise
                 raise fault.saying(_half_done(turns, named, fault)) from fault
-            if asked and turn.result.already_applied and _tells(one, turn, standing):
+            whole = _tells(one, turn, standing)
+            if asked and turn.result.already_applied and whole:
                 standing, asked = as_messages(turn.messages), False  # without what its store gave
             asked = asked and (turn.result.already_applied or not turn.result.ids)
             turns.append(MemoryTurn(one.use.resource, turn.result))
-        return AgentTurn(standing, tuple(turns))
+            stored.append((whole, turn.messages))
+        return AgentTurn(as_messages(_first_stored(stored) or standing), tuple(turns))
 
     async def recorded_turn(self, *, operation_id: str | None = None) -> AgentTurn | None:
         """Returns the turn that an earlier attempt has recorded, or None: to be asked before a model is asked again.
 
         Without an operation id it is the turn that `record_turn` would record if it were this attempt's next call.
-        `messages` are those that stand in the first memory that holds the turn, none if it holds them no more; `turns`
-        has the memories that hold it. An attempt may have ended between two of them: pass `messages` to `record_turn`,
-        which completes the others. Raises as `Memory.recorded_turn`.
+        `messages` are those that `record_turn` would return, none if no memory holds them any more; `turns` has the
+        memories that hold it. An attempt may have ended between two of them: pass `messages` to `record_turn`, which
+        completes the others. Raises as `Memory.recorded_turn`.
         """
         name = self._operation(operation_id)
         named = [(one, one.writing.recorded_id(name)) for one in self._written()]
-        messages: tuple[Message, ...] = ()
         turns: list[MemoryTurn] = []
+        stored: list[_Stored] = []
         for one, recorded_id in named:
             with telemetry.measured("recorded_turn", one.memory.id) as call:
                 turn = await recorded_turn(one.writing, recorded_id, call)
             if turn is not None:
-                messages = messages or turn.messages
                 turns.append(MemoryTurn(one.use.resource, turn.result))
-        return AgentTurn(messages, tuple(turns)) if turns else None
+                stored.append((_tells(one, turn), turn.messages))
+        return AgentTurn(_first_stored(stored), tuple(turns)) if turns else None
 
     def _operation(self, operation_id: str | None) -> str | None:
         """Names the operation in each memory: one of the caller's, and of no other agent with the same id."""
@@ -180,8 +186,18 @@ async def _checked(named: Sequence[tuple[UsedMemory, Attempt]], messages: tuple[
     return messages
 
 
-def _tells(one: UsedMemory, turn: Turn, sent: Sequence[Message]) -> bool:
-    """Whether a memory holds all that an earlier attempt sent, which may have been more or fewer messages.
+_Stored: TypeAlias = tuple[bool, tuple[Message, ...]]
+"""A turn in one memory: whether all of it is there, and what is."""
+
+
+def _first_stored(stored: Sequence[_Stored]) -> tuple[Message, ...]:
+    """Returns a turn as the first memory has it that has all of it; else as the first that has some."""
+    whole = next((messages for whole, messages in stored if whole), ())
+    return whole or next((messages for _, messages in stored if messages), ())
+
+
+def _tells(one: UsedMemory, turn: Turn, sent: Sequence[Message] = ()) -> bool:
+    """Whether a memory holds all that an attempt sent, an earlier one perhaps more or fewer messages than `sent`.
 
     One that has dropped some since does not; of one that keeps not all kinds of messages their number has to do.
     """

@@ -86,5 +86,32 @@ def declarations(persistence: str = "redis") -> list[dict[str, Any]]:
             }
             for other in ("audit", "clipped", "held-back")
         ),
+        *(
+            {"resource": "memory", "id": name, **_DESK, "persistence": kept, "privacy_policy": policy}
+            for name, policy in (
+                ("no-phones", {"redact_entities": ["phone"]}),
+                ("no-names", {"redact_patterns": ["Ada"]}),
+                ("no-answers", {"redact_entities": ["phone"], "non_persistable_message_types": ["assistant", "tool"]}),
+                ("nothing", {"non_persistable_message_types": ["user", "assistant", "tool"]}),
+            )
+        ),
+        *(
+            {
+                "resource": "agent",
+                "id": "--".join(used),
+                "memories": [{"id": name, "key": "p:{{ input.user }}"} for name in used],
+            }
+            for used in (
+                ["no-phones"],
+                ["no-phones", "no-names"],
+                ["no-names", "no-phones"],
+                ["desk", "no-phones"],
+                ["no-answers", "no-phones"],
+                ["nothing", "no-names"],
+                ["no-answers"],
+                ["nothing"],
+                ["clipped", "desk"],
+            )
+        ),
         {"resource": "agent", "id": "stateless", "memory": False},
     ]

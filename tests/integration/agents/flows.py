@@ -18,7 +18,7 @@ class TakeATurn:
 
     @workflow.run
     async def run(self, agent: str, given: dict[str, str], said: str) -> dict[str, list[str]]:
-        """Returns what the agent saw before and after, and which memories hold the turn."""
+        """Returns what the agent saw before and after, the turn that stands, and which memories hold it."""
         mine = Agent(agent, input=given)
         before = await mine.context(max_tokens=1000)
         name = f"turn-of-{workflow.info().run_id}"
@@ -31,6 +31,7 @@ class TakeATurn:
         return {
             "before": [message.text for message in before.messages],
             "recorded": [one.resource for one in turn.turns],
+            "stands": [message.text for message in turn.messages],
             "after": after,
             "known": [message.text for turn in known if turn is not None for message in turn.messages],
         }

@@ -23,9 +23,15 @@ async def test_a_workflow_sees_its_memories_and_writes_the_turn_back(desk: Desk)
     assert answer == {
         "before": [PREAMBLE, "[Profile]", "Ann is vegetarian."],
         "recorded": ["other", "desk"],
+        "stands": ["To Lyon.", "I heard: To Lyon."],
         "after": [PREAMBLE, "[Profile]", "Ann is vegetarian.", "[Trip thread]", "To Lyon.", "I heard: To Lyon."],
         "known": ["To Lyon.", "I heard: To Lyon."],
     }
+
+
+async def test_what_a_policy_took_out_of_a_turn_comes_back_to_no_workflow(desk: Desk) -> None:
+    answer = await desk.run(TakeATurn.run, "no-phones--no-names", {"user": unique("user")}, "Ada: +49 30 1234567")
+    assert answer["stands"] == answer["known"] == ["Ada: [redacted]", "I heard: Ada: [redacted]"]
 
 
 async def test_an_attempt_that_ends_between_two_memories_is_completed_by_the_next(desk: Desk) -> None:

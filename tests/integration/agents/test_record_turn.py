@@ -39,7 +39,7 @@ async def test_it_goes_to_every_memory_that_may_be_written(client: MemoryClient)
         ("other", 2, True),
         ("desk", 2, True),
     ]
-    assert turn.messages == tuple(TURN)
+    assert turn.messages == tuple(replace(message, agent="clerk") for message in TURN)
     words = ["To Lyon, please.", "Booked."]
     assert await said(client, "other", f"log:{user}") == await said(client, "desk", f"trip:{user}") == words
     assert await said(client, "vault", f"user:{user}") == []
@@ -72,6 +72,62 @@ async def test_an_operation_id_may_be_as_long_as_that_of_a_memory(client: Memory
     assert [one.result.already_applied for one in other.turns] == [False, False]
     with pytest.raises(MemoryInvalid, match=r"has 1,001 characters; the limit is 1,000"):
         await agent.record_turn(TURN, operation_id="x" * 1_001)
+
+
+CALL_ADA = [Message.user("Ada: +49 30 1234567"), Message.assistant("Ada has +49 30 1234567.")]
+
+
+@pytest.mark.parametrize(
+    ("agent", "stored"),
+    [
+        ("no-phones", ["Ada: [redacted]", "Ada has [redacted]."]),
+        ("no-phones--no-names", ["Ada: [redacted]", "Ada has [redacted]."]),
+        ("no-names--no-phones", ["[redacted]: +49 30 1234567", "[redacted] has +49 30 1234567."]),
+        ("desk--no-phones", ["Ada: +49 30 1234567", "Ada has +49 30 1234567."]),
+        ("nothing--no-names", ["[redacted]: +49 30 1234567", "[redacted] has +49 30 1234567."]),
+        ("no-answers", ["Ada: [redacted]"]),
+    ],
+)
+async def test_the_first_attempt_returns_what_is_stored_as_its_repetitions_do(
+    client: MemoryClient, agent: str, stored: list[str]
+) -> None:
+    mine = client.agent(agent, input={"user": unique("user")})
+    first = await mine.record_turn(CALL_ADA, operation_id="turn-1")
+    again = await mine.record_turn(CALL_ADA, operation_id="turn-1")
+    found = await mine.recorded_turn(operation_id="turn-1")
+    assert found is not None
+    assert [message.text for message in first.messages] == stored
+    assert [message.text for message in found.messages] == stored
+    assert again.messages == first.messages
+
+
+async def test_a_memory_that_keeps_all_of_a_turn_tells_it_before_one_that_keeps_a_part(client: MemoryClient) -> None:
+    mine = client.agent("no-answers--no-phones", input={"user": unique("user")})
+    first = await mine.record_turn(CALL_ADA, operation_id="turn-1")
+    again = await mine.record_turn(CALL_ADA, operation_id="turn-1")
+    found = await mine.recorded_turn(operation_id="turn-1")
+    assert found is not None
+    assert [message.text for message in first.messages] == ["Ada: [redacted]", "Ada has [redacted]."]
+    assert [message.text for message in found.messages] == ["Ada: [redacted]", "Ada has [redacted]."]
+    assert again.messages == first.messages
+
+
+async def test_a_turn_of_which_nothing_is_kept_comes_back_as_it_was_sent(client: MemoryClient) -> None:
+    turn = await client.agent("nothing", input={"user": unique("user")}).record_turn(CALL_ADA)
+    assert turn.messages == tuple(CALL_ADA)
+
+
+async def test_what_a_memory_cut_is_what_the_first_attempt_returns_and_the_others_have_all(
+    client: MemoryClient,
+) -> None:
+    user = unique("user")
+    mine = client.agent("clipped--desk", input={"user": user})
+    large = ONE_TOO_LARGE[1]
+    first = await mine.record_turn(large, operation_id="turn-1")
+    again = await mine.record_turn(large, operation_id="turn-1")
+    assert 0 < len(first.messages[0].text) < len(large.text)
+    assert again.messages == first.messages
+    assert await said(client, "desk", f"p:{user}") == [large.text]
 
 
 async def test_a_recorded_turn_is_told_with_the_memories_that_hold_it(client: MemoryClient) -> None:
