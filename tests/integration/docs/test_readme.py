@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 import sys
+import tomllib
 from datetime import timedelta
 from pathlib import Path
 from textwrap import indent
@@ -14,6 +15,7 @@ import pytest
 
 from durable_memory.memory.declarations.durations import format_duration
 from durable_memory.memory.settings import Settings
+from durable_memory.memory.spans import HASH_KEY
 
 README = Path(__file__).parents[3] / "README.md"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -217,9 +219,15 @@ def test_every_named_file_of_the_readme_is_part_of_a_test() -> None:
 
 def test_the_readme_names_only_settings_that_exist() -> None:
     named = set(re.findall(r"DURABLE_MEMORY_[A-Z_]+", README.read_text()))
-    known = {f"DURABLE_MEMORY_{name.upper()}" for name in Settings.model_fields}
+    known = {f"DURABLE_MEMORY_{name.upper()}" for name in Settings.model_fields} | {HASH_KEY}
     assert named <= known
     assert known - {"DURABLE_MEMORY_REDIS_URL"} <= named
+
+
+def test_the_readme_names_every_extra() -> None:
+    declared = tomllib.loads((README.parent / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    table = README.read_text().split("| extra | brings |\n", 1)[1].split("\n\n", 1)[0]
+    assert sorted(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == sorted(declared)
 
 
 def test_the_readme_gives_the_defaults_that_hold(monkeypatch: pytest.MonkeyPatch) -> None:
