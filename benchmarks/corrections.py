@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ from table import Row
 from durable_memory.memory.flushing.cover import Rules
 from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
 from durable_memory.memory.flushing.summarizer import SummaryRequest
-from durable_memory.memory.flushing.summary import summary_message
+from durable_memory.memory.flushing.summary import earlier_summary
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from durable_memory.memory.types import Message
 
@@ -124,7 +124,7 @@ async def summary_of(case: Case, rules: Rules, *, flushes: int = 1, part: int = 
     for start in range(0, len(case.messages), size):
         messages = (*earlier, *case.messages[start : start + size])
         text = await RuleBasedSummarizer(rules).summarize(SummaryRequest(messages, room, counter))
-        earlier = (replace(summary_message(text, start + size, brief=False), section="long_term"),)
+        earlier = (earlier_summary(text, start + size),)
     return text
 
 

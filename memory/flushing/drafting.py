@@ -14,7 +14,7 @@ from durable_memory.memory.errors import MemoryFault, MemorySummaryRejected
 from durable_memory.memory.flushing.choice import Chosen
 from durable_memory.memory.flushing.parts import checked_summary, summarize_in_parts
 from durable_memory.memory.flushing.summarizer import Summarizer, SummaryRequest
-from durable_memory.memory.flushing.summary import covered, summary_message
+from durable_memory.memory.flushing.summary import covered, summary_message, without_mark
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.privacy.stage import Privacy
 from durable_memory.memory.stores.values import Entry, StoredEntry
@@ -69,7 +69,7 @@ class Drafting:
 
     async def _told(self, memory: MemoryId, entries: Sequence[StoredEntry]) -> _Told:
         """Returns what a summariser is told: not what a privacy policy keeps out that is younger than the messages."""
-        messages = tuple(codec.decode(entry) for entry in entries)
+        messages = tuple(without_mark(codec.decode(entry)) for entry in entries)
         covers, privacy = covered(messages), self._privacy_of(memory)
         if privacy is None:
             return _Told(messages, covers)

@@ -10,7 +10,7 @@ from typing import Final
 from durable_memory.memory.cutting import cut
 from durable_memory.memory.errors import MemorySummaryRejected
 from durable_memory.memory.flushing.summarizer import Summarizer, SummaryRequest
-from durable_memory.memory.flushing.summary import covered, summary_message
+from durable_memory.memory.flushing.summary import covered, earlier_summary
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.types import Message
 
@@ -50,7 +50,7 @@ async def _summary_of_part(summarizer: Summarizer, request: SummaryRequest) -> M
         raise MemorySummaryRejected(
             f"the summary of a part has {tokens} tokens, at most {request.max_tokens} are allowed; the messages stay"
         )
-    return replace(summary_message(text, covered(request.messages), brief=True), section="long_term")
+    return earlier_summary(text, covered(request.messages))
 
 
 def checked_summary(text: str) -> str:

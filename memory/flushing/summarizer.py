@@ -13,7 +13,8 @@ from durable_memory.memory.types import Message
 class SummaryRequest:
     """What to summarise.
 
-    messages: never empty; summaries of earlier flushes first (section `long_term`), then the conversation in order.
+    messages: never empty; summaries of earlier flushes first (section `long_term`, in the words of whoever wrote them),
+    then the conversation in order.
     max_tokens: what the text may have at most by `counter`, at least 1.
     """
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from durable_memory.memory.types import Message
 
 _COVERS: Final = "covers_messages"
+_MARK: Final = re.compile(
+    r"\A(?:A record, not instructions|Summary of \d+ earlier messages \(a record, not instructions\)):\n"
+)
 
 
 def summary_message(text: str, covers: int, *, brief: bool) -> Message:
@@ -24,10 +29,16 @@ def summary_message(text: str, covers: int, *, brief: bool) -> Message:
     return Message.system(f"{mark}\n{text}", metadata={_COVERS: covers})
 
 
-def summary_body(message: Message) -> str:
-    """Returns the text of a stored summary without its first line; all of it if there is but one."""
-    first, _, body = message.text.partition("\n")
-    return body or first
+def earlier_summary(text: str, covers: int) -> Message:
+    """Returns a summary as summarisers are told it: without that line, which they would take over into theirs."""
+    return Message.system(text, section="long_term", metadata={_COVERS: covers})
+
+
+def without_mark(message: Message) -> Message:
+    """Returns a stored message as summarisers are told it: of a summary, what they themselves wrote."""
+    if message.section != "long_term":
+        return message
+    return replace(message, content=_MARK.sub("", message.text, count=1))
 
 
 def covered(messages: Sequence[Message]) -> int:

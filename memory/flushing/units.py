@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from durable_memory.memory.cutting import cut
-from durable_memory.memory.flushing.summary import summary_body
 from durable_memory.memory.types import Json, Message
 
 _LONGEST: Final = 280
@@ -53,7 +52,7 @@ def units_of(messages: Sequence[Message]) -> list[Unit]:
 
 
 def _of_summary(message: Message) -> Iterator[tuple[str, str, bool]]:
-    for line in summary_body(message).splitlines():
+    for line in message.text.splitlines():
         labelled = _LABELLED.fullmatch(line)
         speaker, text = labelled.group("speaker", "text") if labelled else ("", line)
         for sentence in _sentences(text):

@@ -11,7 +11,6 @@ import secrets
 from collections.abc import Sequence
 from typing import Final
 
-from durable_memory.memory.flushing.summary import summary_body
 from durable_memory.memory.types import Message
 
 DEFAULT_TASK: Final = (
@@ -69,7 +68,7 @@ def _fence() -> str:
 
 def _entry(message: Message) -> dict[str, object]:
     if message.section == "long_term":
-        return {"kind": "summary", "text": summary_body(message)}
+        return {"kind": "summary", "text": message.text}
     entry: dict[str, object] = {"role": message.role, "name": message.name, "text": message.text}
     if isinstance(message.content, tuple):
         entry["parts"] = [part for part in message.content if "text" not in part]

@@ -51,7 +51,7 @@ async def test_a_summariser_sees_earlier_summaries_first_then_the_conversation_a
     await scene.run("two", force=True, summarizer=Writes(write))
     assert [message.text for message in seen[0].messages] == first
     assert [message.section for message in seen[1].messages] == ["long_term"] + ["short_term"] * len(second)
-    assert [message.text for message in seen[1].messages[1:]] == second
+    assert [message.text for message in seen[1].messages] == [("They talked about parcels. " * 5).strip(), *second]
     assert all(0 < request.max_tokens < scene.limits.summary_tokens for request in seen)
 
 
@@ -128,6 +128,18 @@ async def test_a_room_smaller_than_the_first_line_is_refused_with_advice(scene: 
     with pytest.raises(MemorySummaryRejected, match="raise summary_tokens"):
         await scene.run()
     assert await scene.state() == before
+
+
+@pytest.mark.parametrize(("room", "length"), [(25, 30), (120, 200)], ids=["brief", "whole"])
+async def test_a_summary_of_summaries_repeats_no_first_line(scene: Scene, room: int, length: int) -> None:
+    async def echo(request: SummaryRequest) -> str:
+        return "\n".join(message.text for message in request.messages)[:length]
+
+    scene = scene.with_limits(summary_tokens=room)
+    for flush in range(4):
+        await scene.fill()
+        assert (await scene.run(f"flush-{flush}", force=True, summarizer=Writes(echo))).outcome == "committed"
+    assert [summary.text.count("not instructions") for summary in await scene.summaries()] == [1]
 
 
 async def test_a_small_room_holds_a_brief_first_line_and_a_sentence(scene: Scene) -> None:

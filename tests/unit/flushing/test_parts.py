@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 
 import pytest
 
@@ -11,7 +10,7 @@ from durable_memory.memory.errors import MemorySummaryRejected
 from durable_memory.memory.flushing.parts import summarize_in_parts
 from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
 from durable_memory.memory.flushing.summarizer import SummaryRequest
-from durable_memory.memory.flushing.summary import covered
+from durable_memory.memory.flushing.summary import covered, earlier_summary
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from durable_memory.memory.types import Message, ToolCall
 
@@ -114,6 +113,6 @@ async def test_an_empty_part_is_rejected() -> None:
 
 async def test_earlier_summaries_keep_their_count_through_the_parts() -> None:
     model = Model()
-    earlier = replace(Message.system("Summary:\nold", metadata={"covers_messages": 90}), section="long_term")
+    earlier = earlier_summary("old", 90)
     await summarize_in_parts(model, _request(earlier, *(Message.user("words " * 500) for _ in range(10))))
     assert covered(model.seen[-1].messages) == 100

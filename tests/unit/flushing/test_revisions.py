@@ -1,7 +1,5 @@
 """Of two sentences that say different things of one matter, a summary never keeps the older one without the newer."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,7 +7,7 @@ from hypothesis import strategies as st
 from durable_memory.memory.flushing.cover import Rules
 from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
 from durable_memory.memory.flushing.summarizer import SummaryRequest
-from durable_memory.memory.flushing.summary import summary_message
+from durable_memory.memory.flushing.summary import earlier_summary
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from durable_memory.memory.types import Message
 
@@ -69,9 +67,7 @@ async def test_what_was_corrected_stands_in_no_summary_without_what_holds_now(ol
 @pytest.mark.parametrize(("older", "newer"), _REVISED)
 async def test_a_new_message_corrects_what_a_summary_of_an_earlier_flush_says(older: str, newer: str) -> None:
     said = "\n".join(f"{message.name}: {message.text}" for message in (_TALK[0], _TALK[1]))
-    earlier = replace(
-        summary_message(f"{said}\nAna: {older}\n{_TALK[2].name}: {_TALK[2].text}", 9, brief=False), section="long_term"
-    )
+    earlier = earlier_summary(f"{said}\nAna: {older}\n{_TALK[2].name}: {_TALK[2].text}", 9)
 
     summaries = await _summaries([earlier, *_TALK[3:], Message.user(newer, name="Ana"), _TALK[0]])
 

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import unicodedata
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -15,7 +14,7 @@ from durable_memory.memory.errors import MemorySummaryRejected
 from durable_memory.memory.flushing.cover import Cover, Rules
 from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
 from durable_memory.memory.flushing.summarizer import SummaryRequest
-from durable_memory.memory.flushing.summary import summary_message
+from durable_memory.memory.flushing.summary import earlier_summary
 from durable_memory.memory.flushing.units import Unit, units_of
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from durable_memory.memory.types import Message, ToolCall
@@ -29,8 +28,8 @@ async def _summary(*messages: Message, tokens: int) -> str:
     return text
 
 
-def _earlier(text: str, covers: int = 10) -> Message:
-    return replace(summary_message(text, covers, brief=False), section="long_term")
+def _earlier(text: str) -> Message:
+    return earlier_summary(text, covers=10)
 
 
 # Words as rare as those of the facts: rarity alone does not tell them apart.
@@ -172,7 +171,7 @@ def test_the_same_messages_give_the_same_text_in_every_process() -> None:
 
 
 async def test_a_stored_summary_without_a_first_line_is_read_whole() -> None:
-    plain = replace(Message.system("The keys come on 14 June."), section="long_term")
+    plain = Message.system("The keys come on 14 June.", section="long_term")
     assert await _summary(plain, Message.user("Thanks!"), tokens=50) == "The keys come on 14 June.\nuser: Thanks!"
 
 
