@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import unicodedata
 from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field
@@ -25,6 +26,17 @@ def _can_redact() -> bool:
 
 
 def _checked_pattern(value: str) -> str:
+    if "\n" in value:
+        raise ValueError(
+            "has a line break, which the texts would have to have as well: write the text in '…', on one line"
+        )
+    control = next((character for character in value if unicodedata.category(character) == "Cc"), None)
+    if control is not None:
+        # "\b" of YAML is a backspace, so the pattern would be valid and never match.
+        raise ValueError(
+            f'has the control character U+{ord(control):04X}; inside "…" YAML reads backslashes itself: write the '
+            "text in '…' instead of \"…\""
+        )
     if _can_redact():
         from durable_memory.memory.privacy.finders import compile_pattern  # noqa: PLC0415 - of an optional package
 
@@ -51,7 +63,7 @@ class PrivacyPolicy(Declaration):
 
     redact_patterns: Annotated[list[Pattern], Field(max_length=_MAX_PATTERNS)] = Field(default=[])
     """Regular expressions; what they match is replaced. RE2 has no look-around and no back-references. Quote them with
-    `'…'`: inside `"…"` YAML reads the backslashes itself.
+    `'…'`: inside `"…"` YAML reads the backslashes itself. Control characters and line breaks stand as `\\x08` or `\\n`.
 
     Default: none.
     """

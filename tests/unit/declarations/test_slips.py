@@ -39,6 +39,20 @@ TEMPLATES = "a key template holds text and {{ name.name | filter }} only"
             "5: has a backslash that YAML reads itself: write the text in '…' instead of \"…\"",
         ),
         (
+            'privacy_policy:\n  redact_patterns: ["\\bCUST-[0-9]+"]\n',
+            (
+                '5: privacy_policy.redact_patterns.0: has the control character U+0008; inside "…" YAML reads '
+                "backslashes itself: write the text in '…' instead of \"…\""
+            ),
+        ),
+        (
+            "privacy_policy:\n  redact_patterns:\n    - |\n      CUST-[0-9]+\n",
+            (
+                "6: privacy_policy.redact_patterns.0: has a line break, which the texts would have to have as well: "
+                "write the text in '…', on one line"
+            ),
+        ),
+        (
             "description: > 5 and < 9\n",
             "4: has text behind a | or >: put text that begins with one of them in quotes",
         ),
