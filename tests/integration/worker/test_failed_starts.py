@@ -147,10 +147,10 @@ async def test_a_certificate_that_is_not_there_is_named(start_worker: StartWorke
 @pytest.mark.parametrize(
     ("arguments", "setting"),
     [
-        (["--http-port", "70000"], "DURABLE_MEMORY_HTTP_PORT"),
-        (["--log-level", "loud"], "DURABLE_MEMORY_LOG_LEVEL"),
-        (["--log-format", "xml"], "DURABLE_MEMORY_LOG_FORMAT"),
-        (["--project", "Not An Id"], "DURABLE_MEMORY_PROJECT"),
+        (["--http-port", "70000"], "http_port: must be"),
+        (["--log-level", "loud"], "log_level: must be"),
+        (["--log-format", "xml"], "log_format: must be"),
+        (["--project", "Not An Id"], "project: must be"),
         (["--redis-url", "http://localhost"], "redis://"),
     ],
 )
