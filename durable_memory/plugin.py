@@ -29,6 +29,7 @@ from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.flushing.named import NamedSummarizer
 from durable_memory.memory.flushing.summarizer import Summarizer
 from durable_memory.memory.settings import Settings
+from durable_memory.memory.stores.redis.url import check_url
 from durable_memory.memory.task_queues import summaries_queue
 from durable_memory.shared import Shared, run_to_its_end
 from durable_memory.workflows.cleanup import CleanupInterceptor
@@ -74,7 +75,10 @@ class MemoryPlugin(SimplePlugin):
         summary_slots: int | None = None,
         allow_in_memory: bool = False,
     ) -> None:
-        """Loads the declarations. Raises MemoryInvalid that lists every fault in them, and for wrong settings."""
+        """Loads the declarations and connects to nothing.
+
+        Raises MemoryInvalid that lists every fault in them, and for wrong settings.
+        """
         given = {
             "redis_url": redis_url,
             "project": project,
@@ -86,7 +90,9 @@ class MemoryPlugin(SimplePlugin):
         }
         settings = Settings(**{name: value for name, value in given.items() if value is not None})
         keep_audit_log(settings.audit_log)
-        self._redis_url = settings.redis_url
+        self._redis_url = settings.redis_url or None
+        if self._redis_url is not None:
+            check_url(self._redis_url)
         self._project = settings.project
         self._prefix = settings.prefix
         self._task_queue = settings.task_queue
@@ -127,7 +133,7 @@ class MemoryPlugin(SimplePlugin):
         """Adds the activities.
 
         On the project's own queue also flusher and janitor with their steps. Raises ValueError if added twice, or to a
-        worker.
+        worker, and MemoryInvalid for what this process lacks to run the worker: a client or a replayer lacks nothing.
         """
         activities = list(config.get("activities") or [])
         if conversation.append in activities:
@@ -140,12 +146,12 @@ class MemoryPlugin(SimplePlugin):
         if self._making == "writer":
             config["activities"] = [flush.summarize]
             return super().configure_worker(config)
+        if self._making is None:
+            self._check_needs(client, serves=config.get("task_queue") == self._task_queue)
         activities += [*PUBLIC_ACTIVITIES, lifecycle.cleanup]
         if config.get("task_queue") == self._task_queue:
             activities += [*flush.ACTIVITIES, *janitor.ACTIVITIES]
             config["workflows"] = [*(config.get("workflows") or []), *_WORKFLOWS]
-            if self._making is None:
-                self._served.add(client)
         config["activities"] = activities
         return super().configure_worker(config)
 
@@ -215,13 +221,26 @@ class MemoryPlugin(SimplePlugin):
         finally:
             self._making = None
 
+    def _check_needs(self, client: Client, *, serves: bool) -> None:
+        """Refuses a worker that could only fail, before a workflow is started for it.
+
+        serves: whether it runs the project's flushes itself.
+        """
+        if self._redis_url is None and any(one.persistence.type == "redis" for one in self._registry.memories()):
+            raise MemoryInvalid(
+                "REDIS_URL is not set, and the declared memories are kept in Redis; set it, or pass "
+                "MemoryPlugin(redis_url=…)"
+            )
+        if serves:
+            self._served.add(client)
+        self._check_models(self._registry)
+
     def _check_models(self, registry: Registry) -> None:
         """Refuses models that this process is to ask and cannot."""
         if self._summarizer is None and (self._companion or len(self._served)):
             check_models(registry)
 
     async def _connect(self, client: Client) -> MemoryClient:
-        self._check_models(self._registry)
         if self._janitor_interval is not None:
             await ensure_janitor(
                 client, project=self._project, task_queue=self._task_queue, interval=self._janitor_interval

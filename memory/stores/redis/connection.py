@@ -20,7 +20,7 @@ from durable_memory.memory.stores.redis.keys import RedisKeys
 from durable_memory.memory.stores.redis.link import ClusterLink, Link, PooledLink
 from durable_memory.memory.stores.redis.spending import RedisSpending
 from durable_memory.memory.stores.redis.store import RedisStore
-from durable_memory.memory.stores.redis.url import check_url, parse_sentinel_url, redact_url
+from durable_memory.memory.stores.redis.url import check_url, parse_sentinel_url, redact_url, unreadable
 
 _CONNECT_SECONDS: Final = 3.0
 _OLDEST: Final = (7, 0)
@@ -134,8 +134,7 @@ def _open(url: str) -> Link:
             return _open_sentinel(url, place)
         return PooledLink(ConnectionPool.from_url(url, socket_timeout=None, **options), place)
     except (ValueError, TypeError, RedisError):
-        # Their texts may repeat parts of the URL, and with them a password.
-        raise MemoryInvalid(f"Redis URL {place}: cannot be read; check host, port, database and options") from None
+        raise unreadable(url) from None
 
 
 def _open_cluster(url: str, place: str) -> ClusterLink:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from redis.asyncio.connection import parse_url
+
 from durable_memory.memory.errors import MemoryInvalid
 
 SCHEMES: Final = ("redis://", "rediss://", "unix://", "redis+cluster://", "redis+sentinel://")
@@ -28,12 +30,24 @@ def redact_url(url: str) -> str:
 
 
 def check_url(url: str) -> None:
-    """Raises MemoryInvalid that names the schemes there are, or an option that is the driver's own."""
+    """Raises MemoryInvalid for what cannot be an address, and for options that are the driver's own; asks no server."""
     if not url.startswith(SCHEMES):
         raise MemoryInvalid(f"Redis URL {redact_url(url)}: the scheme must be one of {', '.join(SCHEMES)}")
     for name, _ in parse_qsl(url.partition("?")[2], keep_blank_values=True):
         if name in _OF_THE_DRIVER:
             raise MemoryInvalid(f"Redis URL {redact_url(url)}: the option {name} is the driver's own; leave it out")
+    if url.startswith("redis+sentinel://"):
+        parse_sentinel_url(url)
+        return
+    try:
+        parse_url(url.replace("redis+cluster://", "redis://", 1))
+    except ValueError:
+        raise unreadable(url) from None
+
+
+def unreadable(url: str) -> MemoryInvalid:
+    """Returns the refusal of a URL. The text of the library may repeat parts of it, and with them a password."""
+    return MemoryInvalid(f"Redis URL {redact_url(url)}: cannot be read; check host, port, database and options")
 
 
 @dataclass(frozen=True, slots=True)

@@ -236,6 +236,23 @@ async def test_redis_that_cannot_be_reached_stops_the_worker_with_one_sentence(t
     assert "\n" not in caught.value.message
 
 
+async def test_what_was_started_while_redis_was_away_goes_on_with_the_next_worker(
+    temporal_address: str, redis_url: str
+) -> None:
+    project, queue, run = unique("project"), unique("queue"), unique("run")
+    client = await Client.connect(temporal_address, plugins=[plugin("redis://127.0.0.1:1/0", project)])
+    with pytest.raises(MemoryUnavailable):
+        async with worker(client, queue):
+            await client.execute_workflow(Talk.run, args=["key", "Hello."], id=run, task_queue=queue)
+    client = await Client.connect(temporal_address, plugins=[plugin(redis_url, project)])
+    handle = client.get_workflow_handle(run)
+    assert not [
+        one async for one in handle.fetch_history_events() if one.HasField("workflow_task_failed_event_attributes")
+    ]
+    async with worker(client, queue):
+        assert await handle.result() == "Attempt 1 knew 0 messages."
+
+
 IN_MEMORY = Registry.from_resources(
     [
         {
@@ -261,9 +278,3 @@ async def test_memories_of_one_process_work_where_a_test_allows_them(temporal_ad
         answer = await client.execute_workflow(UseEveryMethod.run, "key", id=unique("run"), task_queue=queue)
     assert answer["flushed"] == "committed"
     assert answer["after_clear"] == ["absent", 0]
-
-
-async def test_no_redis_url_is_named_before_a_worker_starts(temporal_address: str) -> None:
-    client = await Client.connect(temporal_address, plugins=[plugin("", unique("project"))])
-    with pytest.raises(MemoryInvalid, match="REDIS_URL"):
-        await worker(client, unique("queue")).run()
