@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import logging
 import weakref
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
@@ -36,6 +37,7 @@ from durable_memory.workflows.cleanup import CleanupInterceptor
 from durable_memory.workflows.flusher import MemoryFlusher
 from durable_memory.workflows.janitor import MemoryJanitor
 
+_log = logging.getLogger(__name__)
 _DRAIN = timedelta(seconds=10)
 _WORKFLOWS = (MemoryFlusher, MemoryJanitor)
 _Place: TypeAlias = tuple[asyncio.AbstractEventLoop, str, str]
@@ -93,6 +95,7 @@ class MemoryPlugin(SimplePlugin):
         self._redis_url = settings.redis_url or None
         if self._redis_url is not None:
             check_url(self._redis_url)
+        self._payload_keys = settings.payload_keys is not None
         self._project = settings.project
         self._prefix = settings.prefix
         self._task_queue = settings.task_queue
@@ -222,7 +225,7 @@ class MemoryPlugin(SimplePlugin):
             self._making = None
 
     def _check_needs(self, client: Client, *, serves: bool) -> None:
-        """Refuses a worker that could only fail, before a workflow is started for it.
+        """Refuses a worker that could only fail, before a workflow is started for it; warns of one that tells too much.
 
         serves: whether it runs the project's flushes itself.
         """
@@ -234,6 +237,12 @@ class MemoryPlugin(SimplePlugin):
         if serves:
             self._served.add(client)
         self._check_models(self._registry)
+        if self._payload_keys and client.data_converter.payload_codec is None:
+            _log.warning(
+                "DURABLE_MEMORY_PAYLOAD_KEYS is set, but the client of this worker has no payload codec, so Temporal "
+                "keeps in plain text what workflows and activities pass: connect it with a data converter that has "
+                "EncryptionCodec"
+            )
 
     def _check_models(self, registry: Registry) -> None:
         """Refuses models that this process is to ask and cannot."""

@@ -69,5 +69,19 @@ async def test_a_worker_takes_the_keys_of_its_memories_from_the_environment(
             await rig.memory("chat", key).read()  # by a process without keys
 
 
+async def test_keys_for_payloads_that_no_codec_takes_are_warned_of(
+    temporal_address: str, redis_url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("DURABLE_MEMORY_PAYLOAD_KEYS", NEW)
+    async with running(temporal_address, redis_url, data_converter=converter(NEW)):
+        assert [record.getMessage() for record in caplog.records if "PAYLOAD_KEYS" in record.getMessage()] == []
+    async with running(temporal_address, redis_url):
+        [warning] = [record for record in caplog.records if "PAYLOAD_KEYS" in record.getMessage()]
+    assert (warning.name, warning.levelname) == ("durable_memory.plugin", "WARNING")
+    assert "has no payload codec" in warning.getMessage()
+    assert "EncryptionCodec" in warning.getMessage()
+    assert NEW not in warning.getMessage()
+
+
 async def summarised(memory: Memory) -> bool:
     return bool((await memory.read(sections=["long_term"])).messages)
