@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import sys
 from pathlib import Path
 
 import pytest
 
-PAGE = (Path(__file__).parents[3] / "docs" / "python.md").read_text()
-FILE = re.compile(r"^```python\n# (\w+\.py)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+from tests.integration.docs.pages import CHECKOUT, files_of
+
+PAGE = "docs/python.md"
 
 REDIS_GOES_AWAY = """
 import asyncio
@@ -47,7 +47,7 @@ leave(0)
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    for name, text in FILE.findall(PAGE):
+    for name, text in files_of(PAGE).items():
         (tmp_path / name).write_text(text)
     return tmp_path
 
@@ -62,8 +62,8 @@ async def run(folder: Path, *command: str) -> str:
 
 
 def test_every_block_of_python_is_a_file_that_is_run_here() -> None:
-    assert [name for name, _ in FILE.findall(PAGE)] == ["tools.py", "desk.py", "test_desk.py"]
-    assert PAGE.count("```python") == 3
+    assert list(files_of(PAGE)) == ["tools.py", "desk.py", "test_desk.py"]
+    assert (CHECKOUT / PAGE).read_text().count("```python") == 3
 
 
 async def test_the_test_of_an_agent_passes_without_redis(folder: Path) -> None:

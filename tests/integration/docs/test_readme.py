@@ -16,19 +16,14 @@ import pytest
 from durable_memory.memory.declarations.durations import format_duration
 from durable_memory.memory.settings import Settings
 from durable_memory.memory.spans import HASH_KEY
+from tests.integration.docs.pages import CHECKOUT, files_of
 
-README = Path(__file__).parents[3] / "README.md"
+README = CHECKOUT / "README.md"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-NAME = re.compile(r"# ([\w/]+\.(?:py|yaml))\n")
 
 
 def blocks() -> list[tuple[str, str]]:
     return [(match[1], match[2]) for match in BLOCK.finditer(README.read_text())]
-
-
-def files() -> dict[str, str]:
-    named = ((NAME.match(text), text) for _, text in blocks())
-    return {name[1]: text for name, text in named if name}
 
 
 async def run(folder: Path, *command: str, **environment: str) -> str:
@@ -46,7 +41,7 @@ async def run(folder: Path, *command: str, **environment: str) -> str:
 
 @pytest.fixture
 def tour(tmp_path: Path) -> Path:
-    for name, text in files().items():
+    for name, text in files_of("README.md").items():
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
@@ -206,7 +201,7 @@ async def test_the_summarizer_of_the_readme_keeps_to_the_room_of_a_small_memory(
 
 
 def test_every_named_file_of_the_readme_is_part_of_a_test() -> None:
-    assert sorted(files()) == [
+    assert sorted(files_of("README.md")) == [
         "agents.py",
         "main.py",
         "memories/booking.yaml",
