@@ -46,6 +46,10 @@ async def run_operation(request: object) -> JsonObject:
 
     Raises MemoryInvalid for an unknown operation and what does not belong to this one, and what the operation raises.
     """
+    if isinstance(request, dict) and "memory" in request:  # as the operations' own requests have it
+        raise MemoryInvalid(
+            "memory: is not a field of this request; write its resource, key, input and agent beside operation"
+        )
     asked = parse(wire.ExecuteRequest, request)
     name = asked.operation
     operation = OPERATIONS.get(name)

@@ -37,7 +37,7 @@ AgentId = Annotated[
     typer.Option(
         "--agent",
         metavar="ID",
-        help="The declared agent that calls: its mode holds, and it signs messages.",
+        help="The declared agent that calls: its mode holds, and it signs what is written.",
         show_default=False,
     ),
 ]

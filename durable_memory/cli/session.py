@@ -21,7 +21,7 @@ from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.clock import SystemClock
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.resource import MemoryResource
-from durable_memory.memory.errors import InvalidDeclarations, MemoryFault, MemoryInvalid
+from durable_memory.memory.errors import InvalidDeclarations, MemoryAccessDenied, MemoryFault, MemoryInvalid
 from durable_memory.memory.flushing.named import NamedSummarizer
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.settings import Settings
@@ -84,10 +84,21 @@ def with_memory(at: OneMemory, work: Callable[[Memory], Awaitable[_Result]], **m
     """Does work on one memory, in the name of an agent if one is given; see `with_client`."""
 
     async def on_memory(client: MemoryClient) -> _Result:
-        refuse_in_memory(client.registry.memory(at.resource))
+        resource = client.registry.memory(at.resource)
+        refuse_in_memory(resource)
+        if at.agent is None:
+            _refuse_nobody(client.registry, resource)
         return await work(client.memory(at.resource, at.key, agent=at.agent))
 
     return with_client(at, on_memory, **more)
+
+
+def _refuse_nobody(registry: Registry, resource: MemoryResource) -> None:
+    """Refuses a memory that only agents may use, and names those that `--agent` can name."""
+    if resource.agents_only:
+        agents = [agent.id for agent in registry.agents() if any(use.resource == resource.id for use in agent.uses)]
+        named = f"name one with --agent: {', '.join(sorted(agents))}" if agents else "and no agent declares it"
+        raise MemoryAccessDenied(f"memory {resource.id!r} is for agents only (agents_only: true); {named}")
 
 
 def refuse_in_memory(resource: MemoryResource) -> None:

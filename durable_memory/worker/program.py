@@ -42,7 +42,7 @@ from durable_memory.worker.http import serving
 from durable_memory.worker.metrics import WorkerMetrics, install_metrics
 from durable_memory.worker.overdue import OverdueFlushes
 from durable_memory.worker.readiness import Readiness
-from durable_memory.worker.reloading import reloading
+from durable_memory.worker.reloading import Reloading
 from durable_memory.worker.spans import exporting_spans
 
 _DRAIN = timedelta(seconds=10)
@@ -124,12 +124,17 @@ async def _work(settings: Settings, *, dev: DevPlaces | None) -> None:
         )
         await _check_namespace(client)
         await stack.enter_async_context(metrics.collecting())
+        reloads = Reloading(watch, plugin.use, settings.reload_interval)
         readiness = Readiness(
-            backend.store, client, settings.task_queue, metrics, notes=lambda: [*warnings, *late.notes]
+            backend.store,
+            client,
+            settings.task_queue,
+            metrics,
+            notes=lambda: [*warnings, *late.notes, *reloads.notes],
         )
         await _serve_probes(stack, settings, readiness)
         await stack.enter_async_context(late.watched())
-        await stack.enter_async_context(reloading(watch, plugin.use, settings.reload_interval))
+        await stack.enter_async_context(reloads.watched())
         warming = asyncio.create_task(load_encodings(_ways_to_count(watch.registry, settings)))
         stack.callback(warming.cancel)
         await _poll(client, settings.task_queue, readiness, deployment)

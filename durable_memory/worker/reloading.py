@@ -16,49 +16,62 @@ from durable_memory.memory.errors import InvalidDeclarations, MemoryInvalid
 
 _log = logging.getLogger(__name__)
 _MAX_LOGGED_FAULTS = 20
+_KEPT = "the last good declarations stay in force"
 
 
-@asynccontextmanager
-async def reloading(
-    watch: Watch, accept: Callable[[Registry], None], interval: timedelta | None
-) -> AsyncIterator[None]:
-    """Keeps the declarations up to date as long as the context is open.
+class Reloading:
+    """Keeps the declarations of a worker up to date.
 
-    accept: puts them in force, or raises MemoryInvalid. interval: how often the files are looked at; None is never.
+    notes: why files that were read last are not in force, for /readyz; empty if they are.
     """
-    loop = asyncio.get_running_loop()
-    asked = asyncio.Event()
-    loop.add_signal_handler(signal.SIGHUP, asked.set)
-    working = asyncio.create_task(_work(watch, accept, asked, interval))
-    try:
-        yield
-    finally:
-        loop.remove_signal_handler(signal.SIGHUP)
-        working.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await working
 
+    def __init__(self, watch: Watch, accept: Callable[[Registry], None], interval: timedelta | None) -> None:
+        """accept: puts them in force, or raises MemoryInvalid. interval: how often files are looked at; None: never."""
+        self._watch = watch
+        self._accept = accept
+        self._interval = interval
+        self.notes: tuple[str, ...] = ()
 
-async def _work(
-    watch: Watch, accept: Callable[[Registry], None], asked: asyncio.Event, interval: timedelta | None
-) -> None:
-    while True:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(None if interval is None else interval.total_seconds()):
-                await asked.wait()
-        if not asked.is_set() and not await asyncio.to_thread(watch.is_due):
-            continue
-        asked.clear()
+    @asynccontextmanager
+    async def watched(self) -> AsyncIterator[None]:
+        """Reads them again as long as the context is open."""
+        loop = asyncio.get_running_loop()
+        asked = asyncio.Event()
+        loop.add_signal_handler(signal.SIGHUP, asked.set)
+        working = asyncio.create_task(self._work(asked))
         try:
-            _tell(await watch.reload(accept))
+            yield
+        finally:
+            loop.remove_signal_handler(signal.SIGHUP)
+            working.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await working
+
+    async def _work(self, asked: asyncio.Event) -> None:
+        while True:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(None if self._interval is None else self._interval.total_seconds()):
+                    await asked.wait()
+            if asked.is_set() or await asyncio.to_thread(self._watch.is_due):
+                asked.clear()
+                await self._reload()
+
+    async def _reload(self) -> None:
+        try:
+            _tell(await self._watch.reload(self._accept))
+            self.notes = ()
         except InvalidDeclarations as invalid:
-            _log.error("faults in the declarations: %d; the last good ones stay in force", len(invalid.faults))
+            self._keep(f"faults in the declarations: {len(invalid.faults)}; {_KEPT}")
             for fault in invalid.faults[:_MAX_LOGGED_FAULTS]:
                 _log.error("%s", fault)
         except MemoryInvalid as refused:
-            _log.error("the last good declarations stay in force: %s", refused.message)
+            self._keep(f"{_KEPT}: {refused.message}")
         except Exception:  # noqa: BLE001 - whatever is wrong with the files, the worker goes on
-            _log.exception("the declarations could not be read again; the last good ones stay in force")
+            self._keep(f"the declarations could not be read again; {_KEPT}", exc_info=True)
+
+    def _keep(self, why: str, *, exc_info: bool = False) -> None:
+        _log.error("%s", why, exc_info=exc_info)
+        self.notes = (why,)
 
 
 def _tell(changes: Changes) -> None:

@@ -137,9 +137,10 @@ def declaration_files(folders: Iterable[Path | str], faults: list[Fault]) -> lis
                     if path.suffix.lower() in SUFFIXES and not path.name.startswith(".") and path.is_file()
                 )
         except FileNotFoundError:
-            faults.append(
-                Fault(str(folder), 0, "", "there is no such folder; --memories and DURABLE_MEMORY_MEMORIES name others")
+            problem = (
+                "there is no such folder; --memories, memories= of Python, or DURABLE_MEMORY_MEMORIES names another one"
             )
+            faults.append(Fault(str(folder.absolute()), 0, "", problem))
             continue
         except OSError as error:
             faults.append(Fault(str(folder), 0, "", f"cannot be read: {error.strerror}"))

@@ -113,7 +113,7 @@ def _unknown(kind: str, wanted: str, known: Mapping[str, object], others: Mappin
     if not known:
         listed = f"; no {kind} is declared"
     elif len(known) <= _LISTED:
-        listed = f"; declared: {', '.join(sorted(known))}"
+        listed = f"{' Declared' if near else '; declared'}: {', '.join(sorted(known))}"
     else:
         listed = ""
     return f"no {kind} {wanted!r} is declared{near}{listed}"

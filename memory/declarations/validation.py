@@ -80,13 +80,14 @@ def _unknown(model: type[BaseModel], location: Location) -> str:
         level = _parts_of(level).get(name, level)
     name = location[-1]
     near = did_you_mean(name, tuple(level.model_fields))
-    return f"{NO_FIELD}{_elsewhere(model, location) or near}"
+    return f"{NO_FIELD}{_elsewhere(model, level, name) or near}"
 
 
-def _elsewhere(model: type[BaseModel], location: Location) -> str:
-    levels: list[tuple[str, type[BaseModel]]] = [("", model), *_parts_of(model).items()]
-    for place, level in levels:
-        if location[-1] in level.model_fields:
+def _elsewhere(model: type[BaseModel], level: type[BaseModel], name: str) -> str:
+    """Says where the field belongs that does not at this level: under one of its parts, or else of the document."""
+    levels = [*_parts_of(level).items(), ("", model), *_parts_of(model).items()]
+    for place, part in levels:
+        if name in part.model_fields:
             return f"; it belongs under {place}" if place else "; it belongs to the top level"
     return ""
 

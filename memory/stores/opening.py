@@ -22,7 +22,10 @@ async def open_backends(
         backends["in_memory"] = open_in_memory()
     if "redis" in needed:
         if not redis_url:
-            raise MemoryInvalid("REDIS_URL: is not set, and there are memories with persistence.type redis")
+            raise MemoryInvalid(
+                "redis_url: is not given, and there are memories with persistence.type redis; commands and the plugin "
+                "take it from REDIS_URL, MemoryClient.connect reads no environment"
+            )
         from durable_memory.memory.stores.redis.connection import connect_redis  # noqa: PLC0415 - loaded where it is used
 
         backend = await connect_redis(redis_url, prefix=prefix)

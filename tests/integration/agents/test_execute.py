@@ -96,6 +96,10 @@ def shape(answer: Any) -> Any:
         ({"operation": "read", "resource": "desk", "key": "x", "payload": {"limit": "5"}}, "limit: "),
         ({"operation": "clear", "resource": "desk", "key": "x"}, "confirm"),
         ({"operation": "read", "resource": "desk", "kye": "x"}, "kye: is not a field.*'key'"),
+        (
+            {"operation": "read", "memory": {"resource": "desk", "key": "x"}},
+            "^memory: is not a field of this request; write its resource, key, input and agent beside operation$",
+        ),
         ({"operation": 7}, "operation: "),
         ("read", "request: must be an object"),
     ],

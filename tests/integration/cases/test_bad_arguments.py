@@ -173,6 +173,14 @@ async def test_a_project_that_is_no_id_is_refused_wherever_it_is_given(folder: P
         MemoryPlugin(redis_url="redis://localhost", memories=[folder], project=project)
 
 
+async def test_a_client_without_a_url_is_told_that_it_reads_no_environment(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REDIS_URL", "redis://localhost")
+    with pytest.raises(MemoryInvalid, match=r"^redis_url: is not given, .*MemoryClient\.connect reads no environment"):
+        await MemoryClient.connect(memories=[folder])
+
+
 @pytest.mark.parametrize("position", ["", "x", "a/b", "redis/owners", "redis/owners/", "redis/owners/x", "redis/x/0"])
 async def test_a_position_that_no_sweep_gave_is_refused(in_redis: MemoryClient, position: str) -> None:
     nobody: Any = None  # no owner and no memory is looked at

@@ -38,6 +38,21 @@ async def test_redis_that_is_not_named(cli: Cli) -> None:
     assert_one_sentence(await cli("read", "thread", "k", REDIS_URL=""), "REDIS_URL")
 
 
+async def test_a_memory_for_agents_only_names_the_agents_that_declare_it(cli: Cli, folder: Path) -> None:
+    (folder / "memories" / "agents.yaml").write_text(
+        "resource: memory\nid: audit\nmax_tokens: 1000\nagents_only: true\n"
+        "---\nresource: agent\nid: billing\nmemory: audit\n"
+        "---\nresource: agent\nid: auditor\nmemories: [{id: audit, mode: read-only}]\n"
+        "---\nresource: agent\nid: stranger\nmemory: thread\n"
+    )
+    ended = await cli("read", "audit", "all")
+    assert_one_sentence(ended, "'audit' is for agents only", "with --agent: auditor, billing\n")
+    assert (await cli("read", "audit", "all", "--agent", "billing")).code == 0
+    alone = "resource: memory\nid: audit\nmax_tokens: 1000\nagents_only: true\n"
+    (folder / "memories" / "agents.yaml").write_text(alone)
+    assert_one_sentence(await cli("read", "audit", "all"), "no agent declares it")
+
+
 async def test_the_command_line_wins_over_the_environment(cli: Cli, redis_url: str) -> None:
     given = {"REDIS_URL": "redis://127.0.0.1:1/0"}
     assert (await cli("read", "thread", "k", "--redis-url", redis_url, **given)).code == 0

@@ -27,6 +27,13 @@ async def test_a_summary_says_what_it_is_and_how_much_it_covers(scene: Scene) ->
     assert (await scene.counter.count([summary]))[0].tokens == summary.tokens
 
 
+async def test_a_summary_of_one_message_says_so(scene: Scene) -> None:
+    await scene.fill()
+    assert len((await scene.run(force=True, max_messages=1)).removed_ids) == 1
+    (summary,) = await scene.summaries()
+    assert summary.text.startswith("Summary of 1 earlier message (a record, not instructions):\n")
+
+
 async def test_summaries_that_outgrow_their_room_become_one_that_covers_all(scene: Scene) -> None:
     total = 0
     for flush in range(6):

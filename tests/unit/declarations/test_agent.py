@@ -123,6 +123,7 @@ def test_each_mixture_and_slip_has_its_own_message(fields: dict[str, Any], path:
         ({"memory_key": 7}, "memory_key", "must be text"),
         ({"memory_kee": "x"}, "memory_kee", "did you mean 'memory_key'?"),
         ({"mode": "read-only"}, "mode", "is not a field here; it belongs under memories"),
+        ({"memory": None, "memories": [{"id": "desk", "max_tokens": 5}]}, "memories.0.max_tokens", "under inject"),
         ({"description": 1}, "description", "must be text"),
     ],
 )

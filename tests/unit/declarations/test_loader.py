@@ -216,8 +216,15 @@ def test_missing_and_empty_folders_are_errors_and_not_no_memories(tmp_path: Path
     assert [fault.problem for fault in caught.value.faults] == [
         "holds no *.yaml or *.yml file",
         "cannot be read: Not a directory",
-        "there is no such folder; --memories and DURABLE_MEMORY_MEMORIES name others",
+        "there is no such folder; --memories, memories= of Python, or DURABLE_MEMORY_MEMORIES names another one",
     ]
+
+
+def test_a_missing_folder_is_named_by_its_whole_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InvalidDeclarations) as caught:
+        Registry.load(["nope"])
+    assert str(caught.value).startswith(f"{tmp_path / 'nope'}: there is no such folder; ")
 
 
 def test_what_stands_before_a_fault_of_the_yaml_is_still_checked(tmp_path: Path) -> None:

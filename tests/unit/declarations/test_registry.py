@@ -44,8 +44,8 @@ def test_an_unknown_id_is_answered_with_a_near_miss_and_what_is_declared() -> No
     with pytest.raises(MemoryUnknownResource) as caught:
         registry.memory("customer_support")
     assert str(caught.value) == (
-        "no memory resource 'customer_support' is declared; did you mean 'customer-support'?; "
-        "declared: customer-support, desk"
+        "no memory resource 'customer_support' is declared; did you mean 'customer-support'? "
+        "Declared: customer-support, desk"
     )
     with pytest.raises(MemoryUnknownResource, match="no agent 'disk' is declared; no agent is declared"):
         registry.agent("disk")
