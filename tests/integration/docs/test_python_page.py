@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import re
 import sys
 from pathlib import Path
 
@@ -11,6 +13,25 @@ import pytest
 from tests.integration.docs.pages import CHECKOUT, files_of
 
 PAGE = "docs/python.md"
+PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "test_desk.py")
+
+SHIPPED = """
+resource: memory
+id: desk
+max_tokens: 4000
+persistence: HERE
+---
+resource: memory
+id: profile
+max_tokens: 1000
+persistence: HERE
+---
+resource: agent
+id: helper
+memory: true
+memories: [profile, desk]
+memory_key: "user:{{ input.user }}"
+"""
 
 REDIS_GOES_AWAY = """
 import asyncio
@@ -52,9 +73,14 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-async def run(folder: Path, *command: str) -> str:
+async def run(folder: Path, *command: str, **given: str) -> str:
     process = await asyncio.create_subprocess_exec(
-        sys.executable, *command, cwd=folder, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+        sys.executable,
+        *command,
+        cwd=folder,
+        env={**os.environ, **given},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
     )
     output, errors = await process.communicate()
     assert process.returncode == 0, (output + errors).decode()
@@ -67,7 +93,18 @@ def test_every_block_of_python_is_a_file_that_is_run_here() -> None:
 
 
 async def test_the_test_of_an_agent_passes_without_redis(folder: Path) -> None:
-    assert "1 passed" in await run(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_desk.py")
+    assert "1 passed" in await run(folder, *PYTEST)
+
+
+async def test_the_same_test_passes_with_shipped_yaml_whose_store_is_named_by_the_environment(folder: Path) -> None:
+    (persistence,) = re.findall(r"`(persistence: .+?MEMORY_STORE.+?)`", (CHECKOUT / PAGE).read_text())
+    (folder / "memories").mkdir()
+    (folder / "memories" / "desk.yaml").write_text(SHIPPED.replace("persistence: HERE", persistence))
+    test = (folder / "test_desk.py").read_text()
+    declared = "Registry.from_resources(RESOURCES)"
+    assert declared in test
+    (folder / "test_desk.py").write_text(test.replace(declared, '["memories"]'))
+    assert "1 passed" in await run(folder, *PYTEST, MEMORY_STORE="in_memory")
 
 
 async def test_a_call_without_redis_ends_after_the_time_that_it_was_given(folder: Path) -> None:
