@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -33,6 +34,8 @@ from durable_memory.memory.types import AppendResult, ClearResult, DeleteResult,
 
 _Answer = TypeVar("_Answer")
 
+_log = logging.getLogger(__name__)
+
 
 def sealed_backend(backend: Backend, keyring: Keyring) -> Backend:
     """Returns the backend with its payloads encrypted; what was stored in plain text before is still read."""
@@ -47,6 +50,7 @@ class SealedStore:
     def __init__(self, store: Store, keyring: Keyring) -> None:
         self._store = store
         self._keyring = keyring
+        self._told: set[str] = set()  # resources of which it was said that a process without keys writes to them
 
     async def append(
         self, memory: MemoryId, entries: Sequence[Entry], operation: Operation, limits: Limits
@@ -72,6 +76,13 @@ class SealedStore:
     async def read(self, memory: MemoryId, query: ReadQuery, limits: Limits) -> StoredView:
         """See Store. Raises also MemoryUndecryptable, as all that return messages."""
         view = await self._store.read(memory, query, limits)
+        if memory.resource not in self._told and _plain_after_sealed(view.entries):
+            self._told.add(memory.resource)
+            _log.warning(
+                "a message was stored in plain text after others had been encrypted: a process that writes to these "
+                "memories lacks DURABLE_MEMORY_ENCRYPTION_KEYS",
+                extra={"resource": memory.resource},
+            )
         return replace(view, entries=self._open_all(memory, view.entries))
 
     async def find(self, memory: MemoryId, ids: Sequence[str]) -> tuple[StoredEntry, ...]:
@@ -226,6 +237,17 @@ class SealedStore:
         except NotOpened:
             raise not_opened(entry.id, entry.payload) from None
         return StoredEntry(entry.id, payload, entry.section, entry.tokens, entry.pinned)
+
+
+def _plain_after_sealed(entries: Sequence[StoredEntry]) -> bool:
+    """Tells whether a plain message is younger than a sealed one; older ones are from before there were keys."""
+    plain = [_seq(entry) for entry in entries if not is_sealed(entry.payload)]
+    return bool(plain) and any(is_sealed(entry.payload) and _seq(entry) < max(plain) for entry in entries)
+
+
+def _seq(entry: StoredEntry) -> int:
+    """Returns the number of a message; a late result stands with its call, so places do not tell the age."""
+    return int(entry.id.split("-")[1])
 
 
 @lru_cache(maxsize=1024)

@@ -94,6 +94,39 @@ async def test_without_the_right_key_an_error_says_which_one_is_needed(connect: 
         assert (await memory.stats()).exists
 
 
+WARNING = (
+    "a message was stored in plain text after others had been encrypted: a process that writes to these memories lacks "
+    "DURABLE_MEMORY_ENCRYPTION_KEYS"
+)
+
+
+async def test_a_process_with_keys_tells_once_of_one_that_writes_without(
+    connect: Connect, key: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    client = await connect(OLD)
+    memory = client.memory("open", key)
+    await memory.append("Hello")
+    await memory.read()
+    assert caplog.messages == []
+    await (await connect(None)).memory("open", key).append(f"I am {MARKER}")
+    for _ in range(2):
+        assert (await memory.read()).messages[1].text == f"I am {MARKER}"
+    assert [(record.levelname, record.message, record.__dict__["resource"]) for record in caplog.records] == [
+        ("WARNING", WARNING, "open")
+    ]
+
+
+async def test_what_was_stored_before_there_were_keys_is_no_reason_for_a_warning(
+    connect: Connect, key: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    call = Message.assistant(tool_calls=[ToolCall("call-1", "look_up", "{}")])
+    await (await connect(None)).memory("open", key).append([call, "Are you there?"])
+    memory = (await connect(OLD)).memory("open", key)
+    await memory.append([Message.tool("In Lyon.", "call-1"), "Hello?"])  # the result stands before the older question
+    assert [message.text for message in (await memory.read()).messages] == ["", "In Lyon.", "Are you there?", "Hello?"]
+    assert caplog.messages == []
+
+
 async def test_a_record_that_is_moved_to_another_memory_does_not_open_there(
     connect: Connect, kept: Kept, key: str
 ) -> None:
