@@ -9,7 +9,7 @@ import os
 import secrets
 import signal
 import socket
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from typing import Any
@@ -112,16 +112,18 @@ async def _work(settings: Settings, *, dev: DevPlaces | None) -> None:
             summarizer=None if settings.summarizer is None else NamedSummarizer(settings.summarizer).load(),
             summary_slots=settings.summary_slots,
         )
-        backend, warnings = await _open_redis(redis_url, settings.prefix)
+        with _naming("REDIS_URL", redis_url, dev=dev):
+            backend, warnings = await _open_redis(redis_url, settings.prefix)
         stack.push_async_callback(backend.store.close)
         late = OverdueFlushes(backend, settings.project, lambda: watch.registry)
-        client = await connect_temporal(
-            profile,
-            payload_keys=settings.payload_keys,
-            plugins=[plugin],
-            runtime=_runtime(metrics),
-            identity=_identity(),
-        )
+        with _naming("TEMPORAL_ADDRESS", profile.address, dev=dev):
+            client = await connect_temporal(
+                profile,
+                payload_keys=settings.payload_keys,
+                plugins=[plugin],
+                runtime=_runtime(metrics),
+                identity=_identity(),
+            )
         await _check_namespace(client)
         await stack.enter_async_context(metrics.collecting())
         reloads = Reloading(watch, plugin.use, settings.reload_interval)
@@ -173,6 +175,20 @@ async def _servers(settings: Settings, *, dev: DevPlaces | None) -> AsyncIterato
         if servers.started:
             _log.info("for other shells: export %s", " ".join(settings_of[name] for name in servers.started))
         yield servers.redis_url, load_profile(servers.temporal_address)
+
+
+@contextlib.contextmanager
+def _naming(variable: str, address: str | None, *, dev: DevPlaces | None) -> Iterator[None]:
+    """Says of a server that cannot be reached why --dev started none: a variable, perhaps left over, names it."""
+    try:
+        yield
+    except MemoryUnavailable as error:
+        if dev is None or os.environ.get(variable) != address:
+            raise
+        named = " ".join(name for name in ("REDIS_URL", "TEMPORAL_ADDRESS") if os.environ.get(name))
+        raise MemoryUnavailable(
+            f"{error.message.rstrip('.')}; {variable} names it, so --dev started none: unset {named} to have one"
+        ) from None
 
 
 async def _open_redis(redis_url: str, prefix: str) -> tuple[Backend, tuple[str, ...]]:

@@ -87,3 +87,22 @@ async def test_people_get_readable_lines_unless_they_choose(
         await worker.text("  http=http://127.0.0.1:")
         assert not worker.log_text().startswith("{")
         assert await worker.end(signal.SIGTERM) == 0
+
+
+async def test_a_server_that_a_variable_left_over_names_is_named_with_it(folder: Path, temporal_address: str) -> None:
+    gone = {"REDIS_URL": "redis://127.0.0.1:1/0", "TEMPORAL_ADDRESS": temporal_address}
+    async with worker_process("--dev", cwd=folder, **gone) as worker:
+        assert await worker.end() == 1
+        assert "Redis at redis://127.0.0.1:1/0 cannot be reached" in worker.log_text()
+        assert worker.log_text().endswith(
+            "; REDIS_URL names it, so --dev started none: unset REDIS_URL TEMPORAL_ADDRESS to have one\n"
+        )
+    async with worker_process("--dev", cwd=folder, TEMPORAL_ADDRESS="127.0.0.1:1") as worker:
+        assert await worker.end() == 1
+        assert worker.log_text().endswith(
+            "; TEMPORAL_ADDRESS names it, so --dev started none: unset TEMPORAL_ADDRESS to have one\n"
+        )
+    option = {"REDIS_URL": "redis://127.0.0.1:9/0", "TEMPORAL_ADDRESS": temporal_address}
+    async with worker_process("--dev", "--redis-url", "redis://127.0.0.1:1/0", cwd=folder, **option) as worker:
+        assert await worker.end() == 1
+        assert worker.log_text().splitlines()[-1].endswith("Connect call failed ('127.0.0.1', 1).")
