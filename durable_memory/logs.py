@@ -53,6 +53,9 @@ _OF_TEMPORAL = {
 _KINDS = re.compile(r"\b(?:code|kind): ([A-Z][A-Za-z]{2,40})\b")
 """In an error of Temporal's core: the code of a gRPC status, and the kind of an error of the system behind it."""
 
+_UNKNOWN_ENCODING = re.compile(r"Unknown payload encoding ([\w.+-]{1,40}/[\w.+-]{1,40})", re.ASCII)
+"""What Temporal's converter says of a payload that a codec made: the name of its form, and nothing of its content."""
+
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 
@@ -140,7 +143,17 @@ def _error(record: logging.LogRecord) -> dict[str, Any]:
         return {"error": error.type, "error_message": error.message, "error_at": []}
     if isinstance(error, ApplicationError) and (error.type or "").startswith("Memory"):
         return {"error": error.type, "error_message": error.message, "error_at": []}
-    return {"error": type(error).__name__, "error_at": _places(record.exc_info[2])}
+    described = {"error": type(error).__name__, "error_at": _places(record.exc_info[2])}
+    encoding = _UNKNOWN_ENCODING.search(repr(error.__cause__))
+    return described if encoding is None else {**described, "error_message": cannot_decode(encoding[1])}
+
+
+def cannot_decode(encoding: str) -> str:
+    """Returns what a process lacks that meets a payload of an encoding that it does not know."""
+    return (
+        f"a payload has the encoding {encoding}, which this process cannot read: give it the "
+        "DURABLE_MEMORY_PAYLOAD_KEYS, or the codec, that its callers have"
+    )
 
 
 def _places(trace: TracebackType | None) -> list[str]:

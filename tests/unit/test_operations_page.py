@@ -15,6 +15,7 @@ from durable_memory import Agent, AgentMemories, AgentMemory, Memory
 from durable_memory.activities import agents, conversation
 from durable_memory.activities.execute import PUBLIC_ACTIVITIES
 from durable_memory.cli.app import app
+from durable_memory.logs import cannot_decode
 from durable_memory.memory import errors, health
 from durable_memory.memory.codec import decode
 from durable_memory.memory.limits import Limits
@@ -86,6 +87,8 @@ WELL = MemoryStats(
 )
 SILENT = "Redis at localhost:6379 cannot be reached: ConnectionError"
 """What a store that does not answer says: health passes it on."""
+LOGGED = cannot_decode("binary/encrypted")
+"""What the log of a worker says where health can only say that a flush is overdue."""
 UNLISTED = "failed: RuntimeError"
 
 
@@ -108,7 +111,7 @@ def problems() -> set[str]:
         *(replace(WELL, due_since=NOW - timedelta(hours=1), flushing_owner=owner) for owner in (None, "worker-1")),
         replace(WELL, omitted=Omitted(messages=10, tokens=100)),
     ]
-    return {SILENT} | unreadable() | {problem for stats in ill for problem in health.judge(stats, limits, NOW)}
+    return {SILENT, LOGGED} | unreadable() | {problem for stats in ill for problem in health.judge(stats, limits, NOW)}
 
 
 def test_every_problem_of_health_has_a_row_that_says_what_to_do() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from temporalio.client import Client
 from temporalio.converter import DataConverter
 
-from durable_memory import EncryptionCodec, MemoryClient
+from durable_memory import EncryptionCodec, MemoryClient, TemporalWaker
 from durable_memory.activities.waker import flusher_id
 from durable_memory.memory.identity import MemoryId
 from tests.integration.worker.calling import calling
@@ -43,3 +43,29 @@ async def test_what_temporal_keeps_is_encrypted(
     history = (await flusher.fetch_history()).to_json()
     assert base64.b64encode(b"binary/encrypted").decode() in history
     assert not any(form in history for form in (KEY, base64.b64encode(KEY.encode()).decode()[:-4]))
+
+
+async def test_a_worker_without_the_keys_says_what_it_lacks(
+    start_worker: StartWorker, folder: Path, project: str, redis_url: str, temporal_address: str
+) -> None:
+    converter = dataclasses.replace(DataConverter.default, payload_codec=EncryptionCodec(KEYS))
+    client = await Client.connect(temporal_address, data_converter=converter)
+    async with (
+        await MemoryClient.connect(
+            redis_url,
+            memories=[folder / "memories"],
+            project=project,
+            waker=TemporalWaker(client, project),
+        ) as memories,
+        start_worker() as worker,
+        calling(client, project) as caller,
+    ):
+        await memories.memory("thread", KEY).append(["Parcel 17 left the depot for Ghent. " * 20] * 8)
+        in_workflows = await worker.entry(error="RuntimeError")
+        await caller.start("memory.read", {"memory": {"resource": "thread", "key": KEY}})
+        in_activities = await worker.entry(error="ApplicationError")
+        lacking = "a payload has the encoding binary/encrypted, which this process cannot read: "
+        for entry in (in_workflows, in_activities):
+            assert entry["error_message"].startswith(lacking)
+            assert "DURABLE_MEMORY_PAYLOAD_KEYS" in entry["error_message"]
+        assert KEY not in worker.log_text()
