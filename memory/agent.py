@@ -130,9 +130,10 @@ class AgentMemories:
         """Returns the turn that an earlier attempt has recorded, or None: to be asked before a model is asked again.
 
         Without an operation id it is the turn that `record_turn` would record if it were this attempt's next call.
-        `messages` are those that `record_turn` would return, none if no memory holds them any more; `turns` has the
-        memories that hold it. An attempt may have ended between two of them: pass `messages` to `record_turn`, which
-        completes the others. Raises as `Memory.recorded_turn`.
+        `messages` are those that `record_turn` would return; `turns` has the memories that hold it. An attempt may have
+        ended between two of them: pass `messages` to `record_turn`, which completes the others. They are none if no
+        memory holds any more of it, or only a part while others lack the turn: then ask the model again. Raises as
+        `Memory.recorded_turn`.
         """
         name = self._operation(operation_id)
         named = [(one, one.writing.recorded_id(name)) for one in self._written()]
@@ -144,7 +145,11 @@ class AgentMemories:
             if turn is not None:
                 turns.append(MemoryTurn(one.use.resource, turn.result))
                 stored.append((_tells(one, turn), turn.messages))
-        return AgentTurn(_first_stored(stored), tuple(turns)) if turns else None
+        if not turns:
+            return None
+        # With a part of it the memories that lack the turn would be completed without the rest.
+        told = len(turns) == len(named) or any(whole for whole, _ in stored)
+        return AgentTurn(_first_stored(stored) if told else (), tuple(turns))
 
     def _operation(self, operation_id: str | None) -> str | None:
         """Names the operation in each memory: one of the caller's, and of no other agent with the same id."""

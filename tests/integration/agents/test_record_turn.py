@@ -112,6 +112,18 @@ async def test_a_memory_that_keeps_all_of_a_turn_tells_it_before_one_that_keeps_
     assert again.messages == first.messages
 
 
+async def test_a_part_of_a_turn_that_other_memories_lack_is_not_told_as_the_turn(client: MemoryClient) -> None:
+    user = unique("user")
+    mine = client.agent("no-answers--no-phones", input={"user": user})
+    # The first attempt ended between the two.
+    await mine.memories[0].record_turn(CALL_ADA, operation_id="turn-1/no-answers--no-phones")
+    recorded = await mine.recorded_turn(operation_id="turn-1")
+    assert recorded is not None
+    assert (recorded.messages, [one.resource for one in recorded.turns]) == ((), ["no-answers"])
+    await mine.record_turn(CALL_ADA, operation_id="turn-1")
+    assert await said(client, "no-phones", f"p:{user}") == ["Ada: [redacted]", "Ada has [redacted]."]
+
+
 async def test_a_turn_of_which_nothing_is_kept_comes_back_as_it_was_sent(client: MemoryClient) -> None:
     turn = await client.agent("nothing", input={"user": unique("user")}).record_turn(CALL_ADA)
     assert turn.messages == tuple(CALL_ADA)
