@@ -1,7 +1,7 @@
 """Logs of our programs: one JSON object a line, or lines for people; never content, keys or secrets.
 
 What may be logged is chosen by name: known fields of a record, and of an exception its type and where it was raised.
-The text of an exception is kept only where it is one of our own errors, whose texts name no content.
+The text of an exception is kept only where it, or its cause, is one of our own errors, whose texts name no content.
 """
 
 from __future__ import annotations
@@ -144,8 +144,15 @@ def _error(record: logging.LogRecord) -> dict[str, Any]:
     if isinstance(error, ApplicationError) and (error.type or "").startswith("Memory"):
         return {"error": error.type, "error_message": error.message, "error_at": []}
     described = {"error": type(error).__name__, "error_at": _places(record.exc_info[2])}
-    encoding = _UNKNOWN_ENCODING.search(repr(error.__cause__))
-    return described if encoding is None else {**described, "error_message": cannot_decode(encoding[1])}
+    words = _words_of_cause(error.__cause__)
+    return described if words is None else {**described, "error_message": words}
+
+
+def _words_of_cause(cause: BaseException | None) -> str | None:
+    if isinstance(cause, MemoryFault):
+        return cause.message
+    encoding = _UNKNOWN_ENCODING.search(repr(cause))
+    return None if encoding is None else cannot_decode(encoding[1])
 
 
 def cannot_decode(encoding: str) -> str:

@@ -6,17 +6,20 @@ import base64
 import dataclasses
 from pathlib import Path
 
+import pytest
 from temporalio.client import Client
 from temporalio.converter import DataConverter
 
 from durable_memory import EncryptionCodec, MemoryClient, TemporalWaker
 from durable_memory.activities.waker import flusher_id
+from durable_memory.logs import cannot_decode
 from durable_memory.memory.identity import MemoryId
 from tests.integration.worker.calling import calling
 from tests.integration.worker.conftest import StartWorker
 from tests.integration.worker.workers import eventually
 
 KEYS = "k1:" + base64.b64encode(b"1" * 32).decode()
+OTHERS = "k2:" + base64.b64encode(b"2" * 32).decode()
 KEY = "marley4711"
 
 
@@ -45,8 +48,23 @@ async def test_what_temporal_keeps_is_encrypted(
     assert not any(form in history for form in (KEY, base64.b64encode(KEY.encode()).decode()[:-4]))
 
 
+@pytest.mark.parametrize(
+    ("given", "error", "lacking"),
+    [
+        ("", "RuntimeError", cannot_decode("binary/encrypted")),
+        (OTHERS, "MemoryUndecryptable", "a payload is encrypted with key 'k1', which is not given here"),
+    ],
+    ids=["none", "others"],
+)
 async def test_a_worker_without_the_keys_says_what_it_lacks(
-    start_worker: StartWorker, folder: Path, project: str, redis_url: str, temporal_address: str
+    start_worker: StartWorker,
+    folder: Path,
+    project: str,
+    temporal_address: str,
+    redis_url: str,
+    given: str,
+    error: str,
+    lacking: str,
 ) -> None:
     converter = dataclasses.replace(DataConverter.default, payload_codec=EncryptionCodec(KEYS))
     client = await Client.connect(temporal_address, data_converter=converter)
@@ -57,15 +75,12 @@ async def test_a_worker_without_the_keys_says_what_it_lacks(
             project=project,
             waker=TemporalWaker(client, project),
         ) as memories,
-        start_worker() as worker,
+        start_worker(DURABLE_MEMORY_PAYLOAD_KEYS=given) as worker,
         calling(client, project) as caller,
     ):
         await memories.memory("thread", KEY).append(["Parcel 17 left the depot for Ghent. " * 20] * 8)
-        in_workflows = await worker.entry(error="RuntimeError")
+        in_workflows = await worker.entry(error=error)
         await caller.start("memory.read", {"memory": {"resource": "thread", "key": KEY}})
         in_activities = await worker.entry(error="ApplicationError")
-        lacking = "a payload has the encoding binary/encrypted, which this process cannot read: "
-        for entry in (in_workflows, in_activities):
-            assert entry["error_message"].startswith(lacking)
-            assert "DURABLE_MEMORY_PAYLOAD_KEYS" in entry["error_message"]
+        assert [entry.get("error_message") for entry in (in_workflows, in_activities)] == [lacking] * 2
         assert KEY not in worker.log_text()
