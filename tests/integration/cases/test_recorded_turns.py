@@ -105,5 +105,5 @@ async def test_a_page_or_a_version_that_is_none_is_refused_by_name(
     open_memory: OpenMemory, field: str, value: object
 ) -> None:
     given: dict[str, Any] = {field: value}
-    with pytest.raises(MemoryInvalid, match=r"since_version: |ids"):
+    with pytest.raises(MemoryInvalid, match=f"^{field}: "):
         await open_memory().read(**given)
