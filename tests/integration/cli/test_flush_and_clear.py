@@ -137,6 +137,8 @@ async def test_the_first_ctrl_c_ends_a_question_and_removes_nothing(
         env=environment(REDIS_URL=redis_url, DURABLE_MEMORY_PROJECT=project),
         stdin=theirs,
         stderr=asyncio.subprocess.PIPE,
+        # What a shell runs in the background, as perhaps these tests, ignores it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     assert process.stderr is not None
     assert await process.stderr.readuntil(b"[y/N]") == b"Remove 1 message of thread 'k' for good? [y/N]"
