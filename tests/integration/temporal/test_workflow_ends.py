@@ -11,7 +11,7 @@ from datetime import timedelta
 
 import pytest
 from temporalio.api.common.v1 import WorkflowExecution
-from temporalio.api.enums.v1 import EventType
+from temporalio.api.enums.v1 import EventType, PendingActivityState
 from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
 from temporalio.common import RetryPolicy, WorkflowIDConflictPolicy
@@ -144,7 +144,17 @@ async def test_a_cancelled_workflow_is_cleaned_up_and_ends_as_cancelled(any_cach
 async def test_a_workflow_cancelled_inside_an_activity_is_cleaned_up_and_ends_as_cancelled(any_cache: Rig) -> None:
     key = unique("key")
     handle = await any_cache.start(End.run, "scratch", key, "wait in an activity")
-    await appended(any_cache, key)
+
+    async def is_inside() -> bool:
+        pending = (await handle.describe()).raw_description.pending_activities
+        started = [
+            one.activity_type.name
+            for one in pending
+            if one.state == PendingActivityState.PENDING_ACTIVITY_STATE_STARTED
+        ]
+        return started == ["wait_for_cancellation"]
+
+    await eventually(is_inside)
     await handle.cancel()
     await ends_as_cancelled(handle)
     assert await activities_of(handle) == ["memory.append", "wait_for_cancellation", CLEANUP]
