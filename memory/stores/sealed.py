@@ -241,8 +241,10 @@ class SealedStore:
 
 def _plain_after_sealed(entries: Sequence[StoredEntry]) -> bool:
     """Tells whether a plain message is younger than a sealed one; older ones are from before there were keys."""
-    plain = [_seq(entry) for entry in entries if not is_sealed(entry.payload)]
-    return bool(plain) and any(is_sealed(entry.payload) and _seq(entry) < max(plain) for entry in entries)
+    youngest_plain = max((_seq(entry) for entry in entries if not is_sealed(entry.payload)), default=None)
+    if youngest_plain is None:
+        return False
+    return any(is_sealed(entry.payload) and _seq(entry) < youngest_plain for entry in entries)
 
 
 def _seq(entry: StoredEntry) -> int:
