@@ -127,7 +127,7 @@ class MemoryPlugin(SimplePlugin):
         """
         if not self._allow_in_memory:
             _refuse_in_memory(registry)
-        self._check_models(registry)
+        self._check_models(registry, serves=bool(self._served))
         for shared in self._shared.values():
             shared.use(registry)
         self._registry = registry
@@ -149,10 +149,14 @@ class MemoryPlugin(SimplePlugin):
         if self._making == "writer":
             config["activities"] = [flush.summarize]
             return super().configure_worker(config)
+        serves = config.get("task_queue") == self._task_queue
         if self._making is None:
-            self._check_needs(client, serves=config.get("task_queue") == self._task_queue)
+            self._check_needs(serves=serves)
+            self._warn_of_plain_payloads(client)
+            if serves:
+                self._served.add(client)
         activities += [*PUBLIC_ACTIVITIES, lifecycle.cleanup]
-        if config.get("task_queue") == self._task_queue:
+        if serves:
             activities += [*flush.ACTIVITIES, *janitor.ACTIVITIES]
             config["workflows"] = [*(config.get("workflows") or []), *_WORKFLOWS]
         config["activities"] = activities
@@ -224,30 +228,30 @@ class MemoryPlugin(SimplePlugin):
         finally:
             self._making = None
 
-    def _check_needs(self, client: Client, *, serves: bool) -> None:
-        """Refuses a worker that could only fail, before a workflow is started for it; warns of one that tells too much.
+    def _check_needs(self, *, serves: bool) -> None:
+        """Refuses a worker that could only fail, before a workflow is started for it.
 
-        serves: whether it runs the project's flushes itself.
+        serves: whether it will run the project's flushes itself.
         """
         if self._redis_url is None and any(one.persistence.type == "redis" for one in self._registry.memories()):
             raise MemoryInvalid(
                 "REDIS_URL is not set, and the declared memories are kept in Redis; set it, or pass "
                 "MemoryPlugin(redis_url=…)"
             )
-        if serves:
-            self._served.add(client)
-        self._check_models(self._registry)
+        self._check_models(self._registry, serves=serves or bool(self._served))
+
+    def _check_models(self, registry: Registry, *, serves: bool) -> None:
+        """Refuses models that this process is to ask and cannot. serves: whether a worker of it runs flushes itself."""
+        if self._summarizer is None and (self._companion or serves):
+            check_models(registry)
+
+    def _warn_of_plain_payloads(self, client: Client) -> None:
         if self._payload_keys and client.data_converter.payload_codec is None:
             _log.warning(
                 "DURABLE_MEMORY_PAYLOAD_KEYS is set, but the client of this worker has no payload codec, so Temporal "
                 "keeps in plain text what workflows and activities pass: connect it with a data converter that has "
                 "EncryptionCodec"
             )
-
-    def _check_models(self, registry: Registry) -> None:
-        """Refuses models that this process is to ask and cannot."""
-        if self._summarizer is None and (self._companion or len(self._served)):
-            check_models(registry)
 
     async def _connect(self, client: Client) -> MemoryClient:
         if self._janitor_interval is not None:
