@@ -85,7 +85,7 @@ class Import:
                 promised = line
                 continue
             read += 1
-            await self._take(number, line, raw.encode() if isinstance(raw, str) else raw)
+            await self._take(number, line, _bytes(raw) if isinstance(raw, str) else raw)
         await self._finish()
         return ImportResult(
             messages=self._appended,
@@ -136,7 +136,7 @@ class Import:
         return result
 
     def _operation(self, group: _Group) -> str:
-        name = hashlib.sha256(f"{self._header.export_id} {self._header.resource} {group.first}\n".encode())
+        name = hashlib.sha256(_bytes(f"{self._header.export_id} {self._header.resource} {group.first}\n"))
         for raw in group.raw:
             name.update(raw)
         return f"import/{name.hexdigest()}"
@@ -161,6 +161,11 @@ class Import:
         self._faults += 1
         if len(self._problems) < _MAX_PROBLEMS:
             self._problems.append(ImportProblem(line, kind, text))
+
+
+def _bytes(text: str) -> bytes:
+    """Halves of surrogate pairs are repaired where they are appended; until then they are bytes as any other."""
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _ended_life(result: AppendResult) -> str | None:

@@ -173,6 +173,17 @@ async def test_a_bad_line_is_named_by_its_number_and_the_others_go_in(client: Me
     assert [message.text for message in (await client.memory("thread", "user:42").read()).messages] == ["one", "two"]
 
 
+async def test_halves_of_surrogate_pairs_end_no_import(client: MemoryClient) -> None:
+    header = json.dumps({**json.loads((await lines_of(client))[0]), "export": "\ud83d"})
+    said = '{"key":"halves","message":{"role":"user","content":"cut \ud83d here"}}'
+    for messages, already in ((1, 0), (0, 1)):
+        result = await client.import_messages([header, said], resource="thread")
+        assert (result.messages, result.already, result.faults) == (messages, already, 0)
+    assert [message.text for message in (await client.memory("thread", "halves").read()).messages] == [
+        "cut \ufffd here"
+    ]
+
+
 async def test_a_memory_that_is_too_small_summarises_what_is_imported_and_loses_nothing(
     redis_url: str, client: MemoryClient, memory: Memory
 ) -> None:
