@@ -12,7 +12,7 @@ from durable_memory.memory import codec, telemetry
 from durable_memory.memory.clock import Clock
 from durable_memory.memory.errors import MemoryFault, MemorySummaryRejected
 from durable_memory.memory.flushing.choice import Chosen
-from durable_memory.memory.flushing.parts import checked_summary, summarize_in_parts
+from durable_memory.memory.flushing.parts import summarize_in_parts
 from durable_memory.memory.flushing.summarizer import Summarizer, SummaryRequest
 from durable_memory.memory.flushing.summary import covered, summary_message, without_mark
 from durable_memory.memory.identity import MemoryId
@@ -107,7 +107,7 @@ class Drafting:
             )
         text = _NOTHING_TOLD
         if told.messages:
-            text = checked_summary(await summarize_in_parts(summarizer, SummaryRequest(told.messages, room, counter)))
+            text = await summarize_in_parts(summarizer, SummaryRequest(told.messages, room, counter))
         message = summary_message(await self._redacted(memory, text), covers, brief=brief)
         count = (await counter.count([message]))[0]
         if count.tokens > max_tokens:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
@@ -12,7 +13,7 @@ from durable_memory.memory.errors import MemorySummaryRejected
 from durable_memory.memory.flushing.summarizer import Summarizer, SummaryRequest
 from durable_memory.memory.flushing.summary import covered, earlier_summary
 from durable_memory.memory.tokens.counter import TokenCounter
-from durable_memory.memory.types import Message
+from durable_memory.memory.types import Message, clean_text
 
 _SHRINKS_TO: Final = 1 / 4
 """Of the input limit: what the summary of a part may have. Two neighbouring parts exceed the limit together, so each
@@ -21,15 +22,18 @@ round leaves about half, and ends."""
 _SMALLEST_LIMIT: Final = 64
 """Below it the framing of the parts' summaries would outweigh what they say."""
 
+_ENDS: Final = (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt, SystemExit)
+"""What is no Exception because it ends the task or the program."""
+
 
 async def summarize_in_parts(summarizer: Summarizer, request: SummaryRequest) -> str:
     """Returns the summary of the request, asking for no more than `summarizer.max_input_tokens` at once.
 
-    Raises MemorySummaryRejected if the summary of a part is empty or too large.
+    Raises MemorySummaryRejected if it is no text or empty, or the summary of a part is, or is too large.
     """
     limit = summarizer.max_input_tokens
     if limit is None:
-        return await summarizer.summarize(request)
+        return await _asked(summarizer, request)
     if limit < _SMALLEST_LIMIT:
         raise MemorySummaryRejected(
             f"the summariser reads only {limit} tokens at once; it has to read {_SMALLEST_LIMIT} at least"
@@ -38,13 +42,13 @@ async def summarize_in_parts(summarizer: Summarizer, request: SummaryRequest) ->
     while True:
         parts = [part async for part in _parts(request.messages, limit, request.counter)]
         if len(parts) == 1:
-            return await summarizer.summarize(replace(request, messages=parts[0]))
+            return await _asked(summarizer, replace(request, messages=parts[0]))
         summaries = [await _summary_of_part(summarizer, SummaryRequest(part, room, request.counter)) for part in parts]
         request = replace(request, messages=tuple(summaries))
 
 
 async def _summary_of_part(summarizer: Summarizer, request: SummaryRequest) -> Message:
-    text = checked_summary(await summarizer.summarize(request))
+    text = await _asked(summarizer, request)
     tokens = (await request.counter.count_text(text)).tokens
     if tokens > request.max_tokens:
         raise MemorySummaryRejected(
@@ -53,9 +57,22 @@ async def _summary_of_part(summarizer: Summarizer, request: SummaryRequest) -> M
     return earlier_summary(text, covered(request.messages))
 
 
-def checked_summary(text: str) -> str:
-    """Returns what a summariser wrote without surrounding space. Raises MemorySummaryRejected if nothing is left."""
-    text = text.strip()
+async def _asked(summarizer: Summarizer, request: SummaryRequest) -> str:
+    """Returns what a summariser wrote, fit to be stored, without surrounding space. Raises what it raises."""
+    try:
+        text: object = await summarizer.summarize(request)
+    except BaseException as error:
+        if isinstance(error, (Exception, *_ENDS)):
+            raise
+        # Libraries in Rust panic so. Nobody would take it for a failure, and its words may repeat content.
+        raise MemorySummaryRejected(
+            f"the summariser broke off with a {type(error).__name__}; the messages stay as they are"
+        ) from None
+    if not isinstance(text, str):
+        raise MemorySummaryRejected(
+            f"the summariser returned a {type(text).__name__}, and has to return text; the messages stay as they are"
+        )
+    text = clean_text(text).strip()
     if not text:
         raise MemorySummaryRejected("the summariser returned an empty text; the messages stay as they are")
     return text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any, cast
 
 import pytest
 
@@ -73,6 +74,35 @@ async def test_an_empty_or_too_large_summary_is_rejected_and_changes_nothing(sce
     with pytest.raises(MemorySummaryRejected) as rejected:
         await scene.run(summarizer=Writes(write), store=refused_by_the_flush)
     assert "much too long" not in str(rejected.value)
+    assert await scene.state() == before
+    assert (await scene.run("next", force=True)).outcome == "committed"
+
+
+@pytest.mark.parametrize("written", [b"They talked.", None, {"text": "They talked."}, ["They talked."], 7])
+async def test_what_is_no_text_is_rejected_with_what_it_is(scene: Scene, written: Any) -> None:
+    async def write(_: SummaryRequest) -> str:
+        return cast("str", written)
+
+    await scene.fill()
+    before = await scene.state()
+    with pytest.raises(MemorySummaryRejected, match=f"returned a {type(written).__name__}, and has to return text"):
+        await scene.run(summarizer=Writes(write))
+    assert await scene.state() == before
+
+
+class Panic(BaseException):
+    """Of a library in Rust, which is no Exception."""
+
+
+async def test_a_summariser_that_panics_has_failed_like_any_other(scene: Scene) -> None:
+    async def write(_: SummaryRequest) -> str:
+        raise Panic("byte 3 of `Parcel` is no boundary")
+
+    await scene.fill()
+    before = await scene.state()
+    with pytest.raises(MemorySummaryRejected, match="Panic") as rejected:
+        await scene.run(summarizer=Writes(write))
+    assert "Parcel" not in str(rejected.value)
     assert await scene.state() == before
     assert (await scene.run("next", force=True)).outcome == "committed"
 

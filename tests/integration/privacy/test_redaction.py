@@ -109,6 +109,18 @@ async def test_a_summary_is_redacted_too(client: MemoryClient, summarizer: Repea
     assert [secret for secret in (EMAIL, "MRN-123456", "203.0.113.77") if secret in everything] == []
 
 
+async def test_a_summary_with_half_of_a_surrogate_pair_is_redacted_like_any_other(
+    client: MemoryClient, summarizer: Repeats, key: str
+) -> None:
+    memory = client.memory("summed-up", key)
+    summarizer.says = f"They wrote \ud83d to {EMAIL}."
+    for number in range(30):
+        await memory.append(f"Parcel {number} left the depot {number * 37} for Ghent.")
+    assert (await memory.flush()).outcome == "committed"
+    (summary,) = (await memory.read(sections=["long_term"])).messages
+    assert summary.text.endswith("They wrote \ufffd to [redacted].")
+
+
 async def test_if_redaction_fails_nothing_is_stored_and_the_next_call_passes(
     client: MemoryClient, kept: Kept, key: str
 ) -> None:

@@ -111,6 +111,16 @@ async def test_an_empty_part_is_rejected() -> None:
         await summarize_in_parts(Model(nothing), _request(*(Message.user("words " * 500) for _ in range(10))))
 
 
+async def test_half_of_a_surrogate_pair_in_a_part_is_repaired() -> None:
+    async def broken(_: SummaryRequest) -> str:
+        return "They \ud83d talked"
+
+    model = Model(broken)
+    text = await summarize_in_parts(model, _request(*(Message.user("words " * 500) for _ in range(10))))
+    assert text == "They \ufffd talked"
+    assert {message.text for message in model.seen[-1].messages} == {text}
+
+
 async def test_earlier_summaries_keep_their_count_through_the_parts() -> None:
     model = Model()
     earlier = earlier_summary("old", 90)
