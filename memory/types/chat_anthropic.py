@@ -58,9 +58,7 @@ def messages_from_anthropic(data: Mapping[str, Any]) -> tuple[Message, ...]:
     content = data.get("content")
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]
-    if not isinstance(content, Sequence) or isinstance(content, (bytes, bytearray)):
-        raise InvalidValue("content", f"must be text or a list of blocks, not {type(content).__name__}")
-    blocks = [_given(block, f"content[{index}]") for index, block in enumerate(content)]
+    blocks = _blocks_of(content)
     match data.get("role"):
         case "assistant":
             calls = [_call(block) for block in blocks if block["type"] == "tool_use"]
@@ -151,6 +149,12 @@ def _input(arguments: str) -> dict[str, Json]:
     return dict(value) if isinstance(value, Mapping) else {"arguments": value}
 
 
+def _blocks_of(content: object) -> list[dict[str, Any]]:
+    if not isinstance(content, Sequence) or isinstance(content, (bytes, bytearray)):
+        raise InvalidValue("content", f"must be text or a list of blocks, not {type(content).__name__}")
+    return [_given(block, f"content[{index}]") for index, block in enumerate(content)]
+
+
 def _given(block: object, path: str) -> dict[str, Any]:
     """A block without the fields that are null: the SDK's objects fill in all that they know."""
     if not isinstance(block, Mapping) or not isinstance(block.get("type"), str):
@@ -159,19 +163,21 @@ def _given(block: object, path: str) -> dict[str, Any]:
 
 
 def _call(block: Mapping[str, Any]) -> ToolCall:
-    return ToolCall(block.get("id", ""), block.get("name", ""), json.dumps(block.get("input", {}), ensure_ascii=False))
+    given = clean_json(block.get("input", {}), "input")
+    return ToolCall(block.get("id", ""), block.get("name", ""), json.dumps(given, ensure_ascii=False))
 
 
 def _result(block: Mapping[str, Any]) -> Message:
     content = block.get("content") or ""
     if not isinstance(content, str):
-        content = _said([_given(part, f"content[{index}]") for index, part in enumerate(content)])
+        content = _said(_blocks_of(content))
     failed = {"is_error": True} if block.get("is_error") else {}
     return Message.tool(content, block.get("tool_use_id", ""), metadata=failed)
 
 
 def _said(blocks: Sequence[dict[str, Any]]) -> str | list[dict[str, Any]]:
     """Text where it is nothing else, which every model and summariser reads; else parts."""
-    if all(block.keys() == {"type", "text"} and block["type"] == "text" for block in blocks):
+    plain = (block.keys() == {"type", "text"} and block["type"] == "text" for block in blocks)
+    if all(plain) and all(isinstance(block["text"], str) for block in blocks):
         return "\n".join(block["text"] for block in blocks)
     return list(blocks)

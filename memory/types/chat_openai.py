@@ -32,16 +32,19 @@ def messages_from_openai(data: Mapping[str, Any]) -> tuple[Message, ...]:
     content = data.get("content")
     if not content and data.get("refusal"):
         content = [{"type": "refusal", "refusal": data["refusal"]}]
-    elif not content and data.get("audio"):
-        content = data["audio"].get("transcript")
+    elif not content and isinstance(audio := data.get("audio"), Mapping):
+        content = audio.get("transcript")
     known = {name: data[name] for name in ("name", "tool_call_id") if data.get(name) is not None}
-    known["tool_calls"] = [_call(call) for call in data.get("tool_calls") or ()]
+    calls = data.get("tool_calls") or ()
+    known["tool_calls"] = [_call(call) for call in calls] if isinstance(calls, (list, tuple)) else calls
     role = "system" if data.get("role") == "developer" else data.get("role")
     return (Message.from_dict({"role": role, "content": content, **known}),)
 
 
-def _call(call: Mapping[str, Any]) -> dict[str, Any]:
+def _call(call: object) -> object:
     """A call without what servers add to it, each their own."""
+    if not isinstance(call, Mapping):
+        return call  # is refused with the message
     known = {name: call[name] for name in ("id", "type", "function") if name in call}
     if isinstance(function := known.get("function"), Mapping):
         known["function"] = {name: function[name] for name in ("name", "arguments") if name in function}
@@ -77,7 +80,7 @@ def _may_be_said_by(role: str, part: Mapping[str, Json]) -> bool:
 
 
 def _mention(part: Mapping[str, Json]) -> dict[str, Json]:
-    return {"type": "text", "text": str(part["refusal"]) if part["type"] == "refusal" else f"[{part['type']}]"}
+    return {"type": "text", "text": str(part.get("refusal")) if part["type"] == "refusal" else f"[{part['type']}]"}
 
 
 def _part(part: ContentPart) -> Mapping[str, Json]:

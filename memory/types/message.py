@@ -205,6 +205,8 @@ class Message:
 
         Raises InvalidValue that names the field under `path`, with a near miss for an unknown one.
         """
+        if not isinstance(data, Mapping):
+            raise InvalidValue(path, f"must be an object, not {type(data).__name__}")
         refuse_unknown(data, _MESSAGE_KEYS, path, "a message")
         if "role" not in data:
             raise InvalidValue(f"{path}.role", f"is missing; one of {', '.join(ROLES)}")

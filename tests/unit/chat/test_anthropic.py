@@ -231,12 +231,25 @@ def test_plain_content_of_a_request_is_read_too() -> None:
         ({"role": "assistant", "content": []}, "content: is empty"),
         ({"role": "assistant", "content": [{"type": "tool_use", "name": "track", "input": {}}]}, "tool_calls.id"),
         ({"role": "user", "content": [{"type": "tool_result", "content": "x"}]}, "tool_call_id: is missing"),
+        (
+            {"role": "user", "content": [{"type": "tool_result", "content": 5}]},
+            "content: must be text or a list of blocks",
+        ),
+        (
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "f", "input": {"at": b"x"}}]},
+            "input.at: a bytes is not JSON data",
+        ),
     ],
 )
 def test_what_is_no_message_is_refused_by_name(data: dict[str, Any], words: str) -> None:
     with pytest.raises(InvalidValue) as refused:
         messages_from_anthropic(data)
     assert words in str(refused.value)
+
+
+def test_a_text_block_without_text_is_kept_as_it_is() -> None:
+    [said] = messages_from_anthropic({"role": "user", "content": [text("Hello."), {"type": "text", "text": 5}]})
+    assert said.content == (text("Hello."), {"type": "text", "text": 5})
 
 
 def test_agents_of_two_providers_share_a_conversation() -> None:

@@ -147,12 +147,20 @@ def test_messages_of_a_request_are_read_too() -> None:
             {"role": "assistant", "tool_calls": [{"id": "c", "type": "custom", "custom": {"name": "f", "input": "x"}}]},
             "tool_calls[0]",
         ),
+        ({"role": "assistant", "tool_calls": 5}, "tool_calls: must be a list, not int"),
+        ({"role": "assistant", "tool_calls": [5]}, "tool_calls[0]: "),
+        ({"role": "assistant", "content": None, "audio": 5}, "content: is empty"),
     ],
 )
 def test_what_is_no_message_is_refused_by_name(data: dict[str, Any], words: str) -> None:
     with pytest.raises(InvalidValue) as refused:
         messages_from_openai(data)
     assert words in str(refused.value)
+
+
+def test_a_refusal_without_words_can_still_be_shown() -> None:
+    view = view_of(Message.system([{"type": "refusal"}]), Message.assistant("Yes."))
+    assert [message["role"] for message in view.to_openai()] == ["system", "assistant"]
 
 
 def test_a_list_where_one_message_is_asked_for_is_refused() -> None:
