@@ -23,9 +23,10 @@ from durable_memory.activities.execute import PUBLIC_ACTIVITIES
 from durable_memory.activities.waker import TemporalWaker
 from durable_memory.audit_log import keep_audit_log
 from durable_memory.janitor_schedule import ensure_janitor
+from durable_memory.memory.arguments import made_with
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.declarations.model_access import check_models
-from durable_memory.memory.declarations.registry import Registry
+from durable_memory.memory.declarations.registry import Registry, checked_registry
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.flushing.named import NamedSummarizer
 from durable_memory.memory.flushing.summarizer import Summarizer
@@ -103,6 +104,7 @@ class MemoryPlugin(SimplePlugin):
         self._encryption_keys = settings.encryption_keys
         self._companion = companion
         self._janitor_interval = settings.janitor_interval if janitor else None
+        made_with("summarize", summarizer=summarizer)
         self._summarizer = summarizer or _named(settings)
         self._summary_slots = settings.summary_slots
         self._registry = memories if isinstance(memories, Registry) else Registry.load(memories or settings.memories)
@@ -125,6 +127,7 @@ class MemoryPlugin(SimplePlugin):
 
         Raises MemoryInvalid, and changes nothing, for what the plugin would have refused at its start.
         """
+        checked_registry(registry)
         if not self._allow_in_memory:
             _refuse_in_memory(registry)
         self._check_models(registry, serves=bool(self._served))

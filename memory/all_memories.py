@@ -127,19 +127,22 @@ class AllMemories(ABC):
         Started again with the same lines within 24 hours, it appends nothing twice. resource: instead of the one that
         was exported. key: one memory for all lines, instead of each line's own. on_line: is told the length of each
         line, for progress. A line that cannot be appended is in the result, and the others go on. Raises MemoryInvalid
-        for lines without a header, MemoryUnknownResource, and MemoryUnavailable: start it again then.
+        for lines without a header, MemoryKeyInvalid, MemoryUnknownResource, and MemoryUnavailable: start it again then.
         """
+        if on_line is not None and not callable(on_line):
+            raise MemoryInvalid(f"on_line: must be a function of the length of a line, not {type(on_line).__name__}")
         source = each(lines, on_line)
         header = await first_line(source)
         declared = self._registry.memory(header.resource if resource is None else resource)
+        one_key = None if key is None else checked_key(key, declared.id)
 
         def opened(own: str) -> Memory:
-            return self.at(MemoryId(self._project, declared.id, checked_key(own, declared.id)))
+            return self.at(MemoryId(self._project, declared.id, own))
 
-        return await Import(opened, key).run(header, source)
+        return await Import(opened, one_key).run(header, source)
 
     async def _inventory(self, resource: str | None, scope: Scope | None, prefix: str) -> Inventory:
-        if scope is not None and scope not in SCOPES:
+        if scope is not None and scope not in list(SCOPES):  # what cannot be hashed is none, too
             raise MemoryInvalid(f"scope: must be one of {', '.join(SCOPES)}")
         declared = [each for each in self._registry.memories() if resource in (None, each.id)]
         if resource is not None and not declared:

@@ -99,6 +99,15 @@ def version_of_view(name: str, value: object) -> str | None:
     return value
 
 
+def made_with(method: str, **given: object) -> None:
+    """Raises MemoryInvalid for what a program hands in, if it lacks the method that it is called by."""
+    for name, value in given.items():
+        if isinstance(value, type):
+            raise MemoryInvalid(f"{name}: is the class {value.__name__}; give an object of it")
+        if value is not None and not callable(getattr(value, method, None)):
+            raise MemoryInvalid(f"{name}: must be an object with the method {method}, not {type(value).__name__}")
+
+
 def reference_alone(**given: object) -> None:
     """Raises MemoryInvalid for what is given beside a reference."""
     _checked(partial(refuse_beside_reference, **given))

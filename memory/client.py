@@ -11,12 +11,12 @@ from typing import Any, Self, TypedDict
 from durable_memory.memory.access import Access
 from durable_memory.memory.agent import AgentMemories, UsedMemory
 from durable_memory.memory.all_memories import AllMemories
-from durable_memory.memory.arguments import reference_alone, template_input
+from durable_memory.memory.arguments import made_with, reference_alone, template_input
 from durable_memory.memory.audit import audited
 from durable_memory.memory.caller import Caller, ProcessCaller
 from durable_memory.memory.clock import Clock, SystemClock
 from durable_memory.memory.declarations.declaration import is_id
-from durable_memory.memory.declarations.registry import Registry
+from durable_memory.memory.declarations.registry import Registry, checked_registry
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.door import Door
 from durable_memory.memory.errors import MemoryAccessDenied, MemoryInvalid
@@ -26,6 +26,7 @@ from durable_memory.memory.flushing.steps import Flush
 from durable_memory.memory.flushing.summarizer import Summarizer
 from durable_memory.memory.identity import DEFAULT_PREFIX, DEFAULT_PROJECT, MemoryId
 from durable_memory.memory.keys.resolution import Resolved, resolve, resolve_agent
+from durable_memory.memory.keys.rule import checked_key
 from durable_memory.memory.limits import BreakerLimits
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.privacy.stage import Privacy
@@ -67,10 +68,9 @@ class MemoryClient(AllMemories):
         """Puts a client together from its parts; most programs want `connect`.
 
         backends: by persistence type, `redis` and `in_memory`. counter: for resources that declare no token_provider.
-        Raises MemoryInvalid for a project that is no id.
+        Raises MemoryInvalid for a project that is no id, and for a waker or summarizer that is none.
         """
-        if not is_id(project):
-            raise MemoryInvalid("project: must be 1 to 100 lower-case letters, digits, '_' and '-'")
+        _check(project, waker, summarizer)
         clock = clock or SystemClock()
         self._counters = Counters(counter)
         door = Door(clock)
@@ -121,6 +121,7 @@ class MemoryClient(AllMemories):
         all programs. Raises MemoryInvalid for wrong declarations and addresses, MemoryUnavailable if Redis cannot be
         reached.
         """
+        _check(project, waker, summarizer)
         try:
             counter = make_counter(counting_named(encoding))
         except MemoryInvalid as error:
@@ -152,7 +153,7 @@ class MemoryClient(AllMemories):
         Nothing that is stored is touched, also not of a resource that is no longer declared. Raises MemoryInvalid, and
         changes nothing, if a resource needs a store that this client did not open.
         """
-        for resource in registry.memories():
+        for resource in checked_registry(registry).memories():
             if resource.persistence.type not in self._backends:
                 raise MemoryInvalid(
                     f"{resource.id}: persistence.type {resource.persistence.type} needs a store that was not opened at "
@@ -229,10 +230,15 @@ class MemoryClient(AllMemories):
     def at(self, memory: MemoryId) -> Memory:
         """Returns a handle for the operator on a memory whose identity is known, e.g. from a listing.
 
-        It is held to no mode, and to no agents_only. Raises MemoryUnknownResource.
+        It is held to no mode, and to no agents_only. Raises MemoryUnknownResource, MemoryKeyInvalid, MemoryInvalid.
         """
+        if not isinstance(memory, MemoryId):
+            raise MemoryInvalid(f"memory: must be a MemoryId, as list_memories gives it, not {type(memory).__name__}")
+        if not is_id(memory.project):
+            raise MemoryInvalid("memory: its project is no id of a project; list_memories gives a whole MemoryId")
         declared = self._registry.memory(memory.resource)
-        return Memory(self.services(declared), declared, memory, self._caller, Access())
+        known = replace(memory, key=checked_key(memory.key, declared.id))
+        return Memory(self.services(declared), declared, known, self._caller, Access())
 
     def services(self, resource: MemoryResource) -> Services:
         """Returns the parts that serve a resource's memories."""
@@ -281,3 +287,11 @@ class MemoryClient(AllMemories):
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         await self.close()
+
+
+def _check(project: object, waker: object, summarizer: object) -> None:
+    """Raises MemoryInvalid for parts with which no client can work."""
+    if not is_id(project):
+        raise MemoryInvalid("project: must be 1 to 100 lower-case letters, digits, '_' and '-'")
+    made_with("wake", waker=waker)
+    made_with("summarize", summarizer=summarizer)

@@ -196,9 +196,9 @@ def _cursor(resource: str, inner: str | None) -> str:
     return base64.urlsafe_b64encode(json.dumps([resource, inner or ""]).encode()).decode()
 
 
-def _read_cursor(cursor: str) -> tuple[str, str | None]:
+def _read_cursor(cursor: object) -> tuple[str, str | None]:
     try:
-        match json.loads(base64.urlsafe_b64decode(cursor.encode())):
+        match json.loads(base64.urlsafe_b64decode(cursor.encode())) if isinstance(cursor, str) else None:
             case [str(resource), str(inner)]:
                 return resource, inner or None
     except ValueError:

@@ -15,7 +15,7 @@ from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.declarations.scalars import read_values
 from durable_memory.memory.declarations.validation import NO_FIELD, DeclarationInvalid, Resource, declare
 from durable_memory.memory.declarations.yaml_source import MAX_BYTES, Fields, Items, Node, read_documents
-from durable_memory.memory.errors import InvalidDeclarations
+from durable_memory.memory.errors import InvalidDeclarations, MemoryInvalid
 
 SUFFIXES: Final = (".yaml", ".yml")
 
@@ -80,6 +80,7 @@ def load_folders(
     Raises:
         InvalidDeclarations: with every fault of every file.
     """
+    _refuse_one(folders, "the folders of declarations: must be a list of paths, as in ['./memories']")
     environment = os.environ if environment is None else environment
     faults: list[Fault] = []
     sources: list[Source] = []
@@ -91,27 +92,38 @@ def load_folders(
     return _checked(sources, faults)
 
 
-def check_declared(resources: Iterable[Resource | Mapping[str, Any]]) -> tuple[Source, ...]:
+def check_declared(resources: Iterable[object]) -> tuple[Source, ...]:
     """Returns declarations made in code, models or mappings, after the same checks as those of files.
 
     Raises:
         InvalidDeclarations: with every fault of every declaration.
     """
+    _refuse_one(resources, "the declarations: must be a list of mappings and models")
     faults: list[Fault] = []
     sources: list[Source] = []
     for index, given in enumerate(resources):
         place = Place(f"resource {index + 1}", 0)
         declaration: Resource | None = None
         if isinstance(given, Mapping):
+            data: Mapping[str, Any] = given
             try:
                 declaration = declare(given)
             except DeclarationInvalid as invalid:
                 faults += [Fault(place.file, 0, ".".join(location), problem) for location, problem in invalid.problems]
+        elif isinstance(given, (MemoryResource, AgentResource)):
+            declaration, data = given, given.model_dump()
         else:
-            declaration = given
-        data = given if isinstance(given, Mapping) else given.model_dump()
+            problem = f"must be a mapping, a MemoryResource or an AgentResource, not {type(given).__name__}"
+            faults.append(Fault(place.file, 0, "", problem))
+            continue
         sources.append(Source(place, data, declaration))
     return _checked(sources, faults)
+
+
+def _refuse_one(given: object, wanted: str) -> None:
+    """Raises MemoryInvalid for one thing where many belong: a text would be taken for a list of its letters."""
+    if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
+        raise MemoryInvalid(f"{wanted}, not {type(given).__name__}")
 
 
 def _checked(sources: Sequence[Source], faults: list[Fault]) -> tuple[Source, ...]:
@@ -123,10 +135,14 @@ def _checked(sources: Sequence[Source], faults: list[Fault]) -> tuple[Source, ..
     return tuple(sources)
 
 
-def declaration_files(folders: Iterable[Path | str], faults: list[Fault]) -> list[Path]:
+def declaration_files(folders: Iterable[object], faults: list[Fault]) -> list[Path]:
     """Returns the files, each once, also where folders are given twice; adds to `faults` what cannot be read."""
     files: dict[Path, Path] = {}
-    for folder in map(Path, folders):
+    for index, given in enumerate(folders):
+        if not isinstance(given, (str, os.PathLike)):
+            faults.append(Fault(f"folder {index + 1}", 0, "", f"must be a path, not {type(given).__name__}"))
+            continue
+        folder = Path(given)
         try:
             if folder.is_file():
                 found = [folder]

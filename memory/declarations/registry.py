@@ -47,6 +47,7 @@ class Registry:
 
         Raises:
             InvalidDeclarations: with every fault of every file.
+            MemoryInvalid: it is no list.
         """
         return cls(load_folders(folders, check=check))
 
@@ -56,6 +57,7 @@ class Registry:
 
         Raises:
             InvalidDeclarations: with every fault of every declaration.
+            MemoryInvalid: it is no list.
         """
         return cls(check_declared(resources))
 
@@ -94,6 +96,13 @@ class Registry:
     def faults(self, check: Check) -> list[Fault]:
         """Returns what `check` finds in the documents, each with its place."""
         return [source.fault(*found) for source in self._sources for found in check(source.data)]
+
+
+def checked_registry(value: object) -> Registry:
+    """Returns declarations that are to be put in force. Raises MemoryInvalid for what is none."""
+    if not isinstance(value, Registry):
+        raise MemoryInvalid(f"registry: must be a Registry, as Registry.load gives it, not {type(value).__name__}")
+    return value
 
 
 def _text(name: str, value: object) -> str:

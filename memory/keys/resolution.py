@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from durable_memory.memory.access import Access, narrowest
+from durable_memory.memory.arguments import template_input
 from durable_memory.memory.declarations.agent import AgentResource, Use
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.resource import MemoryResource
@@ -122,7 +123,7 @@ def _values(
         "project": {"id": project},
         "workflow": _given(id=workflow_id, type=workflow_type),
         "agent": _given(id=agent),
-        "input": given or {},
+        "input": template_input(given) or {},
     }
 
 

@@ -71,6 +71,8 @@ class Keyring:
 
         Raises ValueError that says what is wrong by the position of the pair, never with a part of a key.
         """
+        if not isinstance(text, str):
+            raise ValueError(f"must be text, not {type(text).__name__}")  # noqa: TRY004 - the callers' one word for it
         keys: dict[str, bytes] = {}
         for position, pair in enumerate(re.split(r"[,\s]+", text.strip(", \t\r\n")), start=1):
             name, _, encoded = pair.partition(":")

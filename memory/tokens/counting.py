@@ -45,6 +45,8 @@ def counting_named(name: str) -> Counting:
     Raises:
         MemoryInvalid: it is neither.
     """
+    if not isinstance(name, str):
+        raise MemoryInvalid(f"must be the name of an encoding or a model, not {type(name).__name__}")
     for encoding in ENCODINGS:
         if encoding == name:
             return Counting(encoding)

@@ -186,14 +186,21 @@ async def first_line(lines: AsyncIterator[RawLine]) -> Header:
 async def each(
     lines: Iterable[RawLine] | AsyncIterable[RawLine], on_line: Callable[[int], None] | None
 ) -> AsyncIterator[RawLine]:
-    """Yields lines of either kind. on_line: is told the length of each."""
-    if isinstance(lines, AsyncIterable):
-        async for line in lines:
-            if on_line is not None:
-                on_line(len(line))
-            yield line
-        return
-    for line in lines:
+    """Yields lines of either kind. on_line: is told the length of each. Raises MemoryInvalid for what is no line."""
+    number = 0
+    async for line in lines if isinstance(lines, AsyncIterable) else _one_by_one(lines):
+        number += 1
+        if not isinstance(line, (str, bytes)):
+            raise MemoryInvalid(f"lines: line {number} must be text or bytes, not {type(line).__name__}")
         if on_line is not None:
             on_line(len(line))
+        yield line
+
+
+async def _one_by_one(lines: Iterable[RawLine]) -> AsyncIterator[RawLine]:
+    if isinstance(lines, (str, bytes)):
+        raise MemoryInvalid(f"lines: must come one by one, as of an open file, not as one {type(lines).__name__}")
+    if not isinstance(lines, Iterable):
+        raise MemoryInvalid(f"lines: must be the lines of an export, as of an open file, not {type(lines).__name__}")
+    for line in lines:
         yield line

@@ -72,6 +72,8 @@ class RedisKeys:
     """
 
     def __init__(self, prefix: str) -> None:
+        if not isinstance(prefix, str):
+            raise MemoryInvalid(f"prefix: must be text, not {type(prefix).__name__}")
         if "{" in prefix or "}" in prefix:
             raise MemoryInvalid("prefix: must not contain braces, since they mark the cluster slot of a key")
         self._prefix = prefix

@@ -31,6 +31,8 @@ def redact_url(url: str) -> str:
 
 def check_url(url: str) -> None:
     """Raises MemoryInvalid for what cannot be an address, and for options that are the driver's own; asks no server."""
+    if not isinstance(url, str):
+        raise MemoryInvalid(f"Redis URL: must be text, not {type(url).__name__}")
     if not url.startswith(SCHEMES):
         raise MemoryInvalid(f"Redis URL {redact_url(url)}: the scheme must be one of {', '.join(SCHEMES)}")
     for name, _ in parse_qsl(url.partition("?")[2], keep_blank_values=True):

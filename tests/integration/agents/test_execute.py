@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +109,22 @@ def shape(answer: Any) -> Any:
 async def test_what_is_wrong_is_refused_by_its_name(client: MemoryClient, request_: Any, problem: str) -> None:
     with serving(client), pytest.raises(MemoryInvalid, match=problem):
         await run_operation(request_)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+async def test_a_field_of_any_type_is_taken_or_refused_by_its_name(client: MemoryClient, operation: str) -> None:
+    request_type, _ = PUBLIC[f"memory.{operation}"]
+    place = {"agent": "scribe", "input": {"user": unique("user")}}
+    whole = place if operation in OF_AGENTS else {"memory": {"resource": "desk", **place}}
+    needed = {"operation_id": "turn", "backup_id": "x", "ids": ["x"], **HELLO, "confirm": True}
+    taken = {field.name for field in fields(request_type)}
+    given = {**{name: value for name, value in needed.items() if name in taken}, **whole}
+    for field in sorted(taken):
+        for value in ([[5]], {"a": {"b": 1}}, 5, 2.5, "x", True, None, [None]):
+            with serving(client), suppress(MemoryFault):
+                await OPERATIONS[operation]({**given, field: value})
+        with serving(client), pytest.raises(MemoryInvalid, match=rf"\b{field}\b"):
+            await OPERATIONS[operation]({**given, field: [[5]]})
 
 
 async def test_modes_and_operation_ids_hold(client: MemoryClient) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from durable_memory import Memory, MemoryClient, Message, Registry, ToolCall
-from durable_memory.memory.errors import MemoryConflict, MemoryInvalid, MemoryUnknownResource
+from durable_memory.memory.errors import MemoryConflict, MemoryInvalid, MemoryKeyInvalid, MemoryUnknownResource
 from durable_memory.memory.transfer.lines import VERSION
 
 
@@ -220,6 +220,27 @@ async def test_what_is_no_export_is_refused(
         await client.import_messages(change(await lines_of(client)), resource="thread")
 
 
+@pytest.mark.parametrize(
+    ("lines", "problem"),
+    [
+        (None, r"^lines: must be the lines of an export, as of an open file, not NoneType$"),
+        (5, r"^lines: must be the lines of an export, as of an open file, not int$"),
+        (
+            '{"format":"durable-memory-messages"}\n',
+            r"^lines: must come one by one, as of an open file, not as one str$",
+        ),
+        (b"{}", r"^lines: must come one by one, as of an open file, not as one bytes$"),
+        ([5], r"^lines: line 1 must be text or bytes, not int$"),
+        (["HEADER", {"key": "k"}], r"^lines: line 2 must be text or bytes, not dict$"),
+    ],
+)
+async def test_what_are_no_lines_is_refused(client: MemoryClient, lines: Any, problem: str) -> None:
+    [header, _] = await lines_of(client)
+    given = [header if line == "HEADER" else line for line in lines] if isinstance(lines, list) else lines
+    with pytest.raises(MemoryInvalid, match=problem):
+        await client.import_messages(given)
+
+
 async def test_a_file_that_is_cut_off_is_told_from_a_whole_one(client: MemoryClient, memory: Memory) -> None:
     await memory.append(["one", "two"])
     lines = await lines_of(client)
@@ -243,8 +264,8 @@ async def test_one_key_takes_all_lines_where_it_is_given(client: MemoryClient) -
 
 async def test_an_empty_key_is_no_key_and_is_refused(client: MemoryClient, memory: Memory) -> None:
     await memory.append("Hello")
-    [problem] = (await client.import_messages(await lines_of(client), resource="thread", key="")).problems
-    assert problem.type == "MemoryKeyInvalid"
+    with pytest.raises(MemoryKeyInvalid):
+        await client.import_messages(await lines_of(client), resource="thread", key="")
     assert not (await client.memory("thread", "user:42").stats()).exists
     with pytest.raises(MemoryUnknownResource):
         await client.import_messages(await lines_of(client), resource="")

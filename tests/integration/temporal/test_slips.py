@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -9,12 +11,13 @@ from temporalio import activity
 from temporalio.client import Client
 from temporalio.worker import Worker
 
-from durable_memory import current_memory_client
+from durable_memory import Agent, AgentMemory, current_memory_client
 from durable_memory.memory.errors import MemoryInvalid
 from tests.integration.temporal.flows.slips import (
     WHERE,
     AddToAReference,
     AskForTheClient,
+    CallWithAnyType,
     PassAHandle,
 )
 from tests.integration.temporal.observing import fault_of
@@ -60,6 +63,44 @@ async def test_what_is_given_beside_a_reference_fails_the_workflow(
         fault = await fault_of(handle.result())
     assert (fault.type, fault.non_retryable) == ("MemoryInvalid", True)
     assert fault.message.startswith(f"{named}: stands beside a reference")
+
+
+NEEDED = {
+    **{name: {"messages": "hello"} for name in ("append", "record_turn", "write")},
+    **{name: {"ids": ["a-1-b"]} for name in ("touch", "pin", "unpin", "delete")},
+    "clear": {"confirm": True},
+    "restore": {"backup_id": "x"},
+    "recorded_turn": {"operation_id": "x"},
+}
+"""What a call has to have beside the argument that is wrong."""
+
+
+async def test_an_argument_of_a_wrong_type_fails_the_call_by_its_name(temporal_address: str, redis_url: str) -> None:
+    client = await Client.connect(temporal_address, plugins=[plugin(redis_url, unique("project"), companion=False)])
+    queue = unique("queue")
+    calls = [
+        (method, argument, NEEDED.get(method, {}), "agent" if kind is Agent else "memory")
+        for kind in (AgentMemory, Agent)
+        for method, function in inspect.getmembers(kind, inspect.isfunction)
+        if not method.startswith("_")
+        for argument in list(inspect.signature(function).parameters)[1:]
+        if argument != "local"  # chooses how to call, by its truth
+    ]
+    async with Worker(client, task_queue=queue, workflows=[CallWithAnyType]):
+        endings = await asyncio.gather(
+            *(
+                client.execute_workflow(CallWithAnyType.run, args=call, id=unique("run"), task_queue=queue)
+                for call in calls
+            )
+        )
+    told = [
+        (*call[:2], ending)
+        for call, both in zip(calls, endings, strict=True)
+        for ending in both
+        if not ending.startswith("MemoryInvalid: ") or call[1] not in ending
+    ]
+    assert len(calls) > 30
+    assert told == []
 
 
 @pytest.mark.parametrize("where", WHERE)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
+from typing import Any
 
 from temporalio import workflow
+from temporalio.exceptions import ActivityError, ApplicationError, FailureError
 
 from durable_memory import Agent, AgentMemory, AgentRef, MemoryRef
 
@@ -50,3 +53,28 @@ class AskForTheClient:
             current_memory_client()
         name = "asks_in_a_thread" if where == "in a def activity" else "asks_for_the_client"
         await workflow.execute_activity(name, start_to_close_timeout=timedelta(seconds=5))
+
+
+@workflow.defn
+class CallWithAnyType:
+    """Calls a method of a handle with an argument of a wrong type, one that JSON carries and one that it does not.
+
+    Returns how each call ended.
+    """
+
+    @workflow.run
+    async def run(self, method: str, argument: str, needed: dict[str, Any], kind: str) -> list[str]:
+        """See class."""
+        return await asyncio.gather(
+            *(_ending(method, {**needed, argument: value}, kind) for value in ([[5]], object()))
+        )
+
+
+async def _ending(method: str, given: dict[str, Any], kind: str) -> str:
+    handle = Agent("booking", input={"trip_id": "1"}) if kind == "agent" else AgentMemory("chat", key="user:1")
+    try:
+        await getattr(handle, method)(**given)
+    except FailureError as failure:
+        cause = failure.cause if isinstance(failure, ActivityError) else failure
+        return f"{cause.type}: {cause}" if isinstance(cause, ApplicationError) else repr(cause)
+    return "taken"
