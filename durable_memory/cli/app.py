@@ -78,13 +78,14 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs the command line and ends the process: 0 if all went well, 1 for an error, 2 for wrong usage."""
     code: object = 1
     _open_what_is_closed()
-    # Of a shell's background process it is ignored, and stays so.
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, _interrupt)
     try:
         app(args=None if arguments is None else list(arguments), prog_name="durable-memory")
     except SystemExit as ended:
         code = ended.code
+    except KeyboardInterrupt:
+        code = 128 + signal.SIGINT
     except OSError as error:
         # Most likely of the output, whose rest must not fail once more; files that are read have words of their own.
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - as long as the process

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.integration.cli.conftest import Cli
-from tests.integration.cli.programs import PROGRAM, Ended, run_command
+from tests.integration.cli.programs import PROGRAM, Ended, environment, run_command
+
+WORKER = Path(__file__).resolve().parents[3] / "worker.py"
 
 
 def assert_one_sentence(ended: Ended, *parts: str) -> None:
@@ -108,3 +113,25 @@ async def test_closed_and_full_outputs_end_a_command_without_a_traceback(
     assert_one_sentence(await shell("import - <&-"), "line 1")
     assert (await shell("read thread k 2>&-")).code == 0
     assert_one_sentence(await shell("read thread k -o json >/dev/full"), "No space left")
+
+
+@pytest.mark.parametrize(
+    "program", [[PROGRAM, "list"], [sys.executable, str(WORKER)]], ids=["durable-memory", "worker.py"]
+)
+async def test_ctrl_c_ends_a_program_in_silence_while_it_imports(tmp_path: Path, program: list[str]) -> None:
+    # In the place of the first package that the command line imports: it takes as long as the test needs.
+    (tmp_path / "typer.py").write_text("import time\nprint('importing', flush=True)\ntime.sleep(60)\n")
+    process = await asyncio.create_subprocess_exec(
+        *program,
+        env=environment(PYTHONPATH=str(tmp_path)),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        # What a shell runs in the background, as perhaps these tests, ignores it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert process.stdout is not None
+    assert await process.stdout.readline() == b"importing\n"
+    process.send_signal(signal.SIGINT)
+    async with asyncio.timeout(30):
+        assert await process.communicate() == (b"", b"")
+    assert process.returncode == 130
