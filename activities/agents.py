@@ -7,7 +7,13 @@ from typing import Any
 from temporalio import activity
 
 from durable_memory.activities import wire
-from durable_memory.activities.answers import JsonObject, answer_of, carried
+from durable_memory.activities.answers import (
+    ASK_FOR_THE_TURN,
+    TAKE_UP_THE_TURN,
+    JsonObject,
+    carried,
+    carried_turn,
+)
 from durable_memory.activities.current import current_memory_client
 from durable_memory.activities.parsing import parse
 
@@ -25,7 +31,8 @@ async def record_agent_turn(request: Any = None) -> JsonObject:
     """Appends a turn to every memory that the agent may write to; see wire.RecordAgentTurnRequest."""
     asked = parse(wire.RecordAgentTurnRequest, request)
     agent = current_memory_client().agent(asked.agent, input=asked.input)
-    return answer_of(await agent.record_turn(asked.messages, operation_id=asked.operation_id))
+    turn = await agent.record_turn(asked.messages, operation_id=asked.operation_id)
+    return carried_turn(asked.agent, turn, TAKE_UP_THE_TURN)
 
 
 @activity.defn(name=wire.RECORDED_AGENT_TURN)
@@ -34,7 +41,7 @@ async def recorded_agent_turn(request: Any = None) -> JsonObject:
     asked = parse(wire.RecordedAgentTurnRequest, request)
     agent = current_memory_client().agent(asked.agent, input=asked.input)
     turn = await agent.recorded_turn(operation_id=asked.operation_id)
-    return answer_of(wire.RecordedAgentTurnAnswer(turn))
+    return carried_turn(asked.agent, wire.RecordedAgentTurnAnswer(turn), ASK_FOR_THE_TURN)
 
 
 ACTIVITIES = (context, record_agent_turn, recorded_agent_turn)

@@ -1,17 +1,25 @@
-"""Answers of activities: results as JSON, and views that Temporal can carry."""
+"""Answers of activities: results as JSON, and what of them Temporal can carry."""
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from temporalio import activity
 
 from durable_memory.activities import wire
 from durable_memory.memory.errors import MemoryOversize
+from durable_memory.memory.types import FlushResult
 from durable_memory.memory.types.answers import to_json
 
 JsonObject: TypeAlias = dict[str, Any]
 """What an activity takes and answers."""
+
+_IN_AN_ACTIVITY: Final = "in an activity of your own by reference"
+READ_LESS: Final = f"read less with max_tokens or limit, or read it {_IN_AN_ACTIVITY}"
+READ_AFTERWARDS: Final = f"what was appended stays; {READ_LESS}"
+TAKE_UP_THE_TURN: Final = f"the turn is recorded; ask for it with recorded_turn {_IN_AN_ACTIVITY}"
+ASK_FOR_THE_TURN: Final = f"ask for it {_IN_AN_ACTIVITY}"
+GROUP_LESS: Final = f"group by something else, or ask {_IN_AN_ACTIVITY}"
 
 
 def answer_of(result: object) -> JsonObject:
@@ -20,15 +28,31 @@ def answer_of(result: object) -> JsonObject:
     return data
 
 
-def carried(whose: str, answer: JsonObject) -> JsonObject:
-    """Returns a view or a context. Refuses one that Temporal would not carry: the next attempt would give the same."""
-    if not activity.in_activity():
-        return answer
-    converter = activity.payload_converter()
-    size = sum(len(payload.data) for payload in converter.to_payloads([answer]))
-    if size > wire.MAX_REQUEST_BYTES:
-        raise MemoryOversize(
-            f"{whose}: the view is {size:,} bytes encoded, the limit is {wire.MAX_REQUEST_BYTES:,}: read "
-            "less with max_tokens or limit, or read it in an activity of your own by reference"
-        )
+def carried(
+    whose: str, answer: JsonObject, advice: str = READ_LESS, *, limit: int = wire.MAX_REQUEST_BYTES
+) -> JsonObject:
+    """Returns an answer. Refuses one that Temporal would not carry: the next attempt would give the same."""
+    size = _encoded_size(answer)
+    if size > limit:
+        raise MemoryOversize(f"{whose}: the answer is {size:,} bytes encoded, the limit is {limit:,}: {advice}")
     return answer
+
+
+def carried_turn(whose: str, turn: object, advice: str) -> JsonObject:
+    """Returns the answer with a recorded turn, as `carried`."""
+    return carried(whose, answer_of(turn), advice, limit=wire.MAX_TURN_BYTES)
+
+
+def flushed(result: FlushResult) -> JsonObject:
+    """Returns what a flush did; its ids only where Temporal carries them, since it is done all the same."""
+    answer = answer_of(result)
+    if _encoded_size(answer) > wire.MAX_REQUEST_BYTES:
+        answer["removed_ids"] = []
+    return answer
+
+
+def _encoded_size(answer: JsonObject) -> int:
+    """Returns how large an answer is as the activity's result; 0 where nothing has to carry it."""
+    if not activity.in_activity():
+        return 0
+    return sum(len(payload.data) for payload in activity.payload_converter().to_payloads([answer]))

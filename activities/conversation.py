@@ -11,7 +11,17 @@ from typing import Any
 from temporalio import activity
 
 from durable_memory.activities import wire
-from durable_memory.activities.answers import JsonObject, answer_of, carried
+from durable_memory.activities.answers import (
+    ASK_FOR_THE_TURN,
+    GROUP_LESS,
+    READ_AFTERWARDS,
+    TAKE_UP_THE_TURN,
+    JsonObject,
+    answer_of,
+    carried,
+    carried_turn,
+    flushed,
+)
 from durable_memory.activities.current import current_memory_client
 from durable_memory.activities.heartbeat import heartbeating
 from durable_memory.activities.parsing import parse
@@ -26,14 +36,16 @@ async def append(request: Any = None) -> JsonObject:
     result = await _memory(asked.memory).append(
         asked.messages, want_view=asked.want_view, operation_id=asked.operation_id
     )
-    return carried(asked.memory.resource, answer_of(result)) if asked.want_view else answer_of(result)
+    answer = answer_of(result)
+    return carried(asked.memory.resource, answer, READ_AFTERWARDS) if asked.want_view else answer
 
 
 @activity.defn(name=wire.RECORD_TURN)
 async def record_turn(request: Any = None) -> JsonObject:
     """Appends a turn, once whatever an attempt says, and returns what stands; see wire.RecordTurnRequest."""
     asked = parse(wire.RecordTurnRequest, request)
-    return answer_of(await _memory(asked.memory).record_turn(asked.messages, operation_id=asked.operation_id))
+    turn = await _memory(asked.memory).record_turn(asked.messages, operation_id=asked.operation_id)
+    return carried_turn(asked.memory.resource, turn, TAKE_UP_THE_TURN)
 
 
 @activity.defn(name=wire.RECORDED_TURN)
@@ -41,7 +53,7 @@ async def recorded_turn(request: Any = None) -> JsonObject:
     """Returns the turn that stands under an operation id, if any; see wire.RecordedTurnRequest."""
     asked = parse(wire.RecordedTurnRequest, request)
     turn = await _memory(asked.memory).recorded_turn(operation_id=asked.operation_id)
-    return answer_of(wire.RecordedTurnAnswer(turn))
+    return carried_turn(asked.memory.resource, wire.RecordedTurnAnswer(turn), ASK_FOR_THE_TURN)
 
 
 @activity.defn(name=wire.READ)
@@ -130,14 +142,15 @@ async def flush(request: Any = None) -> JsonObject:
             wait=asked.wait,
             operation_id=asked.operation_id,
         )
-    return answer_of(result)
+    return flushed(result)
 
 
 @activity.defn(name=wire.STATS)
 async def stats(request: Any = None) -> JsonObject:
     """Returns the counters; see wire.StatsRequest."""
     asked = parse(wire.StatsRequest, request)
-    return answer_of(await _memory(asked.memory).stats(group_by=asked.group_by))
+    counters = await _memory(asked.memory).stats(group_by=asked.group_by)
+    return carried(asked.memory.resource, answer_of(counters), GROUP_LESS)
 
 
 @activity.defn(name=wire.HEALTH)

@@ -79,6 +79,10 @@ FLUSH_DUE: Final = "flush_due"
 MAX_REQUEST_BYTES: Final = 1_500_000
 """Encoded size of a request. Temporal fails a workflow task whose payload is above 2 MB, for ever."""
 
+MAX_TURN_BYTES: Final = 2_000_000
+"""Encoded size of a turn in an answer: what was sent, with what the store gave beside it. Temporal would have the
+activity repeated for a result above 2 MiB, in vain."""
+
 WARN_REQUEST_BYTES: Final = 256_000
 """Encoded size from which a request is worth a warning: it stays in the history of the workflow."""
 

@@ -29,6 +29,9 @@ DECLARATIONS: tuple[dict[str, Any], ...] = (
     _memory("patient", max_tokens=400, scope="user", flushing=_SMALL),
     _memory("ring", max_tokens=400, scope="user", flushing={"type": "drop", "keep_last": 1}),
     _memory(
+        "log", type="message_count_based", max_messages=100_000, scope="user", flushing={"type": "drop", "keep_last": 0}
+    ),
+    _memory(
         "narrow",
         max_tokens=400,
         scope="user",

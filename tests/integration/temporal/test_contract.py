@@ -271,6 +271,53 @@ async def test_a_view_too_large_for_a_workflow_is_refused_with_both_numbers_and_
     assert len((await memory.read()).messages) == 2
 
 
+async def test_an_append_whose_view_is_too_large_for_a_workflow_says_that_it_was_appended(rig: Rig) -> None:
+    key = unique("key")
+    memory = rig.memory("archive", key)
+    for _ in range(2):
+        await memory.append("A long line of an old protocol. " * 37_000)
+    request = {
+        "memory": {"resource": "archive", "key": key},
+        "messages": [{"role": "user", "content": "One more."}],
+        "want_view": True,
+    }
+    handle = await rig.start(CallByName.run, wire.APPEND, request)
+    fault = await fault_of(handle.result())
+    assert fault.type == "MemoryOversize"
+    assert "what was appended stays" in fault.message
+    assert await attempts_of(handle, wire.APPEND) == [1]
+    assert [message.text for message in (await memory.read(limit=1)).messages] == ["One more."]
+
+
+async def test_a_turn_too_large_for_a_workflow_is_refused_at_once_and_taken_up_by_reference(rig: Rig) -> None:
+    key = unique("key")
+    memory = rig.memory("archive", key)
+    # 0.8 MB of UTF-8, and three times as much as Temporal's converter escapes it.
+    await memory.record_turn("\N{GRINNING FACE}" * 200_000, operation_id="turn")
+    request = {"memory": {"resource": "archive", "key": key}, "operation_id": "turn"}
+    handle = await rig.start(CallByName.run, wire.RECORDED_TURN, request)
+    fault = await fault_of(handle.result())
+    assert fault.type == "MemoryOversize"
+    assert "2,000,000" in fault.message
+    assert "by reference" in fault.message
+    assert await attempts_of(handle, wire.RECORDED_TURN) == [1]
+    turn = await memory.recorded_turn(operation_id="turn")
+    assert turn is not None
+    assert len(turn.messages) == 1
+
+
+async def test_a_flush_of_more_messages_than_an_answer_can_name_is_answered_without_their_ids(rig: Rig) -> None:
+    key = unique("key")
+    memory = rig.memory("log", key)
+    for batch in range(55):
+        await memory.append([f"{batch}/{number}" for number in range(1_000)])
+    request = {"memory": {"resource": "log", "key": key}, "force": True}
+    answer = await rig.run(CallByName.run, wire.FLUSH, request)
+    assert (answer["outcome"], answer["messages_before"], answer["messages_after"]) == ("dropped", 55_000, 0)
+    assert answer["removed_ids"] == []
+    assert (await memory.read()).messages == ()
+
+
 async def test_the_history_of_a_turn_by_reference_holds_the_users_words_and_nothing_else_of_the_view(rig: Rig) -> None:
     key = unique("key")
     memory = rig.memory("chat", key)
