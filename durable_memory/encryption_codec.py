@@ -50,6 +50,13 @@ class EncryptionCodec(PayloadCodec):
         try:
             return Payload.FromString(self._keyring.open(key_id, payload.data, _BOUND_TO))
         except UnknownKey:
-            raise MemoryUndecryptable(f"a payload is encrypted with key {key_id!r}, which is not given here") from None
+            raise MemoryUndecryptable(
+                f"a payload is encrypted with key {key_id!r}, which this process does not have: add it to its payload "
+                "keys (DURABLE_MEMORY_PAYLOAD_KEYS)"
+            ) from None
         except NotOpened:
-            raise MemoryUndecryptable(f"a payload does not open with key {key_id!r}: it is another key") from None
+            raise MemoryUndecryptable(
+                f"a payload does not open with key {key_id!r}: the key of this name is another one here than where the "
+                "payload was written, or it was changed; give all clients and workers the same keys "
+                "(DURABLE_MEMORY_PAYLOAD_KEYS)"
+            ) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,8 +11,9 @@ from pathlib import Path
 
 import pytest
 import typer.main
+from temporalio.api.common.v1 import Payload
 
-from durable_memory import Agent, AgentMemories, AgentMemory, Memory
+from durable_memory import Agent, AgentMemories, AgentMemory, EncryptionCodec, Memory
 from durable_memory.activities import agents, conversation
 from durable_memory.activities.execute import PUBLIC_ACTIVITIES
 from durable_memory.cli.app import app
@@ -87,8 +89,6 @@ WELL = MemoryStats(
 )
 SILENT = "Redis at localhost:6379 cannot be reached: ConnectionError"
 """What a store that does not answer says: health passes it on."""
-LOGGED = cannot_decode("binary/encrypted")
-"""What the log of a worker says where health can only say that a flush is overdue."""
 UNLISTED = "failed: RuntimeError"
 
 
@@ -101,6 +101,18 @@ def unreadable() -> set[str]:
     return {fault.message for fault in faults}
 
 
+async def logged() -> set[str]:
+    """What the log of a worker says where health can only say that a flush is overdue."""
+    key, other = ("k1:" + base64.b64encode(bytes([number]) * 32).decode() for number in (1, 2))
+    sealed = await EncryptionCodec(key).encode([Payload(data=b"{}")])
+    said = {cannot_decode("binary/encrypted")}
+    for keys in (other.replace("k1", "k2"), other):
+        with pytest.raises(errors.MemoryUndecryptable) as lacking:
+            await EncryptionCodec(keys).decode(sealed)
+        said.add(lacking.value.message)
+    return said
+
+
 def problems() -> set[str]:
     """Every sentence that health can say, the types of failed flushes as its source has them, and one it has not."""
     failed = [*re.findall(r'"(failed: \w+)":', Path(health.__file__).read_text()), UNLISTED]
@@ -111,12 +123,17 @@ def problems() -> set[str]:
         *(replace(WELL, due_since=NOW - timedelta(hours=1), flushing_owner=owner) for owner in (None, "worker-1")),
         replace(WELL, omitted=Omitted(messages=10, tokens=100)),
     ]
-    return {SILENT, LOGGED} | unreadable() | {problem for stats in ill for problem in health.judge(stats, limits, NOW)}
+    return (
+        {SILENT}
+        | await logged()
+        | unreadable()
+        | {problem for stats in ill for problem in health.judge(stats, limits, NOW)}
+    )
 
 
-def test_every_problem_of_health_has_a_row_that_says_what_to_do() -> None:
+async def test_every_problem_of_health_has_a_row_that_says_what_to_do() -> None:
     words = [re.findall(r"`([^`]+)`", line.split("|")[1]) for line in _runbook()]
-    said = problems()
+    said = await problems()
     assert [problem for problem in said if not any(word in problem for row in words for word in row)] == []
     assert [word for row in words for word in row if not any(word in problem for problem in said)] == []
     named = set(re.findall(r"failed: \w+", " ".join(said)))

@@ -21,6 +21,10 @@ from tests.integration.worker.workers import eventually
 KEYS = "k1:" + base64.b64encode(b"1" * 32).decode()
 OTHERS = "k2:" + base64.b64encode(b"2" * 32).decode()
 KEY = "marley4711"
+LACKING = (
+    "a payload is encrypted with key 'k1', which this process does not have: add it to its payload keys "
+    "(DURABLE_MEMORY_PAYLOAD_KEYS)"
+)
 
 
 async def test_what_temporal_keeps_is_encrypted(
@@ -52,7 +56,7 @@ async def test_what_temporal_keeps_is_encrypted(
     ("given", "error", "lacking"),
     [
         ("", "RuntimeError", cannot_decode("binary/encrypted")),
-        (OTHERS, "MemoryUndecryptable", "a payload is encrypted with key 'k1', which is not given here"),
+        (OTHERS, "MemoryUndecryptable", LACKING),
     ],
     ids=["none", "others"],
 )
