@@ -40,6 +40,7 @@ _FIELDS = (
     "provider",
     "schedule",
     "signal",
+    "summarizer",
     *audit.FIELDS,
 )
 """Fields of a record that are written: names and addresses, bounded and public."""

@@ -25,11 +25,11 @@ _Place: TypeAlias = tuple[str, str, SummarizerChoice]
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Who writes. name: in metrics. fallback: who writes when all attempts failed."""
+    """Who writes. name: in metrics and logs. fallback: who writes when all attempts failed."""
 
     summarizer: Summarizer
     name: str
-    fallback: Summarizer | None = None
+    fallback: Chosen | None = None
 
 
 _RULE_BASED: Final = Chosen(RuleBasedSummarizer(), "rule_based")
@@ -70,7 +70,7 @@ class Summarizers:
         if place not in self._models:
             check_models(registry, resource_id)
             self._models[place] = self._make(resource)
-        fallback = None if choice.fallback == "none" else _RULE_BASED.summarizer
+        fallback = None if choice.fallback == "none" else _RULE_BASED
         return Chosen(self._models[place], "llm", fallback)
 
     def is_slow(self, resource: MemoryResource) -> bool:

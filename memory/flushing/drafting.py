@@ -17,6 +17,7 @@ from durable_memory.memory.flushing.summarizer import Summarizer, SummaryRequest
 from durable_memory.memory.flushing.summary import covered, summary_message, without_mark
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.privacy.stage import Privacy
+from durable_memory.memory.spans import memory_hash
 from durable_memory.memory.stores.values import Entry, StoredEntry
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.types import Message
@@ -91,10 +92,12 @@ class Drafting:
             _log.warning(
                 "a model wrote no summary, so the rules write it (%s)", _cause(error), extra={"resource": resource}
             )
-            summary = await self._summary(memory, chosen.fallback, told, max_tokens)
+            summary = await self._summary(memory, chosen.fallback.summarizer, told, max_tokens)
             telemetry.count_summary(resource, chosen.name, "fallback")
+            _log_summary(memory, chosen.fallback.name, "fallback")
             return summary
         telemetry.count_summary(resource, chosen.name, "written")
+        _log_summary(memory, chosen.name, "written")
         return summary
 
     async def _summary(self, memory: MemoryId, summarizer: Summarizer, told: _Told, max_tokens: int) -> Entry:
@@ -130,6 +133,13 @@ class Drafting:
 
 async def _tokens(counter: TokenCounter, message: Message) -> int:
     return (await counter.count([message]))[0].tokens
+
+
+def _log_summary(memory: MemoryId, summarizer: str, outcome: str) -> None:
+    """Says who wrote a summary. outcome: `written`, or `fallback` where somebody else should have."""
+    if _log.isEnabledFor(logging.INFO):
+        fields = {"resource": memory.resource, "memory_hash": memory_hash(memory)}
+        _log.info("a summary was written", extra={**fields, "summarizer": summarizer, "outcome": outcome})
 
 
 def _cause(error: Exception) -> str:

@@ -13,6 +13,7 @@ from durable_memory import MemoryClient, MemoryPlugin, Registry
 from durable_memory.memory.errors import MemoryInvalid, MemorySummaryRejected
 from durable_memory.memory.flushing.summarizer import SummaryRequest
 from durable_memory.memory.memory import Memory
+from durable_memory.memory.spans import memory_hash
 from tests.integration.cli.programs import run_program
 from tests.integration.llm.endpoint import SUMMARY, Endpoint, Fails
 from tests.integration.llm.rig import RULES, declared, desk
@@ -43,6 +44,28 @@ async def test_each_resource_has_the_summariser_that_it_declares(redis_url: str,
     async with await MemoryClient.connect(redis_url, memories=registry, project=unique("project")) as memories:
         assert await flushed(memories.memory("desk", "key")) == SUMMARY
         assert "The parcel" in await flushed(memories.memory("rules", "key"))
+
+
+async def test_the_log_names_who_wrote_a_summary_and_says_where_the_rules_stood_in(
+    redis_url: str, service: Endpoint, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "durable_memory")
+    project = unique("project")
+    registry = Registry.from_resources([declared("desk", service.url), RULES])
+    async with await MemoryClient.connect(redis_url, memories=registry, project=project) as memories:
+        desk, rules = memories.memory("desk", "key"), memories.memory("rules", "key")
+        await flushed(desk)
+        await flushed(rules)
+        service.default = Fails(503)
+        await desk.append(texts(3))
+        await desk.flush(force=True)
+    told = [vars(record) for record in caplog.records if record.getMessage() == "a summary was written"]
+    assert [(line["levelname"], line["resource"], line["summarizer"], line["outcome"]) for line in told] == [
+        ("INFO", "desk", "llm", "written"),
+        ("INFO", "rules", "rule_based", "written"),
+        ("INFO", "desk", "rule_based", "fallback"),
+    ]
+    assert [line["memory_hash"] for line in told] == [memory_hash(each.id) for each in (desk, rules, desk)]
 
 
 async def test_a_direct_flush_says_why_the_rules_wrote_and_never_what_the_provider_said(

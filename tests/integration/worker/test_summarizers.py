@@ -83,6 +83,8 @@ async def test_a_summariser_of_ones_own_is_named_by_a_setting(
     async with worker_process(*arguments, cwd=folder, command=SCRIPT, **servers, **given) as worker:
         await worker.ready()
         assert (await summary_after_appends(temporal_client, redis_url, project, folder)).startswith(words)
+        told = await worker.entry(message="a summary was written")
+        assert (told["resource"], told["summarizer"], told["outcome"]) == ("thread", "own", "written")
 
 
 async def test_a_declared_model_is_asked_until_it_answers_and_measured(
