@@ -47,9 +47,9 @@ async def run_call(
     call: FlushCall, services: Services, resource: MemoryResource, memory: MemoryId, attempt: Attempt, own: Limits
 ) -> FlushResult:
     """Does what was asked; see FlushCall.check. own: the limits of the memory under the mode of the caller."""
-    limits = own if call.threshold is None else replace(resource.limits_due_at(call.threshold), mode=own.mode)
+    asked = own if call.threshold is None else replace(resource.limits_due_at(call.threshold), mode=own.mode)
     if call.dry_run:
-        result = await services.store.plan(memory, limits, force=call.force, max_messages=call.max_messages)
+        result = await services.store.plan(memory, asked, force=call.force, max_messages=call.max_messages)
         return await _with_own_due(result, call, services, memory, own)
     if not call.wait:
         if isinstance(services.waker, NoWaker):
@@ -59,10 +59,11 @@ async def run_call(
     run = services.flush.run(
         memory,
         owner=attempt.operation_id,
-        limits=limits,
+        limits=own,
         force=call.force,
         deadline_ms=attempt.deadline_ms,
         max_messages=call.max_messages,
+        asked=asked,
     )
     result = await run_measured(run, services.store, resource, memory)
     result = await _with_own_due(result, call, services, memory, own)

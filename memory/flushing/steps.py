@@ -111,6 +111,7 @@ class Flush:
         force: bool,
         deadline_ms: int,
         max_messages: int | None = None,
+        asked: Limits | None = None,
     ) -> FlushResult:
         """Runs a whole flush, or drops where the memory drops.
 
@@ -124,16 +125,18 @@ class Flush:
             force: ignore threshold and target.
             deadline_ms: Unix time by which it is done or given up.
             max_messages: take no more messages, in whole groups.
+            asked: the limits with another threshold, which decides what is taken. Whether more is due, and since when,
+                is noted by the memory's own.
         """
         if not limits.summarize:
             operation = Operation(owner, deadline_ms, digest="")
-            return await self._store.drop(memory, operation, limits, force=force, max_messages=max_messages)
+            return await self._store.drop(memory, operation, asked or limits, force=force, max_messages=max_messages)
         beginning = asyncio.create_task(
             self.begin(
                 memory,
                 owner,
                 force=force,
-                limits=limits,
+                limits=asked or limits,
                 attempt_ends_ms=deadline_ms,
                 max_messages=max_messages,
             )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -44,6 +46,33 @@ async def test_a_threshold_of_the_call_stands_for_the_declared_one(open_memory: 
     assert flushed.outcome == "committed"
     # By the memory's own threshold nothing is due, so nobody is woken for it.
     assert not flushed.flush_due
+
+
+async def test_a_flush_that_leaves_the_memory_due_by_its_own_threshold_does_not_hide_since_when(
+    open_memory: OpenMemory,
+) -> None:
+    memory = open_memory("small")
+    await memory.append([SENTENCE] * 17)
+    assert (await memory.stats()).due_since is not None
+    flushed = await memory.flush(threshold=0.95, max_messages=1)
+    assert (flushed.outcome, flushed.flush_due) == ("committed", True)
+    stats = await memory.stats()
+    assert stats.tokens["short_term"] < 0.95 * 320
+    assert stats.due_since == stats.last_flush_at
+
+
+async def test_a_flush_below_the_memorys_own_threshold_begins_no_wait(open_memory: OpenMemory) -> None:
+    memory = open_memory("small")
+    await memory.append([SENTENCE] * 10)
+    assert not (await memory.stats()).flush_due
+    flushed = await memory.flush(threshold=0.41, max_messages=1)
+    assert (flushed.outcome, flushed.flush_due) == ("committed", False)
+    before = datetime.now(UTC)
+    await asyncio.sleep(0.01)
+    await memory.append([SENTENCE] * 8)
+    since = (await memory.stats()).due_since
+    assert since is not None
+    assert since > before
 
 
 @pytest.mark.parametrize(
