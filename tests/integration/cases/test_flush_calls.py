@@ -52,7 +52,7 @@ async def test_a_flush_that_leaves_the_memory_due_by_its_own_threshold_does_not_
     open_memory: OpenMemory,
 ) -> None:
     memory = open_memory("small")
-    await memory.append([SENTENCE] * 17)
+    await memory.append([SENTENCE] * 14)
     assert (await memory.stats()).due_since is not None
     flushed = await memory.flush(threshold=0.95, max_messages=1)
     assert (flushed.outcome, flushed.flush_due) == ("committed", True)
