@@ -245,24 +245,21 @@ class Revisions:
     def _find_short_corrections(self) -> None:
         """Finds the short sentences that give another value like the last one that their speaker gave before."""
         last: dict[tuple[str, str], tuple[int, str]] = {}
+        # Of a name its end: days of the week share theirs in many languages.
+        endings = {value: f"{kind} {value[-3:]}" if kind == NAME else kind for value, kind in self._kinds.items()}
         for position, speaker, _, _, by_tool in self._units:
             words = self._words[position]
-            values = [] if by_tool else [(speaker, self._ending(words[at]), words[at]) for at in self._values(words)]
-            if (at := self._short_correction(position)) is not None and values:
-                value = words[at]
-                older, said = last.get((speaker, self._ending(value)), (-_BACK - 1, ""))
+            places = [] if by_tool else self._values(words)
+            # Who corrects without saying what names the only value, and says little else.
+            if len(places) == 1 and len(words) <= _SHORT and not _CUES.isdisjoint(words):
+                value = words[places[0]]
+                older, said = last.get((speaker, endings[value]), (-_BACK - 1, ""))
                 if position - older <= _BACK and value not in self._words[older]:
                     self._leans[position] = self._leans.get(older, older)
                 if position - older <= _BACK and said not in words:
                     self._corrected[older] = (position, value, said)
-            last.update({(speaker, ending): (position, value) for speaker, ending, value in values})
-
-    def _short_correction(self, position: int) -> int | None:
-        """Returns the place of the only value of a unit that corrects without saying what; None for other units."""
-        words = self._words[position]
-        if len(words) > _SHORT or _CUES.isdisjoint(words) or len(values := self._values(words)) != 1:
-            return None
-        return values[0]
+            for place in places:
+                last[speaker, endings[words[place]]] = (position, words[place])
 
     def _values(self, words: Sequence[str]) -> list[int]:
         if self._kinds.keys().isdisjoint(words):
@@ -288,11 +285,6 @@ class Revisions:
     def _beside(self, position: int, at: int, reach: int) -> list[str]:
         words = self._words[position]
         return [*words[max(0, at - reach) : at], *words[at + 1 : at + reach + 1]]
-
-    def _ending(self, value: str) -> str:
-        """Returns the kind, and of a name its end: days of the week share theirs in many languages."""
-        kind = self._kinds[value]
-        return f"{kind} {value[-3:]}" if kind == NAME else kind
 
 
 def _aligned(old: Sequence[str], old_at: int, new: Sequence[str], new_at: int) -> int:

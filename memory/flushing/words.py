@@ -54,7 +54,7 @@ def names_in(texts: Iterable[str]) -> Counter[str]:
 
 def is_number(word: str) -> bool:
     """Tells whether a word has a digit."""
-    return any(map(str.isdigit, word))
+    return not word.isalpha() and any(map(str.isdigit, word))  # most words are letters alone
 
 
 def kinds_of(names: Mapping[str, int], speakers: Iterable[str], frequency: Mapping[str, int]) -> dict[str, str]:
