@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from durable_memory.memory.declarations.registry import Registry
-from durable_memory.memory.errors import MemoryFault, MemoryUnknownResource
+from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged, MemoryFault, MemoryUnknownResource
 from durable_memory.memory.health import overdue
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.stores.port import Backend
@@ -81,4 +81,8 @@ class OverdueFlushes:
             limits = self._registry().memory(memory.resource).limits()
         except MemoryUnknownResource:
             return False  # nobody flushes what is not declared
-        return overdue(await self._backend.store.stats(memory, limits), datetime.now(UTC))
+        try:
+            stats = await self._backend.store.stats(memory, limits)
+        except (MemoryDamaged, MemoryContractTooNew):
+            return False  # has its own trouble, and must not keep those behind it from being looked at
+        return overdue(stats, datetime.now(UTC))

@@ -102,4 +102,4 @@ class RedisEnding(ScriptRunner):
     async def stats(self, memory: MemoryId, limits: Limits) -> MemoryStats:
         """See Store."""
         reply = await self._run("stats", memory, [packed(limits)], limits.user_sections, keys_of=self._keys.backups)
-        return replies.stats(reply, limits)
+        return replies.stats(memory.resource, reply, limits)

@@ -11,6 +11,7 @@ from durable_memory.memory.types import FlushOutcome, FlushResult
 _STOPPED: Final = ("gone", "stale")
 
 
+@replies.of_stored
 def begun(resource: str, reply: bytes, owner: str) -> Begun:
     """Reads the answer to begin."""
     words = reply.decode().split(" ", 6)
@@ -37,6 +38,7 @@ def begun(resource: str, reply: bytes, owner: str) -> Begun:
             raise replies.refusal_of(resource, words)
 
 
+@replies.of_stored
 def planned(resource: str, reply: bytes) -> FlushResult:
     """Reads the answer to plan."""
     words = reply.decode().split(" ")
@@ -67,7 +69,8 @@ def stopped(resource: str, reply: bytes) -> Stopped | None:
     return None
 
 
-def batch_page(reply: bytes) -> BatchPage | Stopped:
+@replies.of_stored
+def batch_page(_resource: str, reply: bytes) -> BatchPage | Stopped:
     """Reads the answer to content."""
     head, _, rest = reply.partition(b"\n")
     words = head.decode().split(" ")
@@ -80,6 +83,7 @@ def batch_page(reply: bytes) -> BatchPage | Stopped:
     )
 
 
+@replies.of_stored
 def committed(resource: str, reply: bytes) -> FlushResult:
     """Reads the answer to commit."""
     words = reply.decode().split(" ")
@@ -105,6 +109,7 @@ def _committed(reply: bytes) -> FlushResult:
     )
 
 
+@replies.of_stored
 def dropped(resource: str, reply: bytes) -> FlushResult:
     """Reads the answer to drop."""
     words = reply.decode().split(" ")

@@ -58,7 +58,7 @@ class RedisFlushing(ScriptRunner):
     async def content(self, memory: MemoryId, batch: Batch, cursor: int) -> BatchPage | Stopped:
         """See Store."""
         return flush_replies.batch_page(
-            await self._run("content", memory, [NO_LIMITS, *batch_args(batch), digits(cursor)])
+            memory.resource, await self._run("content", memory, [NO_LIMITS, *batch_args(batch), digits(cursor)])
         )
 
     async def draft(self, memory: MemoryId, batch: Batch, summary: Entry) -> Stopped | None:

@@ -88,7 +88,7 @@ class RedisProjectIndex:
         args = [str(count).encode(), *bounds]
         more, now, *keys = await self._run("index_names", self._keys.index(project, resource), args)
         following = base64.urlsafe_b64encode(keys[-1]).decode() if more == b"more" else None
-        return MemoryPage(tuple(MemoryId(project, resource, key.decode()) for key in keys), following, now)
+        return MemoryPage(tuple(MemoryId(project, resource, _text(key)) for key in keys), following, now)
 
     async def due_candidates(self, project: str, cursor: str | None, count: int) -> MemoryPage:
         """See ProjectIndex."""
@@ -113,8 +113,15 @@ def _member(memory: MemoryId) -> bytes:
 
 
 def _memory(project: str, member: bytes) -> MemoryId:
-    resource, _, key = member.decode().partition("/")
+    resource, _, key = _text(member).partition("/")
     return MemoryId(project, unquote(resource), unquote(key))
+
+
+def _text(stored: bytes) -> str:
+    try:
+        return stored.decode()
+    except UnicodeDecodeError:
+        raise replies.index_damaged() from None
 
 
 def _owner(namespace: str, workflow_id: str) -> bytes:
@@ -122,14 +129,17 @@ def _owner(namespace: str, workflow_id: str) -> bytes:
 
 
 def _bindings(project: str, owner: bytes, owned: bytes) -> list[Binding]:
-    namespace, _, workflow_id = owner.decode().partition("/")
-    memories: dict[str, dict[str, int]] = json.loads(owned)
+    namespace, _, workflow_id = _text(owner).partition("/")
+    try:
+        memories: dict[str, dict[str, int]] = json.loads(owned)
+        bound = [
+            (member.encode(), run_id, int(at_ms)) for member, runs in memories.items() for run_id, at_ms in runs.items()
+        ]
+    except (ValueError, TypeError, AttributeError):
+        raise replies.index_damaged() from None
     return [
-        Binding(
-            _memory(project, member.encode()), Owner(unquote(namespace), unquote(workflow_id), run_id), int(bound_ms)
-        )
-        for member, runs in memories.items()
-        for run_id, bound_ms in runs.items()
+        Binding(_memory(project, member), Owner(unquote(namespace), unquote(workflow_id), run_id), at_ms)
+        for member, run_id, at_ms in bound
     ]
 
 

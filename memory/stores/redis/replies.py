@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Final
+from functools import wraps
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged, MemoryFault
 from durable_memory.memory.limits import Limits
@@ -36,6 +37,11 @@ from durable_memory.memory.types import (
 MAX_OPERATIONS: Final = 100_000
 APPLIED: Final = ("ok", "again")
 """How the answer of an operation begins that was applied now, or before by another attempt."""
+
+_Given = ParamSpec("_Given")
+_Result = TypeVar("_Result")
+
+_UNREADABLE: Final = "a stored value has an unexpected form"
 
 _SECTIONS: Final[dict[str, Section]] = {"s": SYSTEM, "l": LONG_TERM, "c": SHORT_TERM}
 _PINNED: Final = frozenset(PINNED_MARKS)
@@ -91,11 +97,28 @@ def damaged(resource: str, what: str) -> MemoryDamaged:
     )
 
 
+def of_stored(
+    read: Callable[Concatenate[str, _Given], _Result],
+) -> Callable[Concatenate[str, _Given], _Result]:
+    """Lets a reader of answers say which resource is damaged, where a stored value has no form that it knows."""
+
+    @wraps(read)
+    def reading(resource: str, /, *args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
+        try:
+            return read(resource, *args, **kwargs)
+        except (ValueError, LookupError):
+            # Without the cause: its text may repeat the content.
+            raise damaged(resource, _UNREADABLE) from None
+
+    return reading
+
+
 def index_damaged() -> MemoryDamaged:
     """What stands where a project keeps its index is not what the scripts left there."""
     return MemoryDamaged("the index of this project has an unexpected form; something evicted or changed its keys")
 
 
+@of_stored
 def appended(resource: str, reply: bytes, tag: str, count: int, wanted: str | None = None) -> AppendResult:
     """Reads the answer to append and write of `count` messages."""
     words = reply.decode().split(" ")
@@ -164,6 +187,7 @@ def entries_of(life: str, seqs: Sequence[str], lengths: bytes, texts: bytes) -> 
     return tuple(entries)
 
 
+@of_stored
 def view(resource: str, reply: bytes, max_tokens: int | None) -> StoredView:
     """Reads the answer to read."""
     head, _, rest = reply.partition(b"\n")
@@ -189,6 +213,7 @@ def view(resource: str, reply: bytes, max_tokens: int | None) -> StoredView:
     )
 
 
+@of_stored
 def pinned(resource: str, reply: bytes, ids: Sequence[str]) -> tuple[str, ...]:
     """Reads the answer to pin."""
     words = reply.decode().split(" ")
@@ -197,6 +222,7 @@ def pinned(resource: str, reply: bytes, ids: Sequence[str]) -> tuple[str, ...]:
     return tuple(ids[int(position)] for position in words[1:] if position)
 
 
+@of_stored
 def deleted(resource: str, reply: bytes, ids: Sequence[str]) -> DeleteResult:
     """Reads the answer to delete."""
     word, _, rest = reply.decode().partition(" ")
@@ -214,6 +240,7 @@ def deleted(resource: str, reply: bytes, ids: Sequence[str]) -> DeleteResult:
     )
 
 
+@of_stored
 def cleared(resource: str, reply: bytes, wanted: str | None) -> ClearResult:
     """Reads the answer to clear."""
     words = reply.decode().split(" ")
@@ -223,6 +250,7 @@ def cleared(resource: str, reply: bytes, wanted: str | None) -> ClearResult:
     return ClearResult(int(cleared), None if backup in ([], ["-"]) else backup[0], already_applied=words[0] == "again")
 
 
+@of_stored
 def erased(resource: str, words: Sequence[str]) -> Erased:
     """Reads the answer to erase."""
     if words[0] != "ok":
@@ -231,7 +259,8 @@ def erased(resource: str, words: Sequence[str]) -> Erased:
     return Erased(None if version == "-" else version, int(messages), int(backups), kept == "1")
 
 
-def found(reply: bytes) -> tuple[StoredEntry, ...]:
+@of_stored
+def found(_resource: str, reply: bytes) -> tuple[StoredEntry, ...]:
     """Reads the answer to find."""
     if not reply:
         return ()
@@ -241,7 +270,8 @@ def found(reply: bytes) -> tuple[StoredEntry, ...]:
     return entries_of(incarnation, seqs, lengths, texts)
 
 
-def scanned(reply: bytes, stage: str) -> ScanPage:
+@of_stored
+def scanned(_resource: str, reply: bytes, stage: str) -> ScanPage:
     """Reads the answer to scan. stage: `s` for summaries, which come first, `r` for the rest."""
     if not reply:
         return ScanPage((), "", None)
@@ -254,7 +284,8 @@ def scanned(reply: bytes, stage: str) -> ScanPage:
     return ScanPage(entries, life.partition(",")[0], following if last == "-" else f"{stage}:{last}")
 
 
-def stats(reply: list[Any], limits: Limits) -> MemoryStats:
+@of_stored
+def stats(_resource: str, reply: list[Any], limits: Limits) -> MemoryStats:
     """Reads the answer to stats."""
     listed, *reply = reply
     kept = _backups(listed)
@@ -311,5 +342,5 @@ def failure_of(resource: str, error: Exception) -> MemoryFault:
             f"{resource}: this memory was written by a newer version of the product; a newer worker will answer"
         )
     # The server adds where in the script it happened.
-    what = text.partition(" script:")[0] if kind == "DAMAGED" else "a stored value has an unexpected form"
+    what = text.partition(" script:")[0] if kind == "DAMAGED" else _UNREADABLE
     return damaged(resource, what)

@@ -113,13 +113,13 @@ class RedisStore(RedisFlushing, RedisEnding):
     async def find(self, memory: MemoryId, ids: Sequence[str]) -> tuple[StoredEntry, ...]:
         """See Store."""
         reply = await self._run("find", memory, [NO_LIMITS, *(one.encode() for one in ids)])
-        return replies.found(reply)
+        return replies.found(memory.resource, reply)
 
     async def scan(self, memory: MemoryId, cursor: str | None, count: int) -> ScanPage:
         """See Store."""
         stage, _, after = (cursor or "s:0").partition(":")
         args = [NO_LIMITS, stage.encode(), after.encode(), digits(count), digits(_PAGE_BYTES)]
-        return replies.scanned(await self._run("scan", memory, args), stage)
+        return replies.scanned(memory.resource, await self._run("scan", memory, args), stage)
 
     async def recorded(self, memory: MemoryId, operation_id: str, limits: Limits) -> AppendResult | None:
         """See Store."""

@@ -74,6 +74,22 @@ async def test_an_index_that_foreign_hands_changed_is_damage(redis_url: str, fol
         assert (await client.memory("chat", "key").append("x")).created
 
 
+@pytest.mark.parametrize("bound", [b"foreign", b"[]", b'{"chat/key":"run"}', b'{"chat/key":{"run":"late"}}'])
+async def test_an_owner_whose_record_foreign_hands_changed_is_damage(
+    redis_url: str, folder: Path, bound: bytes
+) -> None:
+    project = unique("project")
+    async with (
+        Redis.from_url(redis_url) as raw,
+        await MemoryClient.connect(redis_url, memories=[folder], project=project) as client,
+    ):
+        await raw.hset(f"dm:{{{project}}}:owners", "o:default/workflow", bound)
+        index = client.backends["redis"].index
+        for asked in (index.owners(project, None, 10), index.bindings(project, "default", "workflow")):
+            with pytest.raises(MemoryDamaged, match="index of this project"):
+                await asked
+
+
 async def test_a_redis_that_is_gone_is_an_error_of_every_operation_and_no_empty_memory(
     server_folder: Path, folder: Path
 ) -> None:

@@ -49,6 +49,27 @@ async def test_one_lost_record_is_damage(backend: Backend, raw: Redis, prefix: s
         await driven.append(user("more"))
 
 
+@pytest.mark.parametrize(
+    "record",
+    [b"q-%b10  {}", b'c-%b10  {"role":"user","content":"\xff"}'],
+    ids=["section", "bytes"],
+)
+async def test_a_record_of_another_form_is_damage_wherever_it_is_read(
+    backend: Backend, raw: Redis, prefix: str, record: bytes
+) -> None:
+    driven = await filled(backend)
+    message_id = (await driven.read()).entries[-1].id
+    _, seq, tag = message_id.split("-")
+    await raw.hset(name_of(prefix, driven, "msg"), seq, record % tag.encode())
+    store, memory = driven.store, driven.memory
+    for reading in (driven.read(), store.find(memory, [message_id]), store.scan(memory, "r:0", 100)):
+        with pytest.raises(MemoryDamaged, match="maxmemory-policy"):
+            await reading
+    await driven.clear()
+    await driven.append(user("new"))
+    assert await driven.texts() == ["new"]
+
+
 async def test_a_record_lost_under_a_flush_is_damage_and_commits_nothing(
     backend: Backend, raw: Redis, prefix: str
 ) -> None:

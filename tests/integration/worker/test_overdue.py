@@ -6,6 +6,7 @@ import logging
 import uuid
 
 import pytest
+from redis.asyncio import Redis
 from temporalio.client import Client
 
 from durable_memory import MemoryClient, Registry
@@ -40,6 +41,25 @@ async def test_flushes_that_are_overdue_are_told_once_until_they_are_done(caplog
     await watch.look()
     assert watch.notes == ()
     assert caplog.records[-1].getMessage() == "no flush is overdue any more"
+
+
+async def test_a_damaged_memory_hides_no_flush_that_is_overdue(redis_url: str) -> None:
+    desk = {"resource": "memory", "id": "desk", "max_tokens": 400, "flushing": {"summary_tokens": 50, "keep_last": 0}}
+    registry, project = Registry.from_resources([desk]), f"overdue-{uuid.uuid4().hex[:12]}"
+    async with (
+        await MemoryClient.connect(redis_url, memories=registry, project=project) as client,
+        Redis.from_url(redis_url) as raw,
+    ):
+        for key in ("damaged", "overdue"):
+            await client.memory("desk", key).append(["A sentence of about ten tokens, more or less."] * 22)
+        place = f"dm:{{{project}/desk/"
+        await raw.delete(f"{place}damaged}}:msg")
+        # Due since the year 2001.
+        await raw.hset(f"{place}overdue}}:meta", "due_at", 10**12)
+        watch = OverdueFlushes(client.backends["redis"], project, lambda: registry)
+        await watch.look()
+        [note] = watch.notes
+        assert note.startswith("1 flush is overdue")
 
 
 async def test_a_redis_that_may_lose_two_seconds_is_named_at_the_start_and_stays_ready(
