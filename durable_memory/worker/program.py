@@ -193,16 +193,10 @@ def _naming(variable: str, address: str | None, *, dev: DevPlaces | None) -> Ite
 
 async def _open_redis(redis_url: str, prefix: str) -> tuple[Backend, tuple[str, ...]]:
     """Connects to Redis for the probes; that it can be reached is known from here on. Returns its warnings as well."""
-    try:
-        async with asyncio.timeout(_CONNECT_SECONDS):
-            backend = await connect_redis(redis_url, prefix=prefix)
-            warnings = await redis_warnings(redis_url)
-            for warning in warnings:
-                _log.warning(warning)
-    except TimeoutError:
-        raise MemoryUnavailable(
-            f"Redis at {redact_url(redis_url)} cannot be reached: no answer within {_CONNECT_SECONDS} s"
-        ) from None
+    backend = await connect_redis(redis_url, prefix=prefix)
+    warnings = await redis_warnings(redis_url)
+    for warning in warnings:
+        _log.warning(warning)
     return backend, warnings
 
 

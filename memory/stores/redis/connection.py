@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -23,6 +24,8 @@ from durable_memory.memory.stores.redis.store import RedisStore
 from durable_memory.memory.stores.redis.url import check_url, parse_sentinel_url, redact_url, unreadable
 
 _CONNECT_SECONDS: Final = 3.0
+_ANSWER_SECONDS: Final = 8
+"""How long a server may take to answer at the start: one that accepts connections and hangs is given up by then."""
 _OLDEST: Final = (7, 0)
 _LOST: Final = {
     when: f"Redis has appendfsync {when}: a crash of its machine loses what was acknowledged in the last {seconds} "
@@ -48,8 +51,7 @@ async def connect_redis(url: str, *, prefix: str = DEFAULT_PREFIX) -> Backend:
     keys = RedisKeys(prefix)
     link = _open(url)
     try:
-        servers = await link.info()
-        for server in servers:
+        for server in await _servers(link, url):
             _check_server(url, server)
     except BaseException as error:
         await link.close()
@@ -76,12 +78,23 @@ async def redis_warnings(url: str) -> tuple[str, ...]:
     check_url(url)
     link = _open(url)
     try:
-        servers = await link.info()
+        servers = await _servers(link, url)
         found = [warning for server in servers for warning in server_warnings(server)]
         found += [_LOST[when] for when in await _fsyncs(link) if when in _LOST]
         return tuple(dict.fromkeys(found))
     finally:
         await link.close()
+
+
+async def _servers(link: Link, url: str) -> list[dict[str, str]]:
+    """Returns INFO of each server. Raises MemoryUnavailable as well if there is no answer for too long."""
+    try:
+        async with asyncio.timeout(_ANSWER_SECONDS):
+            return await link.info()
+    except TimeoutError:
+        raise MemoryUnavailable(
+            f"Redis at {redact_url(url)} cannot be reached: no answer within {_ANSWER_SECONDS} s"
+        ) from None
 
 
 async def _fsyncs(link: Link) -> list[str]:

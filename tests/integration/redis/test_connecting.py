@@ -88,6 +88,16 @@ async def test_an_unreachable_server_is_unavailable_and_names_its_place_only() -
     assert "secret" not in told(refused.value)
 
 
+async def test_a_server_that_accepts_and_never_answers_is_unavailable_in_words() -> None:
+    async def silence(_: bytes) -> bytes:
+        return b""
+
+    async with fake_server(silence) as url:
+        with pytest.raises(MemoryUnavailable) as refused:
+            await connect_redis(url.replace("://", f"://:{SECRET}@"))
+    assert refused.value.message == f"Redis at {url} cannot be reached: no answer within 8 s"
+
+
 async def test_a_wrong_password_is_unavailable_at_once_and_stays_unsaid(redis_url: str) -> None:
     with pytest.raises(MemoryUnavailable, match="refuses this user or password") as refused:
         await connect_redis(redis_url.replace("://", "://nobody:sesame@"))
