@@ -70,7 +70,7 @@ if usual then
 
   -- The first write tells whether the operation is known.
   local first = seq + 1
-  local record = 'a' .. digest .. ' ' .. incarnation .. ' ' .. first .. ' ' .. count
+  local record = string.format('a%s %s %d %d', digest, incarnation, first, count)
   if usual and redis.call('HSETNX', key.ops, op, record) == 1 then
     redis.call('ZADD', key.opx, deadline, op)
     for i = 7, #ARGV, 2 do
@@ -122,8 +122,7 @@ if usual then
       redis.call('HDEL', key.meta, 'due_at')
     end
     -- A client reads a status in one piece, and text in two.
-    return redis.status_reply('ok ' .. incarnation .. ' ' .. first .. ' ' .. version .. ' '
-      .. system_tokens + long_tokens + talk_tokens .. ' ' .. system_messages + long_messages + talk_messages
-      .. (due and ' 1 ' or ' 0 ') .. left)
+    return redis.status_reply(string.format('ok %s %d %d %d %d %d %d', incarnation, first, version,
+      system_tokens + long_tokens + talk_tokens, system_messages + long_messages + talk_messages, due and 1 or 0, left))
   end
 end
