@@ -45,8 +45,8 @@ def export(
 ) -> None:
     """Write messages as JSON lines, in whole groups.
 
-    Those in the view, those that wait for their summary, and summaries. They go to a file beside FILE first, which gets
-    its name when it is whole.
+    Those in the view, those that wait for their summary, and summaries. They go to FILE.part first, which gets its name
+    when it is whole. It is no picture of one moment: what others append or write meanwhile may be in it.
     """
     if key is not None and prefix:
         raise typer.BadParameter("give either KEY or --prefix")
@@ -129,12 +129,20 @@ def _opened(file: str) -> Iterator[IO[bytes]]:
     unfinished = Path(f"{file}.part")
     try:
         # Whoever may not read the memories may not read this either.
-        stream = os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
+        stream = os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+    except FileExistsError:
+        raise MemoryInvalid(
+            f"{unfinished}: exists: another export writes to it, or one was killed; choose another name, or remove it"
+        ) from None
     except OSError as error:
         raise MemoryInvalid(f"{unfinished}: cannot be written: {error.strerror}") from None
-    with stream:
-        yield stream
-    unfinished.rename(file)
+    try:
+        with stream:
+            yield stream
+        unfinished.rename(file)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
 
 
 @contextmanager

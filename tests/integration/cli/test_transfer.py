@@ -31,6 +31,16 @@ async def test_a_file_comes_back_and_only_its_owner_reads_it(cli: Cli, folder: P
     assert (await cli("export", "thread", "--file", "out.jsonl")).code == 2, "a file is not written over"
 
 
+async def test_an_export_that_fails_leaves_no_file_and_one_at_work_is_not_disturbed(cli: Cli, folder: Path) -> None:
+    failed = await cli("export", "nothing", "--file", "out.jsonl")
+    assert (failed.code, names_in(folder)) == (1, {"memories"})
+    (folder / "out.jsonl.part").write_text("of another export")
+    second = await cli("export", "thread", "--file", "out.jsonl")
+    assert second.code == 1
+    assert second.err.startswith("Error: out.jsonl.part: exists: another export writes to it")
+    assert (folder / "out.jsonl.part").read_text() == "of another export"
+
+
 async def test_an_export_to_stdout_is_lines_and_nothing_else(cli: Cli) -> None:
     await cli("append", "thread", "user:1", "Hello")
     exported = await cli("export", "thread", "user:1")

@@ -309,15 +309,42 @@ async def test_a_result_whose_call_was_summarised_becomes_an_ordinary_message(re
         assert [message.role for message in shown if message.text == "In Ghent."] == ["assistant"]
 
 
-async def test_a_memory_that_is_cleared_meanwhile_ends_the_export(client: MemoryClient, memory: Memory) -> None:
+@pytest.mark.parametrize("then", ["append", "restore"])
+async def test_a_memory_that_is_cleared_or_restored_meanwhile_ends_the_export(
+    client: MemoryClient, memory: Memory, then: str
+) -> None:
     await memory.append([f"m{number}" for number in range(300)])
     lines = client.export_messages("desk")
     for _ in range(50):
         await anext(lines)
-    await memory.clear(confirm=True)
-    await memory.append("born again")
+    cleared = await memory.clear(confirm=True, backup=True)
+    _ = await memory.restore(cleared.backup_id or "") if then == "restore" else await memory.append("born again")
     with pytest.raises(MemoryConflict, match="export again"):
         [line async for line in lines]
+
+
+async def test_an_export_follows_what_is_appended_deleted_and_written_meanwhile(
+    client: MemoryClient, memory: Memory
+) -> None:
+    await memory.append(Message.assistant("called", tool_calls=[ToolCall("c1", "track", "{}")]))
+    ids = (await memory.append([f"m{number}" for number in range(300)])).ids
+    export = client.export_messages("desk")
+    lines = [await anext(export), await anext(export)]  # the first page has been read
+    await memory.delete([ids[0], ids[299]])
+    await memory.append([Message.tool("a late result", "c1"), "appended meanwhile"])
+    lines += [line async for line in export]
+    assert spoken_in(lines) == ["called", *(f"m{number}" for number in range(299)), "appended meanwhile"]
+    export = client.export_messages("desk")
+    lines = [await anext(export), await anext(export)]
+    await memory.write(["written", "meanwhile"])
+    lines += [line async for line in export]
+    assert len(lines) == 1 + 200 + 2 + 1
+    assert spoken_in(lines)[-4:] == ["m197", "m198", "written", "meanwhile"]
+    assert (await client.import_messages(lines, resource="thread")).complete
+
+
+def spoken_in(lines: list[str]) -> list[str]:
+    return [line["message"]["content"] for line in messages_in(lines)]
 
 
 async def test_an_export_holds_a_page_at_a_time(redis_url: str, project: str) -> None:
