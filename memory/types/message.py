@@ -23,7 +23,9 @@ Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 Priority: TypeAlias = Literal["low", "normal", "high", "critical"]
 Section: TypeAlias = str
 """The name of a part of a memory: a built-in one, or one that the resource declares."""
-ContentPart: TypeAlias = Mapping[str, Json]
+ContentPart: TypeAlias = Mapping[str, Any]
+"""Of JSON values. Not so typed, since converters cannot read a type that holds itself, and no workflow could be handed a
+message."""
 
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 PRIORITIES: Final[tuple[Priority, ...]] = get_args(Priority)
@@ -78,7 +80,7 @@ class Message:
     tool_call_id: str | None = None
     pinned: bool = False
     agent: str | None = None
-    metadata: Mapping[str, Json] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
     id: str | None = None
     section: Section | None = None
     tokens: int | None = None

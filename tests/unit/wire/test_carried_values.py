@@ -1,0 +1,89 @@
+"""What the product's methods take and return can be arguments and results of a user's own workflows and activities."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Final
+
+import pytest
+from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.converter import DataConverter
+
+from durable_memory.memory.types import (
+    AgentContext,
+    AgentRef,
+    AgentTurn,
+    AppendResult,
+    Backup,
+    ClearResult,
+    ContextMemory,
+    DeleteResult,
+    FlushResult,
+    MemoryHealth,
+    MemoryRef,
+    MemoryStats,
+    MemoryTurn,
+    Message,
+    Omitted,
+    Provenance,
+    StatsGroup,
+    ToolCall,
+    Turn,
+    View,
+)
+
+NOW: Final = datetime(2026, 11, 28, 12, 30, 15, 250_000, tzinfo=UTC)
+CALLS: Final = Message.assistant("One moment.", tool_calls=[ToolCall("c1", "look_up", '{"parcel": 7}')])
+PARTS: Final = Message(
+    "user",
+    ({"type": "text", "text": "日本語 🙂"}, {"type": "x_custom", "of": [1, {"deep": None}]}),
+    name="Ann",
+    pinned=True,
+    agent="clerk",
+    metadata={"ticket": {"number": 7, "tags": ["a", "b"]}},
+    id="0123456789abcdef-1-00ff",
+    section="short_term",
+    tokens=12,
+    tokens_estimated=True,
+    created_at=NOW,
+    provenance=Provenance("workflow", "run", "1"),
+    priority="high",
+    truncated_from=90,
+)
+VIEW: Final = View((PARTS, CALLS, Message.tool("", "c1")), 30, "0123456789abcdef:3:00ff", Omitted(2, 9), flush_due=True)
+APPENDED: Final = AppendResult(("0123456789abcdef-1-00ff",), VIEW.version, 30, 3, created=True, view=VIEW)
+STATS: Final = MemoryStats(
+    exists=True,
+    version=VIEW.version,
+    tokens={"system": 0, "short_term": 30},
+    messages={"system": 0, "short_term": 3},
+    omitted=Omitted(),
+    max_tokens=400,
+    max_messages=None,
+    flush_due=False,
+    created_at=NOW,
+    groups=(StatsGroup("user", 3, 30),),
+    backups=(Backup("0123456789abcdef", 3, NOW, NOW),),
+)
+VALUES: Final = (
+    MemoryRef("desk", input={"user": {"id": 7}}, agent="clerk"),
+    AgentRef("clerk", {"user_id": "ann"}),
+    CALLS,
+    PARTS,
+    VIEW,
+    APPENDED,
+    Turn((PARTS,), APPENDED),
+    AgentTurn((CALLS,), (MemoryTurn("desk", APPENDED),)),
+    AgentContext((PARTS,), 12, (ContextMemory("desk", "Desk", "absent", 12, 1, Omitted()),)),
+    DeleteResult(("a",), ("b",), {"c": "d"}),
+    ClearResult(3, "0123456789abcdef"),
+    FlushResult("committed", removed_ids=("a",), summary_id="s"),
+    STATS,
+    MemoryHealth(healthy=True, problems=(), stats=STATS),
+)
+
+
+@pytest.mark.parametrize("converter", [DataConverter.default, pydantic_data_converter], ids=["default", "pydantic"])
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
+async def test_a_value_comes_out_of_a_payload_as_it_went_in(converter: DataConverter, value: object) -> None:
+    assert await converter.decode(await converter.encode([value]), [type(value)]) == [value]
