@@ -8,11 +8,13 @@ BIN := .venv/bin
 RUNS := .venv/.runs
 STAMP := .venv/.installed
 PYTEST_WORKERS ?= auto
+# A file is one process's: what its tests share is started once. In the order of the folders the longest come first.
+PYTEST = $(BIN)/python -m pytest --numprocesses $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder
 BENCH ?= # --long: the history over 2,000 turns
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help install check format test demo bench clean
+.PHONY: help install check format test coverage demo bench clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,9 +53,11 @@ format: $(STAMP) ## formats and fixes what can be fixed by itself
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# A file is one process's: what its tests share is started once. In the order of the folders the longest come first.
-test: $(STAMP) ## the whole suite on embedded servers, with coverage
-	$(BIN)/python -m pytest --numprocesses $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder --cov --cov-report term
+test: $(STAMP) ## the whole suite on embedded servers
+	$(PYTEST)
+
+coverage: $(STAMP) ## the suite, half as long again, and which lines it does not reach
+	$(PYTEST) --cov --cov-report term
 
 demo: $(RUNS) ## two agents share one memory: a support conversation, played from start to end
 	$(BIN)/python examples/support_desk/demo.py
