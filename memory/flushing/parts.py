@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
@@ -34,6 +35,10 @@ async def summarize_in_parts(summarizer: Summarizer, request: SummaryRequest) ->
     limit = summarizer.max_input_tokens
     if limit is None:
         return await _asked(summarizer, request)
+    if not isinstance(limit, int):
+        raise MemorySummaryRejected(
+            f"max_input_tokens of the summariser is a {type(limit).__name__}, and has to be a whole number or None"
+        )
     if limit < _SMALLEST_LIMIT:
         raise MemorySummaryRejected(
             f"the summariser reads only {limit} tokens at once; it has to read {_SMALLEST_LIMIT} at least"
@@ -60,7 +65,8 @@ async def _summary_of_part(summarizer: Summarizer, request: SummaryRequest) -> M
 async def _asked(summarizer: Summarizer, request: SummaryRequest) -> str:
     """Returns what a summariser wrote, fit to be stored, without surrounding space. Raises what it raises."""
     try:
-        text: object = await summarizer.summarize(request)
+        answer: object = summarizer.summarize(request)
+        text: object = await answer if inspect.isawaitable(answer) else answer
     except BaseException as error:
         if isinstance(error, (Exception, *_ENDS)):
             raise
@@ -68,6 +74,8 @@ async def _asked(summarizer: Summarizer, request: SummaryRequest) -> str:
         raise MemorySummaryRejected(
             f"the summariser broke off with a {type(error).__name__}; the messages stay as they are"
         ) from None
+    if text is answer:
+        raise MemorySummaryRejected("summarize of the summariser is no `async def`, and has to be one")
     if not isinstance(text, str):
         raise MemorySummaryRejected(
             f"the summariser returned a {type(text).__name__}, and has to return text; the messages stay as they are"

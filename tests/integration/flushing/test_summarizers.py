@@ -90,6 +90,41 @@ async def test_what_is_no_text_is_rejected_with_what_it_is(scene: Scene, written
     assert await scene.state() == before
 
 
+class Plain:
+    """A summariser of somebody who overlooked `async`."""
+
+    max_input_tokens = None
+
+    def summarize(self, request: SummaryRequest) -> str:
+        return f"{len(request.messages)} messages."
+
+
+class Unsure:
+    """A summariser whose limit came out of the environment."""
+
+    max_input_tokens = "8000"
+
+    async def summarize(self, request: SummaryRequest) -> str:
+        return f"{len(request.messages)} messages."
+
+
+@pytest.mark.parametrize(
+    ("summarizer", "words"),
+    [
+        (Plain(), "summarize of the summariser is no `async def`"),
+        (Unsure(), "max_input_tokens of the summariser is a str, and has to be a whole number or None"),
+    ],
+)
+async def test_what_is_wrong_with_a_summariser_is_said_and_nothing_changes(
+    scene: Scene, summarizer: Any, words: str
+) -> None:
+    await scene.fill()
+    before = await scene.state()
+    with pytest.raises(MemorySummaryRejected, match=words):
+        await scene.run(summarizer=summarizer)
+    assert await scene.state() == before
+
+
 class Panic(BaseException):
     """Of a library in Rust, which is no Exception."""
 
