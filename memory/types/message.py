@@ -24,7 +24,7 @@ Priority: TypeAlias = Literal["low", "normal", "high", "critical"]
 Section: TypeAlias = str
 """The name of a part of a memory: a built-in one, or one that the resource declares."""
 ContentPart: TypeAlias = Mapping[str, Any]
-"""Of JSON values. Not so typed, since converters cannot read a type that holds itself, and a workflow could be handed no
+"""Of JSON values. Not so typed: converters cannot read a type that holds itself, and a workflow could be handed no
 message."""
 
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
