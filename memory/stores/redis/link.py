@@ -120,6 +120,8 @@ async def _persistently(place: str, attempt: Callable[[], Awaitable[_T]]) -> _T:
 def _describe(error: Exception) -> str:
     """Names the kind of an error and its first words, which for our clients hold addresses and codes only."""
     text = str(error)
+    if not text and isinstance(error, TimeoutError):
+        return f"no answer within {TIMEOUT_SECONDS:.0f} s"
     return f"{type(error).__name__}: {text[:200]}" if text else type(error).__name__
 
 

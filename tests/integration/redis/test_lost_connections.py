@@ -130,3 +130,15 @@ async def test_calls_cancelled_at_any_moment_are_applied_whole_or_not_at_all(red
     assert set(pairs) <= set(sent)
     await driven.check_counters()
     await backend.store.close()
+
+
+async def test_a_server_that_stops_answering_is_unavailable_in_words(
+    proxied: Backend, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("durable_memory.memory.stores.redis.link._GIVE_UP_SECONDS", 0)
+    driven = Driven(proxied.store, WIDE)
+    await driven.append(user("before"))
+    proxy.held.clear()
+    with pytest.raises(MemoryUnavailable, match=r"cannot be reached: no answer within 5 s$"):
+        await driven.append(user("held back"))
+    proxy.held.set()
