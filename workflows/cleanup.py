@@ -15,7 +15,10 @@ from temporalio.worker import (
     ContinueAsNewInput,
     ExecuteWorkflowInput,
     Interceptor,
+    SignalChildWorkflowInput,
+    SignalExternalWorkflowInput,
     StartActivityInput,
+    StartChildWorkflowInput,
     StartLocalActivityInput,
     WorkflowInboundInterceptor,
     WorkflowInterceptorClassInput,
@@ -56,6 +59,7 @@ class _Inbound(WorkflowInboundInterceptor):
             mark_used()
         try:
             result = await super().execute_workflow(input)
+            _refuse_handles((result,))
         except BaseException as error:
             if _ends_chain(error):
                 await _clean_up()
@@ -78,7 +82,20 @@ class _Outbound(WorkflowOutboundInterceptor):
         _look_at(input.args)
         return super().start_local_activity(input)
 
+    async def start_child_workflow(self, input: StartChildWorkflowInput) -> workflow.ChildWorkflowHandle[Any, Any]:
+        _refuse_handles(input.args)
+        return await super().start_child_workflow(input)
+
+    async def signal_child_workflow(self, input: SignalChildWorkflowInput) -> None:
+        _refuse_handles(input.args)
+        await super().signal_child_workflow(input)
+
+    async def signal_external_workflow(self, input: SignalExternalWorkflowInput) -> None:
+        _refuse_handles(input.args)
+        await super().signal_external_workflow(input)
+
     def continue_as_new(self, input: ContinueAsNewInput) -> NoReturn:
+        _refuse_handles(input.args)
         if was_used():
             # A mark of ours, not the user's data: it needs no converter of theirs.
             [payload] = default().payload_converter.to_payloads([True])
@@ -87,17 +104,23 @@ class _Outbound(WorkflowOutboundInterceptor):
 
 
 def _look_at(arguments: Sequence[Any]) -> None:
-    """Notes references that are passed on without a handle; a handle in the place of its reference fails the workflow.
+    """Notes references that are passed on without a handle."""
+    _refuse_handles(arguments)
+    if any(isinstance(argument, MemoryRef) for argument in arguments):
+        mark_used()
+
+
+def _refuse_handles(values: Sequence[Any]) -> None:
+    """Fails the workflow for a handle in the place of its reference.
 
     No converter can carry a handle, and what it says of it would fail the task of the workflow without end.
     """
-    for argument in arguments:
-        if isinstance(argument, MemoryRef):
-            mark_used()
-        elif isinstance(argument, (AgentMemory, Agent)):
+    for value in values:
+        if isinstance(value, (AgentMemory, Agent)):
+            name = type(value).__name__
             raise ApplicationError(
-                f"An {type(argument).__name__} cannot be passed to an activity; pass its `ref`, and open it there with "
-                "current_memory_client()",
+                f"An {name} cannot be passed on; pass its `ref`, and open it there: with current_memory_client() in an "
+                f"activity, with {name}(ref) in a workflow",
                 type="MemoryInvalid",
                 non_retryable=True,
             )

@@ -39,13 +39,15 @@ def asks_in_a_thread() -> None:
 SLIPS = (asks_for_the_client, asks_in_a_thread)
 
 
-@pytest.mark.parametrize("what", ["memory", "agent", "local"])
+@pytest.mark.parametrize(
+    "what", ["memory", "agent", "local", "child", "signal", "signal to a child", "continue-as-new", "result"]
+)
 async def test_a_handle_in_the_place_of_its_reference_fails_the_workflow(
     temporal_address: str, redis_url: str, what: str
 ) -> None:
     client = await Client.connect(temporal_address, plugins=[plugin(redis_url, unique("project"), companion=False)])
     queue = unique("queue")
-    async with Worker(client, task_queue=queue, workflows=[PassAHandle]):
+    async with Worker(client, task_queue=queue, workflows=[PassAHandle, AddToAReference]):
         handle = await client.start_workflow(PassAHandle.run, what, id=unique("run"), task_queue=queue)
         fault = await fault_of(handle.result())
     assert fault.type == "MemoryInvalid"

@@ -19,12 +19,26 @@ class PassAHandle:
     """Passes a handle where its reference belongs."""
 
     @workflow.run
-    async def run(self, what: str) -> None:
+    async def run(self, what: str) -> AgentMemory | None:
         """See class."""
         handle = Agent("clerk") if what == "agent" else AgentMemory("chat", key="anna")
+        if what == "result":
+            return AgentMemory("chat", key="anna")
+        if what == "continue-as-new":
+            workflow.continue_as_new(args=[handle])
+        if what == "child":
+            await workflow.execute_child_workflow("AddToAReference", handle)
+        if what == "signal":
+            await workflow.get_external_workflow_handle("another").signal("take", handle)
+        if what == "signal to a child":
+            child = await workflow.start_child_workflow(
+                "AddToAReference", "memory", id=f"{workflow.info().run_id}/child"
+            )
+            await child.signal("take", handle)
         if what == "local":
             await workflow.execute_local_activity("memory.read", handle, start_to_close_timeout=timedelta(seconds=5))
         await workflow.execute_activity("memory.read", handle, start_to_close_timeout=timedelta(seconds=5))
+        return None
 
 
 @workflow.defn
