@@ -58,7 +58,9 @@ class OverdueFlushes:
         """Looks at the next memories; at the end of a round, tells what it found, once."""
         for _ in range(_PAGES):
             page = await self._backend.index.due_candidates(self._project, self._cursor, _PAGE)
-            self._found += sum([await self._is_overdue(memory) for memory in page.memories])
+            # By the clock that notes since when flushes are due: that of this machine may be hours off.
+            now = datetime.fromtimestamp(page.read_ms / 1000, UTC)
+            self._found += sum([await self._is_overdue(memory, now) for memory in page.memories])
             self._cursor = page.cursor
             if self._cursor is None:
                 before, self._seen, self._found = self._seen, self._found, 0
@@ -76,7 +78,7 @@ class OverdueFlushes:
                 _log.debug("overdue flushes could not be looked for: %s", fault.message)
             await asyncio.sleep(every.total_seconds())
 
-    async def _is_overdue(self, memory: MemoryId) -> bool:
+    async def _is_overdue(self, memory: MemoryId, now: datetime) -> bool:
         try:
             limits = self._registry().memory(memory.resource).limits()
         except MemoryUnknownResource:
@@ -85,4 +87,4 @@ class OverdueFlushes:
             stats = await self._backend.store.stats(memory, limits)
         except (MemoryDamaged, MemoryContractTooNew):
             return False  # has its own trouble, and must not keep those behind it from being looked at
-        return overdue(stats, datetime.now(UTC))
+        return overdue(stats, now)

@@ -24,13 +24,16 @@ REGISTRY = Registry.from_resources([{**RESOURCE, "flushing": {"summary_tokens": 
 
 async def test_flushes_that_are_overdue_are_told_once_until_they_are_done(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "durable_memory.worker.overdue")
-    clock = ManualClock(1_700_000_000_000)  # long ago, as the watch goes by the time of the machine
+    clock = ManualClock(1_700_000_000_000)  # years behind that of the machine, which must not count
     backend = open_in_memory(clock)
     client = MemoryClient(REGISTRY, {"in_memory": backend}, clock=clock)
     watch = OverdueFlushes(backend, client.project, lambda: REGISTRY)
     memories = [client.memory("desk", uuid.uuid4().hex) for _ in range(2)]
     for memory in memories:
         await memory.append(["A sentence of about ten tokens, more or less."] * 22)
+    await watch.look()
+    assert not watch.notes
+    clock.advance(seconds=301)
     for _ in range(3):
         await watch.look()
     [note] = watch.notes
