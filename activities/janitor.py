@@ -28,7 +28,7 @@ async def sweep(request: Any = None) -> JsonObject:
     # The janitor runs on the project's queue, and so do flushers.
     waker = TemporalWaker(temporal, activity.info().task_queue)
     async with heartbeating():
-        swept = await Janitor(client, TemporalRuns(temporal), waker.tell).sweep(asked.position, seconds=_SECONDS)
+        swept = await Janitor(client, TemporalRuns(temporal), waker.revive).sweep(asked.position, seconds=_SECONDS)
     return {"position": swept.position, "counts": dict(swept.counts)}
 
 

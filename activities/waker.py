@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from temporalio import activity
-from temporalio.client import Client
-from temporalio.service import RPCError
+from temporalio.client import Client, WorkflowExecutionStatus
+from temporalio.service import RPCError, RPCStatusCode
 
 from durable_memory.activities import wire
 from durable_memory.memory import telemetry
@@ -77,10 +77,27 @@ class TemporalWaker:
             # Shielded: who is cancelled must not take the signal from the others.
             await asyncio.shield(turn.sent)
         except (RPCError, OSError) as error:
-            raise MemoryUnavailable(
-                f"the flusher of a {memory.resource!r} memory could not be told of due work "
-                f"({type(error).__name__}); what was written stays written"
-            ) from None
+            raise _not_told(memory, error) from None
+
+    async def revive(self, memory: MemoryId) -> None:
+        """Wakes as `tell` does, on the project's queue: a flusher that waits on another one is ended before.
+
+        It began there before the project's queue was renamed. Nobody need poll the old one any more, and then each
+        signal would only join those that wait there.
+        """
+        try:
+            flusher = (
+                await self._client_now().get_workflow_handle(flusher_id(memory)).describe(rpc_timeout=_RPC_TIMEOUT)
+            )
+            if flusher.status is WorkflowExecutionStatus.RUNNING and flusher.task_queue != self._task_queue:
+                stranded = self._client_now().get_workflow_handle(flusher.id, run_id=flusher.run_id)
+                await stranded.terminate(
+                    reason="it waits on another queue than the project's", rpc_timeout=_RPC_TIMEOUT
+                )
+        except RPCError as error:
+            if error.status is not RPCStatusCode.NOT_FOUND:
+                raise _not_told(memory, error) from None
+        await self.tell(memory)
 
     async def _send_next(self, memory: MemoryId, turn: _Turn) -> None:
         under_way = self._sending.get(memory)
@@ -96,9 +113,7 @@ class TemporalWaker:
 
     async def _signal(self, memory: MemoryId, *, force: bool) -> None:
         target = {"project": memory.project, "resource": memory.resource, "key": memory.key}
-        # The worker of the activity may have a new client meanwhile, as where certificates are renewed.
-        client = activity.client() if activity.in_activity() else self._client
-        await client.start_workflow(
+        await self._client_now().start_workflow(
             wire.FLUSHER,
             {"target": target},
             id=flusher_id(memory),
@@ -107,6 +122,17 @@ class TemporalWaker:
             start_signal_args=[force],
             rpc_timeout=_RPC_TIMEOUT,
         )
+
+    def _client_now(self) -> Client:
+        """The worker of an activity may have a new client meanwhile, as where certificates are renewed."""
+        return activity.client() if activity.in_activity() else self._client
+
+
+def _not_told(memory: MemoryId, error: Exception) -> MemoryUnavailable:
+    return MemoryUnavailable(
+        f"the flusher of a {memory.resource!r} memory could not be told of due work "
+        f"({type(error).__name__}); what was written stays written"
+    )
 
 
 def _attempt_is_repeated() -> bool:

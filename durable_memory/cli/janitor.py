@@ -66,7 +66,7 @@ async def _sweep(settings: Settings) -> Counter[str]:
     waker = TemporalWaker(temporal, settings.task_queue)
     counts: Counter[str] = Counter()
     async with await open_client(settings, waker) as client:
-        janitor = Janitor(client, TemporalRuns(temporal), waker.tell)
+        janitor = Janitor(client, TemporalRuns(temporal), waker.revive)
         position: str | None = None
         while True:
             swept = await janitor.sweep(position)

@@ -64,7 +64,7 @@ class Sweeper:
     def janitor(self, **ports: Any) -> Janitor:
         """A janitor of its own. ports: client, runs, wake, where they are not the usual ones."""
         waker = TemporalWaker(self.rig.client, self.rig.flush_queue)
-        return Janitor(**{"client": self.client, "runs": self.runs, "wake": waker.tell, **ports})
+        return Janitor(**{"client": self.client, "runs": self.runs, "wake": waker.revive, **ports})
 
     async def sweep(self, **ports: Any) -> Counts:
         """Sweeps from the first owner to the last memory."""

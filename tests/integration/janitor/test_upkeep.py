@@ -7,7 +7,10 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 
+from temporalio.client import WorkflowExecutionStatus
+
 from durable_memory import Message, ToolCall
+from durable_memory.activities.waker import TemporalWaker
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.memory import Memory
@@ -89,6 +92,18 @@ async def test_a_flusher_that_cannot_be_told_is_told_by_the_next_sweep(by_hand: 
     assert (counts["woken"], counts["failed"]) == (0, 1)
     assert (await by_hand.sweep())["woken"] == 1
     await flusher_ended(by_hand.rig, memory)
+
+
+async def test_a_flusher_that_waits_on_the_queue_of_before_a_rename_is_replaced(by_hand: Sweeper) -> None:
+    memory = by_hand.rig.memory("small", "key")
+    await memory.append(texts(4))
+    await TemporalWaker(by_hand.rig.client, unique("renamed")).tell(memory.id)
+    stranded = await by_hand.rig.flusher(memory).describe()
+    assert (await by_hand.sweep())["woken"] == 1
+    await flusher_ended(by_hand.rig, memory)
+    assert (await memory.stats()).last_flush_outcome == "committed"
+    before = await by_hand.rig.client.get_workflow_handle(stranded.id, run_id=stranded.run_id).describe()
+    assert before.status is WorkflowExecutionStatus.TERMINATED
 
 
 async def test_an_abandoned_group_is_closed_without_a_step_of_its_own(by_hand: Sweeper) -> None:
