@@ -8,9 +8,9 @@ Names and fields are stable: a new field is optional, a change of meaning raises
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
-from durable_memory.memory.types import AgentTurn, Message, Turn
+from durable_memory.memory.types import AgentTurn, GroupBy, Message, Turn
 
 CONTRACT: Final = 1
 """Version of the contract that this release speaks.
@@ -239,7 +239,7 @@ class StatsRequest:
     """Of memory.stats. group_by: also count what is held by this."""
 
     memory: MemoryField
-    group_by: Literal["role", "author", "section", "day"] | None = None
+    group_by: GroupBy | None = None
     contract: int = CONTRACT
 
 

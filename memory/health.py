@@ -3,36 +3,47 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Final
 
 from durable_memory.memory.codec import view_of
-from durable_memory.memory.errors import MemoryDamaged, MemoryUnavailable, MemoryUndecryptable
+from durable_memory.memory.errors import (
+    MemoryBudgetSpent,
+    MemoryDamaged,
+    MemoryModelRefused,
+    MemoryModelUnavailable,
+    MemorySummaryRejected,
+    MemoryUnavailable,
+    MemoryUndecryptable,
+    MemoryWrongWorker,
+)
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.services import Services
 from durable_memory.memory.stores.port import Store
 from durable_memory.memory.stores.values import ReadQuery
-from durable_memory.memory.types import MemoryHealth, MemoryStats
+from durable_memory.memory.types import FlushReason, MemoryHealth, MemoryStats
 
-_BLOCKED = {
+_BLOCKED: Final[Mapping[FlushReason, str]] = {
     "pinned": "a flush is due, but system and pinned messages fill the budget: delete some, or raise the budget",
     "keep": "a flush is due, but keep_first and keep_last keep all there is: lower them, or raise the budget",
 }
-_FAILED = {
-    "failed: MemoryBudgetSpent": "the daily_token_budget of its summariser is spent, so messages wait until midnight "
+FAILED: Final[Mapping[str, str]] = {
+    MemoryBudgetSpent.type: "the daily_token_budget of its summariser is spent, so messages wait until midnight "
     "UTC: raise it, or let fallback: rule_based write",
-    "failed: MemoryModelRefused": "the model of its summariser refuses the key, its name or the request: the log of "
+    MemoryModelRefused.type: "the model of its summariser refuses the key, its name or the request: the log of "
     "the worker says which",
-    "failed: MemoryModelUnavailable": "the model of its summariser does not answer; it is tried again",
-    "failed: MemoryWrongWorker": "a worker of another project took it from a task queue that both share: give each "
+    MemoryModelUnavailable.type: "the model of its summariser does not answer; it is tried again",
+    MemoryWrongWorker.type: "a worker of another project took it from a task queue that both share: give each "
     "project a queue of its own with DURABLE_MEMORY_TASK_QUEUE",
-    "failed: MemoryUndecryptable": "the worker that tried it lacks a key under which messages were encrypted, or has "
+    MemoryUndecryptable.type: "the worker that tried it lacks a key under which messages were encrypted, or has "
     "another one: give all processes the same DURABLE_MEMORY_ENCRYPTION_KEYS",
-    "failed: MemorySummaryRejected": "the text of its summariser was empty, cut, refused or longer than its room; it "
+    MemorySummaryRejected.type: "the text of its summariser was empty, cut, refused or longer than its room; it "
     "is tried again: let it keep to max_tokens, or raise summary_tokens",
 }
-"""What can be said of a failed flush beyond the type of its error."""
+"""What can be said of a failed flush beyond the type of its error, by that type."""
 
 _FULL = 0.9
 """Share of the overflow from which appends are about to be refused."""
@@ -83,10 +94,10 @@ def judge(stats: MemoryStats, limits: Limits, now: datetime) -> tuple[str, ...]:
         problems.append(
             f"a flush is overdue: due for {minutes} minutes, and {holder}; does a worker of this project run?"
         )
-    if stats.flush_blocked in _BLOCKED:
+    if stats.flush_blocked is not None and stats.flush_blocked in _BLOCKED:
         problems.append(_BLOCKED[stats.flush_blocked])
     if stats.last_flush_outcome not in (None, "committed", "dropped"):
-        why = _FAILED.get(stats.last_flush_outcome, "it is tried again")
+        why = FAILED.get(stats.last_flush_outcome.removeprefix("failed: "), "it is tried again")
         problems.append(f"the last flush {stats.last_flush_outcome}; {why}")
     for unit, waiting, capacity in (
         ("tokens", stats.omitted.tokens, limits.overflow_tokens),

@@ -10,14 +10,14 @@ import time
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, Literal, Self
 
 from opentelemetry import metrics
 
 from durable_memory.memory.errors import MemoryConflict, MemoryFault, MemoryOperationConflict
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.spans import open_span
-from durable_memory.memory.types import Message
+from durable_memory.memory.types import FlushOutcome, Message
 
 _TOKENS: Final = (100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000)
 _SHARES: Final = (0.1, 0.25, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
@@ -123,7 +123,7 @@ def count_evictions(resource: str, policy: str, reason: str, messages: int) -> N
     _evictions.add(messages, {"resource": resource, "policy": policy, "reason": reason})
 
 
-def count_flush(resource: str, strategy: str, outcome: str, seconds: float) -> None:
+def count_flush(resource: str, strategy: str, outcome: FlushOutcome | Literal["failed"], seconds: float) -> None:
     """Counts one flush that ended."""
     labels = {"resource": resource, "strategy": strategy, "outcome": outcome}
     _flushes.add(1, labels)
@@ -145,7 +145,7 @@ def count_model_use(
     _model_cost.add(float(cost_usd or 0), labels)
 
 
-def record_lease_wait(resource: str, outcome: str, seconds: float) -> None:
+def record_lease_wait(resource: str, outcome: Literal["taken", "busy"], seconds: float) -> None:
     """Records how long a flush waited for its lease (`taken`), or has to wait until it may ask again (`busy`)."""
     _lease_waits.record(seconds, {"resource": resource, "outcome": outcome})
 
@@ -187,7 +187,7 @@ def count_lost_audit(operation: str) -> None:
     _lost_audits.add(1, {"operation": operation})
 
 
-def count_breaker_change(resource: str, state: str) -> None:
+def count_breaker_change(resource: str, state: Literal["closed", "open", "half_open"]) -> None:
     """Counts that a circuit breaker became `open`, `half_open` or `closed`."""
     _breaker_changes.add(1, {"resource": resource, "state": state})
 
@@ -197,7 +197,7 @@ def count_breaker_rejection(resource: str) -> None:
     _breaker_rejections.add(1, {"resource": resource})
 
 
-def count_reload(outcome: str) -> None:
+def count_reload(outcome: Literal["ok", "failed"]) -> None:
     """Counts that declarations were read again: `ok`, or `failed` where the old ones stayed in force."""
     _reloads.add(1, {"outcome": outcome})
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, ApplicationError
 
 from durable_memory.activities import wire
+from durable_memory.memory.types import FlushOutcome
 
 _STEP = workflow.ActivityConfig(
     start_to_close_timeout=timedelta(seconds=10),
@@ -64,15 +65,16 @@ class MemoryFlusher:
                 await workflow.wait_condition(workflow.all_handlers_finished)
                 workflow.continue_as_new({"target": self._target, "due": True, "force": self._force})
 
-    async def _flush_once(self, *, force: bool) -> str:
+    async def _flush_once(self, *, force: bool) -> FlushOutcome | Literal["failed"]:
         """One round: begin, summarize, commit. Returns its outcome."""
         self._round += 1
         begun = await self._step(wire.FLUSH_BEGIN, _STEP, owner=f"{workflow.info().run_id}/{self._round}", force=force)
-        if begun["outcome"] == "busy":
+        outcome: FlushOutcome | Literal["batch"] = begun["outcome"]
+        if outcome == "busy":
             await self._pause(timedelta(milliseconds=max(begun["retry_after_ms"], 100)), force=force)
             self._force = self._force or force
-        if begun["outcome"] != "batch":
-            return str(begun["outcome"])
+        if outcome != "batch":
+            return outcome
         batch = begun["batch"]
         config = _SUMMARIZE.copy()
         if "queue" in begun:
@@ -88,8 +90,8 @@ class MemoryFlusher:
             return "failed"
         if summarized["outcome"] != "drafted":
             return "stale"
-        committed = await self._step(wire.FLUSH_COMMIT, _STEP, batch=batch)
-        return str(committed["outcome"])
+        committed: FlushOutcome = (await self._step(wire.FLUSH_COMMIT, _STEP, batch=batch))["outcome"]
+        return committed
 
     async def _pause(self, duration: timedelta, *, force: bool) -> None:
         """Waits until the other flush may have ended, or the pause after a failed one is over.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 from rich.table import Table
 
@@ -13,6 +13,8 @@ from durable_memory.memory.types import (
     AgentContext,
     AppendResult,
     ClearResult,
+    FlushOutcome,
+    FlushReason,
     FlushResult,
     ImportResult,
     ListedPage,
@@ -25,7 +27,7 @@ from durable_memory.memory.types import (
 
 _LISTED_IDS = 5
 
-_REASONS = {
+_REASONS: Final[Mapping[FlushOutcome | FlushReason, str]] = {
     "gone": "there is no such memory, or no longer",
     "stale": "the memory was cleared, expired or replaced meanwhile; nothing was written",
     "busy": "another flush is at work",
@@ -192,7 +194,7 @@ def _stats_rows(stats: MemoryStats) -> list[tuple[str, str]]:
         *((section, _section_size(stats, section)) for section in stats.messages),
         ("waiting", f"{_size(stats.omitted.messages, stats.omitted.tokens)}" if stats.omitted.messages else ""),
         ("flush due", _due(stats)),
-        ("flush blocked", _REASONS.get(stats.flush_blocked or "", stats.flush_blocked or "")),
+        ("flush blocked", "" if stats.flush_blocked is None else _REASONS[stats.flush_blocked]),
         ("flushing now", stats.flushing_owner or ""),
         ("last flush", f"{_time(stats.last_flush_at)} {stats.last_flush_outcome or ''}".strip()),
         ("created", _time(stats.created_at)),

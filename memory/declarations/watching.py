@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from durable_memory.memory import telemetry
 from durable_memory.memory.declarations.loader import Check, declaration_files
@@ -56,7 +56,7 @@ class Watch:
         Files are read in a thread, since a slow disk must not hold up this event loop. Raises InvalidDeclarations with
         every fault, and what `accept` raises.
         """
-        outcome = "failed"
+        outcome: Literal["ok", "failed"] = "failed"
         try:
             self._read = await asyncio.to_thread(self._marks)
             registry = await asyncio.to_thread(Registry.load, self._folders, check=self._check)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
-Blocked: TypeAlias = Literal["below_threshold", "pinned", "keep", "max_messages"]
-"""Why a flush takes nothing."""
+from durable_memory.memory.types import FlushReason
 
 
 class Rank(NamedTuple):
@@ -89,7 +88,7 @@ def select_for_flush(
     return [group for group in queue if not group.rank.open] if force else take(queue, excess)
 
 
-def blocked_by(conversation: Sequence[Standing], *, wanted: bool, system: bool, kept: frozenset[int]) -> Blocked:
+def blocked_by(conversation: Sequence[Standing], *, wanted: bool, system: bool, kept: frozenset[int]) -> FlushReason:
     """Returns why a flush of this conversation took nothing.
 
     Args:

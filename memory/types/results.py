@@ -85,6 +85,8 @@ class Backup:
 
 
 FlushOutcome: TypeAlias = Literal["committed", "dropped", "nothing", "gone", "stale", "busy", "planned", "signalled"]
+FlushReason: TypeAlias = Literal["below_threshold", "pinned", "keep", "max_messages"]
+"""Why a flush takes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,7 @@ class FlushResult:
     """
 
     outcome: FlushOutcome
-    reason: str | None = None
+    reason: FlushReason | None = None
     removed_ids: tuple[str, ...] = ()
     summary_id: str | None = None
     tokens_before: int = 0
@@ -133,10 +135,12 @@ class StatsGroup:
 class MemoryStats:
     """The counters of one memory; nothing is loaded or counted for it.
 
-    Tokens and messages are given per section of the live view; `omitted` is the overflow. Times are UTC. due_since:
-    since when a flush is due that has not ended. groups: of all that is held, if that was asked for; groups_complete:
-    whether all of it was looked at. shares: what each section may fill, in tokens, where the resource divides its
-    budget. backups: those that can be restored, oldest first; they outlive the memory.
+    Tokens and messages are given per section of the live view; `omitted` is the overflow. Times are UTC. flush_blocked:
+    why a flush that is due would take nothing. flushing_owner: who holds the lease. last_flush_outcome: `committed`,
+    `dropped`, or `failed: ` and the type of the error. due_since: since when a flush is due that has not ended. groups:
+    of all that is held, if that was asked for; groups_complete: whether all of it was looked at. shares: what each
+    section may fill, in tokens, where the resource divides its budget. backups: those that can be restored, oldest
+    first; they outlive the memory.
     """
 
     exists: bool
@@ -147,7 +151,7 @@ class MemoryStats:
     max_tokens: int | None
     max_messages: int | None
     flush_due: bool
-    flush_blocked: str | None = None
+    flush_blocked: FlushReason | None = None
     flushing_owner: str | None = None
     last_flush_at: datetime | None = None
     last_flush_outcome: str | None = None

@@ -114,12 +114,13 @@ async def logged() -> set[str]:
 
 
 def problems() -> set[str]:
-    """Every sentence that health can say, the types of failed flushes as its source has them, and one it has not."""
-    failed = [*re.findall(r'"(failed: \w+)":', Path(health.__file__).read_text()), UNLISTED]
+    """Every sentence that health can say: of each failed flush that it has words for, and of one that it has not."""
+    failed = [*(f"failed: {kind}" for kind in health.FAILED), UNLISTED]
     limits = replace(Limits.unlimited(), overflow_tokens=100, overflow_messages=10)
     ill = [
         *(replace(WELL, last_flush_outcome=outcome) for outcome in failed),
-        *(replace(WELL, flush_blocked=reason) for reason in ("pinned", "keep")),
+        replace(WELL, flush_blocked="pinned"),
+        replace(WELL, flush_blocked="keep"),
         *(replace(WELL, due_since=NOW - timedelta(hours=1), flushing_owner=owner) for owner in (None, "worker-1")),
         replace(WELL, omitted=Omitted(messages=10, tokens=100)),
     ]

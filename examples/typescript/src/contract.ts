@@ -151,7 +151,7 @@ export interface FlushRequest {
 
 export interface FlushResult {
   outcome: 'committed' | 'dropped' | 'nothing' | 'gone' | 'stale' | 'busy' | 'planned' | 'signalled';
-  reason: string | null;
+  reason: 'below_threshold' | 'pinned' | 'keep' | 'max_messages' | null;
   removed_ids: string[];
   summary_id: string | null;
   tokens_before: number;
@@ -192,7 +192,7 @@ export interface MemoryStats {
   max_tokens: number | null;
   max_messages: number | null;
   flush_due: boolean;
-  flush_blocked: string | null;
+  flush_blocked: 'below_threshold' | 'pinned' | 'keep' | 'max_messages' | null;
   flushing_owner: string | null;
   last_flush_at: string | null;
   last_flush_outcome: string | null;

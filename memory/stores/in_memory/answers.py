@@ -13,7 +13,7 @@ from durable_memory.memory.stores.in_memory.shelves import KeptBackup
 from durable_memory.memory.stores.in_memory.state import MemoryState
 from durable_memory.memory.stores.in_memory.values import OVERFLOW, Tally
 from durable_memory.memory.stores.values import ABSENT
-from durable_memory.memory.types import AppendResult, Backup, FlushResult, MemoryStats, Omitted
+from durable_memory.memory.types import AppendResult, Backup, FlushReason, FlushResult, MemoryStats, Omitted
 
 
 def repeated(ids: tuple[str, ...], state: MemoryState | None, limits: Limits) -> AppendResult:
@@ -37,7 +37,7 @@ def flushed(
     state: MemoryState,
     limits: Limits,
     *,
-    reason: str | None = None,
+    reason: FlushReason | None = None,
     removed_ids: tuple[str, ...] = (),
     summary_id: str | None = None,
 ) -> FlushResult:
@@ -109,7 +109,7 @@ def listed(backups: Mapping[str, KeptBackup]) -> tuple[Backup, ...]:
     )
 
 
-def _blocked(state: MemoryState, limits: Limits, now_ms: int) -> str | None:
+def _blocked(state: MemoryState, limits: Limits, now_ms: int) -> FlushReason | None:
     """Returns why a flush that is due would take nothing. What waits in the overflow can always be taken."""
     if state.groups[OVERFLOW] or not state.flush_due(limits):
         return None

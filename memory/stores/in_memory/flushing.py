@@ -6,20 +6,13 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from durable_memory.memory.eviction.order import (
-    Blocked,
-    Excess,
-    Standing,
-    blocked_by,
-    kept_ends,
-    select_for_flush,
-)
+from durable_memory.memory.eviction.order import Excess, Standing, blocked_by, kept_ends, select_for_flush
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.in_memory.state import MemoryState
 from durable_memory.memory.stores.in_memory.summaries import summaries_leaving, summaries_over
 from durable_memory.memory.stores.in_memory.values import OVERFLOW, Group, Ranges, StoredBatch
 from durable_memory.memory.stores.values import Batch, Entry, Stopped, StoredEntry
-from durable_memory.memory.types import LONG_TERM, SHORT_TERM, SYSTEM, Section
+from durable_memory.memory.types import LONG_TERM, SHORT_TERM, SYSTEM, FlushReason, Section
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +24,7 @@ class Selection:
     """
 
     groups: tuple[Group, ...]
-    blocked: Blocked
+    blocked: FlushReason
     shrinks: bool = False
 
     @property
@@ -93,7 +86,7 @@ def _select(state: MemoryState, limits: Limits, *, force: bool, now_ms: int) -> 
     talk = state.conversation(now_ms, limits, SHORT_TERM)
     kept = kept_ends(talk, keep_first=limits.keep_first, keep_last=limits.keep_last)
     taken: list[Standing] = []
-    reasons: list[Blocked] = []
+    reasons: list[FlushReason] = []
 
     def take_from(section: Section | None, excess: Excess, *, closed_only: bool = False) -> None:
         gone = {one.rank.group for one in taken}

@@ -6,7 +6,7 @@ from typing import Final, cast
 
 from durable_memory.memory.stores.redis import replies
 from durable_memory.memory.stores.values import Batch, BatchPage, Begun, Stopped
-from durable_memory.memory.types import FlushOutcome, FlushResult
+from durable_memory.memory.types import FlushOutcome, FlushReason, FlushResult
 
 _STOPPED: Final = ("gone", "stale")
 
@@ -27,7 +27,7 @@ def begun(resource: str, reply: bytes, owner: str) -> Begun:
         case ["nothing", reason, tokens, messages, due]:
             return FlushResult(
                 "nothing",
-                reason=reason,
+                reason=cast("FlushReason", reason),
                 tokens_before=int(tokens),
                 tokens_after=int(tokens),
                 messages_before=int(messages),
@@ -118,7 +118,7 @@ def dropped(resource: str, reply: bytes) -> FlushResult:
     _, due, outcome, reason, before, after, messages_before, messages_after, incarnation, names = words
     return FlushResult(
         cast("FlushOutcome", outcome),
-        reason=None if reason == "-" else reason,
+        reason=None if reason == "-" else cast("FlushReason", reason),
         removed_ids=_ids(incarnation, names),
         tokens_before=int(before),
         tokens_after=int(after),

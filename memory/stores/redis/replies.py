@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import wraps
-from typing import Any, Concatenate, Final, ParamSpec, TypeVar
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar, cast
 
 from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged, MemoryFault
 from durable_memory.memory.limits import Limits
@@ -29,6 +29,7 @@ from durable_memory.memory.types import (
     Backup,
     ClearResult,
     DeleteResult,
+    FlushReason,
     MemoryStats,
     Omitted,
     Section,
@@ -305,7 +306,7 @@ def stats(_resource: str, reply: list[Any], limits: Limits) -> MemoryStats:
         max_tokens=limits.max_tokens,
         max_messages=limits.max_messages,
         flush_due=due == 1,
-        flush_blocked=blocked.decode() or None,
+        flush_blocked=cast("FlushReason | None", blocked.decode() or None),
         flushing_owner=owner.decode() or None,
         last_flush_at=_instant(flush_at),
         last_flush_outcome=outcome.decode() or None,
