@@ -23,7 +23,7 @@ async def context(request: Any = None) -> JsonObject:
     """Composes the context of a model call; see wire.ContextRequest."""
     asked = parse(wire.ContextRequest, request)
     agent = current_memory_client().agent(asked.agent, input=asked.input)
-    return carried(asked.agent, dict((await agent.context(max_tokens=asked.max_tokens)).to_dict()))
+    return carried(asked.agent, await agent.context(max_tokens=asked.max_tokens))
 
 
 @activity.defn(name=wire.RECORD_AGENT_TURN)

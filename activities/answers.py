@@ -28,10 +28,9 @@ def answer_of(result: object) -> JsonObject:
     return data
 
 
-def carried(
-    whose: str, answer: JsonObject, advice: str = READ_LESS, *, limit: int = wire.MAX_REQUEST_BYTES
-) -> JsonObject:
-    """Returns an answer. Refuses one that Temporal would not carry: the next attempt would give the same."""
+def carried(whose: str, result: object, advice: str = READ_LESS, *, limit: int = wire.MAX_REQUEST_BYTES) -> JsonObject:
+    """Returns a result as JSON. Refuses one that Temporal would not carry: the next attempt would give the same."""
+    answer = answer_of(result)
     size = _encoded_size(answer)
     if size > limit:
         raise MemoryOversize(f"{whose}: the answer is {size:,} bytes encoded, the limit is {limit:,}: {advice}")
@@ -40,7 +39,7 @@ def carried(
 
 def carried_turn(whose: str, turn: object, advice: str) -> JsonObject:
     """Returns the answer with a recorded turn, as `carried`."""
-    return carried(whose, answer_of(turn), advice, limit=wire.MAX_TURN_BYTES)
+    return carried(whose, turn, advice, limit=wire.MAX_TURN_BYTES)
 
 
 def flushed(result: FlushResult) -> JsonObject:

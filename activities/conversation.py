@@ -36,8 +36,7 @@ async def append(request: Any = None) -> JsonObject:
     result = await _memory(asked.memory).append(
         asked.messages, want_view=asked.want_view, operation_id=asked.operation_id
     )
-    answer = answer_of(result)
-    return carried(asked.memory.resource, answer, READ_AFTERWARDS) if asked.want_view else answer
+    return carried(asked.memory.resource, result, READ_AFTERWARDS) if asked.want_view else answer_of(result)
 
 
 @activity.defn(name=wire.RECORD_TURN)
@@ -68,7 +67,7 @@ async def read(request: Any = None) -> JsonObject:
         before_id=asked.before_id,
         since_version=asked.since_version,
     )
-    return carried(asked.memory.resource, dict(view.to_dict()))
+    return carried(asked.memory.resource, view)
 
 
 @activity.defn(name=wire.WRITE)
@@ -150,7 +149,7 @@ async def stats(request: Any = None) -> JsonObject:
     """Returns the counters; see wire.StatsRequest."""
     asked = parse(wire.StatsRequest, request)
     counters = await _memory(asked.memory).stats(group_by=asked.group_by)
-    return carried(asked.memory.resource, answer_of(counters), GROUP_LESS)
+    return carried(asked.memory.resource, counters, GROUP_LESS)
 
 
 @activity.defn(name=wire.HEALTH)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.types import (
@@ -25,6 +24,7 @@ MAX_IDS: Final = 1000
 """Of messages in one call, as many as one append may carry: a script holds up all other callers while it runs."""
 
 _Value = TypeVar("_Value")
+_Arguments = ParamSpec("_Arguments")
 _VERSION: Final = re.compile(r"absent|[0-9a-f]{16}:[0-9]{1,16}:[0-9a-f]{1,4}")
 
 
@@ -65,9 +65,9 @@ def one_id(name: str, value: object) -> str:
     return _checked(required_text, value, name)
 
 
-def _checked(check: Callable[..., _Value], *arguments: object) -> _Value:
+def _checked(check: Callable[_Arguments, _Value], *arguments: _Arguments.args, **named: _Arguments.kwargs) -> _Value:
     try:
-        return check(*arguments)
+        return check(*arguments, **named)
     except InvalidValue as error:
         raise MemoryInvalid(str(error)) from None
 
@@ -110,7 +110,7 @@ def made_with(method: str, **given: object) -> None:
 
 def reference_alone(**given: object) -> None:
     """Raises MemoryInvalid for what is given beside a reference."""
-    _checked(partial(refuse_beside_reference, **given))
+    _checked(refuse_beside_reference, **given)
 
 
 def template_input(value: object) -> dict[str, Any] | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from temporalio import workflow
@@ -16,7 +15,6 @@ from durable_memory.memory.types import (
     MessageInput,
     refuse_beside_reference,
 )
-from durable_memory.memory.types.answers import agent_turn_from_json
 from durable_memory.workflows.calling import Calls, checked, checked_json, wire_messages
 from durable_memory.workflows.use import Handle
 
@@ -38,7 +36,7 @@ class Agent:
         activity_config: workflow.ActivityConfig | None = None,
     ) -> None:
         if isinstance(id, AgentRef):
-            checked(partial(refuse_beside_reference, input=input))
+            checked(refuse_beside_reference, input=input)
             self._ref = id
         else:
             variables = None if input is None else checked_json(input, "input")
@@ -59,7 +57,7 @@ class Agent:
         can.
         """
         request = wire.ContextRequest(self.ref.id, self._ref.input, max_tokens)
-        return AgentContext.from_dict(await self._calls.call(wire.CONTEXT, request))
+        return await self._calls.call(wire.CONTEXT, request, AgentContext)
 
     async def record_turn(
         self, messages: MessageInput | Sequence[MessageInput], *, operation_id: str | None = None
@@ -69,10 +67,9 @@ class Agent:
         The call returns when all of them hold the turn.
         """
         request = wire.RecordAgentTurnRequest(self.ref.id, wire_messages(messages), self._ref.input, operation_id)
-        return agent_turn_from_json(await self._calls.call(wire.RECORD_AGENT_TURN, request))
+        return await self._calls.call(wire.RECORD_AGENT_TURN, request, AgentTurn)
 
     async def recorded_turn(self, *, operation_id: str) -> AgentTurn | None:
         """Returns the turn that is recorded under this operation id, or None; see AgentMemories.recorded_turn."""
         request = wire.RecordedAgentTurnRequest(self.ref.id, operation_id, self._ref.input)
-        answer = await self._calls.call(wire.RECORDED_AGENT_TURN, request)
-        return None if answer["turn"] is None else agent_turn_from_json(answer["turn"])
+        return (await self._calls.call(wire.RECORDED_AGENT_TURN, request, wire.RecordedAgentTurnAnswer)).turn

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from temporalio import workflow
@@ -25,7 +24,6 @@ from durable_memory.memory.types import (
     checked_texts,
     refuse_beside_reference,
 )
-from durable_memory.memory.types.answers import from_json, health_from_json, stats_from_json, turn_from_json
 from durable_memory.workflows.calling import FLUSH, Calls, call_here, checked, checked_json, wire_ids, wire_messages
 from durable_memory.workflows.use import Handle
 
@@ -54,7 +52,7 @@ class AgentMemory:
         activity_config: workflow.ActivityConfig | None = None,
     ) -> None:
         if isinstance(resource, MemoryRef):
-            checked(partial(refuse_beside_reference, key=key, input=input, agent=agent))
+            checked(refuse_beside_reference, key=key, input=input, agent=agent)
             self._ref = resource
         else:
             variables = None if input is None else checked_json(input, "input")
@@ -77,7 +75,7 @@ class AgentMemory:
     ) -> AppendResult:
         """Appends messages (text is a user message), all or none; see Memory.append."""
         request = wire.AppendRequest(self._memory(), wire_messages(messages), operation_id, want_view)
-        return from_json(AppendResult, await self._calls.call(wire.APPEND, request))
+        return await self._calls.call(wire.APPEND, request, AppendResult)
 
     async def record_turn(
         self, messages: MessageInput | Sequence[MessageInput], *, operation_id: str | None = None
@@ -88,12 +86,12 @@ class AgentMemory:
         you can.
         """
         request = wire.RecordTurnRequest(self._memory(), wire_messages(messages), operation_id)
-        return turn_from_json(await self._calls.call(wire.RECORD_TURN, request))
+        return await self._calls.call(wire.RECORD_TURN, request, Turn)
 
     async def recorded_turn(self, *, operation_id: str) -> Turn | None:
         """Returns the turn that is recorded under this operation id, or None; see Memory.recorded_turn."""
-        answer = await self._calls.call(wire.RECORDED_TURN, wire.RecordedTurnRequest(self._memory(), operation_id))
-        return None if answer["turn"] is None else turn_from_json(answer["turn"])
+        request = wire.RecordedTurnRequest(self._memory(), operation_id)
+        return (await self._calls.call(wire.RECORDED_TURN, request, wire.RecordedTurnAnswer)).turn
 
     async def read(
         self,
@@ -124,8 +122,8 @@ class AgentMemory:
             since_version=since_version,
         )
         if local:
-            return View.from_dict(await call_here(wire.READ, request))
-        return View.from_dict(await self._calls.call(wire.READ, request))
+            return await call_here(wire.READ, request, View)
+        return await self._calls.call(wire.READ, request, View)
 
     async def write(
         self,
@@ -136,39 +134,39 @@ class AgentMemory:
     ) -> AppendResult:
         """Replaces the memory by `messages`; see Memory.write."""
         request = wire.WriteRequest(self._memory(), wire_messages(messages), if_version, operation_id)
-        return from_json(AppendResult, await self._calls.call(wire.WRITE, request))
+        return await self._calls.call(wire.WRITE, request, AppendResult)
 
     async def touch(self, ids: Sequence[str]) -> tuple[str, ...]:
         """Records an access to these messages, for lru, lfu and token_aware_lru; returns the ids that are live."""
-        answer = await self._calls.call(wire.TOUCH, wire.TouchRequest(self._memory(), wire_ids(ids)))
-        return tuple(answer["touched"])
+        request = wire.TouchRequest(self._memory(), wire_ids(ids))
+        return (await self._calls.call(wire.TOUCH, request, wire.TouchAnswer)).touched
 
     async def pin(self, ids: Sequence[str], *, operation_id: str | None = None) -> tuple[str, ...]:
         """Keeps these messages with their groups in the view until they are unpinned; see Memory.pin."""
-        answer = await self._calls.call(wire.PIN, wire.PinRequest(self._memory(), wire_ids(ids), operation_id))
-        return tuple(answer["touched"])
+        request = wire.PinRequest(self._memory(), wire_ids(ids), operation_id)
+        return (await self._calls.call(wire.PIN, request, wire.TouchAnswer)).touched
 
     async def unpin(self, ids: Sequence[str], *, operation_id: str | None = None) -> tuple[str, ...]:
         """Lets these messages go like others again; see Memory.unpin."""
-        answer = await self._calls.call(wire.UNPIN, wire.PinRequest(self._memory(), wire_ids(ids), operation_id))
-        return tuple(answer["touched"])
+        request = wire.PinRequest(self._memory(), wire_ids(ids), operation_id)
+        return (await self._calls.call(wire.UNPIN, request, wire.TouchAnswer)).touched
 
     async def delete(self, ids: Sequence[str], *, operation_id: str | None = None) -> DeleteResult:
         """Removes messages with their whole groups; see Memory.delete."""
         request = wire.DeleteRequest(self._memory(), wire_ids(ids), operation_id)
-        return from_json(DeleteResult, await self._calls.call(wire.DELETE, request))
+        return await self._calls.call(wire.DELETE, request, DeleteResult)
 
     async def clear(self, *, confirm: bool, backup: bool = False, operation_id: str | None = None) -> ClearResult:
         """Removes everything; see Memory.clear."""
         request = wire.ClearRequest(self._memory(), confirm, operation_id, backup)
-        return from_json(ClearResult, await self._calls.call(wire.CLEAR, request))
+        return await self._calls.call(wire.CLEAR, request, ClearResult)
 
     async def restore(
         self, backup_id: str, *, if_version: str | None = None, operation_id: str | None = None
     ) -> AppendResult:
         """Replaces everything by what a clear has kept; see Memory.restore."""
         request = wire.RestoreRequest(self._memory(), backup_id, if_version, operation_id)
-        return from_json(AppendResult, await self._calls.call(wire.RESTORE, request))
+        return await self._calls.call(wire.RESTORE, request, AppendResult)
 
     async def flush(
         self,
@@ -193,16 +191,16 @@ class AgentMemory:
             wait=wait,
             operation_id=operation_id,
         )
-        return from_json(FlushResult, await self._calls.call(wire.FLUSH, request, FLUSH))
+        return await self._calls.call(wire.FLUSH, request, FlushResult, FLUSH)
 
     async def stats(self, *, group_by: GroupBy | None = None) -> MemoryStats:
         """Returns the counters, and what is held by role, author, section or day if that is asked for."""
-        return stats_from_json(await self._calls.call(wire.STATS, wire.StatsRequest(self._memory(), group_by)))
+        return await self._calls.call(wire.STATS, wire.StatsRequest(self._memory(), group_by), MemoryStats)
 
     async def health(self, *, check_connectivity: bool = False) -> MemoryHealth:
         """Tells whether the memory can do its work; see Memory.health."""
         request = wire.HealthRequest(self._memory(), check_connectivity)
-        return health_from_json(await self._calls.call(wire.HEALTH, request))
+        return await self._calls.call(wire.HEALTH, request, MemoryHealth)
 
     def _memory(self) -> wire.MemoryField:
         self._handle.used()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
-from typing import Any, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy
@@ -20,6 +20,11 @@ from durable_memory.memory.types import (
     clean_json,
     refuse_broken_text,
 )
+from durable_memory.memory.types.answers import from_json
+
+_Answer = TypeVar("_Answer")
+_Value = TypeVar("_Value")
+_Arguments = ParamSpec("_Arguments")
 
 _RETRY = RetryPolicy(initial_interval=timedelta(milliseconds=200), maximum_interval=timedelta(seconds=10))
 CALL = workflow.ActivityConfig(
@@ -51,8 +56,12 @@ class Calls:
     config: workflow.ActivityConfig = field(default_factory=workflow.ActivityConfig)
 
     async def call(
-        self, activity: str, request: wire.Request, defaults: workflow.ActivityConfig = CALL
-    ) -> dict[str, Any]:
+        self,
+        activity: str,
+        request: wire.Request,
+        answer: type[_Answer],
+        defaults: workflow.ActivityConfig = CALL,
+    ) -> _Answer:
         """Runs one of our activities and returns its answer."""
         data = request_fields(request)
         check_size(activity, data)
@@ -60,8 +69,7 @@ class Calls:
         config.update(self.config)
         if self.task_queue is not None:
             config["task_queue"] = self.task_queue
-        answer: dict[str, Any] = await workflow.execute_activity(activity, data, result_type=dict[str, Any], **config)
-        return answer
+        return from_json(answer, await workflow.execute_activity(activity, data, result_type=dict[str, Any], **config))
 
 
 def request_fields(request: object, path: str = "") -> dict[str, Any]:
@@ -90,12 +98,10 @@ def wire_messages(value: MessageInput | Sequence[MessageInput]) -> list[dict[str
     return [cast("dict[str, Any]", message.to_dict()) for message in checked(as_messages, value)]
 
 
-async def call_here(activity: str, request: wire.Request) -> dict[str, Any]:
+async def call_here(activity: str, request: wire.Request, answer: type[_Answer]) -> _Answer:
     """Runs a read in a local activity. No write: its attempts may outlive the worker, and their names with it."""
-    answer: dict[str, Any] = await workflow.execute_local_activity(
-        activity, request_fields(request), result_type=dict[str, Any], **LOCAL
-    )
-    return answer
+    data = request_fields(request)
+    return from_json(answer, await workflow.execute_local_activity(activity, data, result_type=dict[str, Any], **LOCAL))
 
 
 def wire_ids(value: Sequence[str]) -> list[str]:
@@ -103,10 +109,10 @@ def wire_ids(value: Sequence[str]) -> list[str]:
     return list(checked(checked_texts, value))
 
 
-def checked(check: Any, *arguments: object) -> Any:
+def checked(check: Callable[_Arguments, _Value], *arguments: _Arguments.args, **named: _Arguments.kwargs) -> _Value:
     """Runs a check of the value types; what it refuses fails the workflow, not its task for ever."""
     try:
-        return check(*arguments)
+        return check(*arguments, **named)
     except InvalidValue as error:
         raise ApplicationError(str(error), type="MemoryInvalid", non_retryable=True) from None
 

@@ -14,6 +14,7 @@ from durable_memory.cli.session import refuse_in_memory, with_client
 from durable_memory.cli.sharing import sharing
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.types import AgentContext
+from durable_memory.memory.types.answers import to_json
 
 AgentArgument = Annotated[str, typer.Argument(metavar="AGENT", help="Id of a declared agent.", show_default=False)]
 Input = Annotated[
@@ -44,7 +45,7 @@ def context(
         return await client.agent(agent, input=variables).context(max_tokens=max_tokens)
 
     result = with_client(shared, composed)
-    show(shared.output, result.to_dict(), tables.context_table(agent, result))
+    show(shared.output, to_json(result), tables.context_table(agent, result))
 
 
 def _variables(given: Sequence[str]) -> dict[str, str]:

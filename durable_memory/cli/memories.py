@@ -100,7 +100,7 @@ def read(
             limit=limit, max_tokens=max_tokens, before_id=before, since_version=since, sections=section or None
         ),
     )
-    show(at.output, view.to_dict(), tables.view_table(at.resource, at.key, view))
+    show(at.output, to_json(view), tables.view_table(at.resource, at.key, view))
 
 
 @sharing

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from durable_memory.memory.types.answers import JsonForm
 from durable_memory.memory.types.chat_anthropic import anthropic_request
 from durable_memory.memory.types.chat_openai import openai_messages
 from durable_memory.memory.types.clean import Json
@@ -15,7 +15,7 @@ from durable_memory.memory.types.view import Omitted
 
 
 @dataclass(frozen=True, slots=True)
-class ContextMemory:
+class ContextMemory(JsonForm):
     """One memory in a context.
 
     version: of the view that was taken; `absent` if there is no such memory yet. tokens: what it fills in the context,
@@ -29,26 +29,9 @@ class ContextMemory:
     messages: int
     omitted: Omitted
 
-    def to_dict(self) -> dict[str, Json]:
-        """Returns the JSON form."""
-        return {
-            "resource": self.resource,
-            "label": self.label,
-            "version": self.version,
-            "tokens": self.tokens,
-            "messages": self.messages,
-            "omitted": self.omitted.to_dict(),
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> ContextMemory:
-        """Reads the JSON form; fields that a newer worker adds are ignored."""
-        known = {name: data[name] for name in ("resource", "label", "version", "tokens", "messages")}
-        return cls(**known, omitted=Omitted.from_dict(data["omitted"]))
-
 
 @dataclass(frozen=True, slots=True)
-class AgentContext:
+class AgentContext(JsonForm):
     """The memories of an agent, composed for one model call.
 
     messages: a system message of ours, then each memory under its label, in the order of the declaration. What a memory
@@ -67,23 +50,6 @@ class AgentContext:
     def to_anthropic(self) -> dict[str, Any]:
         """Returns `system` and `messages` of a Messages API request; add your own system prompt to `system`."""
         return anthropic_request(self.messages)
-
-    def to_dict(self) -> dict[str, Json]:
-        """Returns the JSON form."""
-        return {
-            "messages": [message.to_dict() for message in self.messages],
-            "tokens": self.tokens,
-            "memories": [memory.to_dict() for memory in self.memories],
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> AgentContext:
-        """Reads the JSON form; fields that a newer worker adds are ignored."""
-        return cls(
-            messages=tuple(Message.from_answer(message) for message in data["messages"]),
-            tokens=data["tokens"],
-            memories=tuple(ContextMemory.from_dict(memory) for memory in data["memories"]),
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,34 +1,35 @@
-"""Results as JSON and back: what crosses the Temporal border. Fields that a newer worker adds are ignored."""
+"""Results as JSON and back: what crosses the Temporal border, and what commands print."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from functools import cache
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Self, TypeVar, cast, get_args, get_origin, get_type_hints
 
-from durable_memory.memory.types.agent import AgentTurn, MemoryTurn
 from durable_memory.memory.types.clean import Json
 from durable_memory.memory.types.message import Message
-from durable_memory.memory.types.results import (
-    AppendResult,
-    Backup,
-    ClearResult,
-    DeleteResult,
-    FlushResult,
-    MemoryHealth,
-    MemoryStats,
-    StatsGroup,
-    Turn,
-)
-from durable_memory.memory.types.view import Omitted, View
 
-_Result = TypeVar("_Result", AppendResult, ClearResult, DeleteResult, FlushResult)
+_Result = TypeVar("_Result")
 _PLAIN: Final = frozenset({str, int, float, bool, type(None)})
 """Most fields of most results."""
 
-_TIMES = ("last_flush_at", "created_at", "updated_at", "expires_at", "due_since")
+
+class JsonForm:
+    """A value that gives its JSON form itself."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Json]:
+        """Returns the JSON form."""
+        data: dict[str, Json] = to_json(self)
+        return data
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Reads the JSON form; fields that a newer worker adds are ignored."""
+        return from_json(cls, data)
 
 
 def to_json(value: object) -> Any:
@@ -54,60 +55,31 @@ def _names(kind: Any) -> tuple[str, ...]:
 
 
 def from_json(kind: type[_Result], data: Mapping[str, Any]) -> _Result:
-    """Reads a flat result."""
-    known = {item.name for item in fields(kind)}
-    values = {name: _tuples(value) for name, value in data.items() if name in known}
-    if values.get("view") is not None:
-        values["view"] = View.from_dict(values["view"])
-    return kind(**values)
+    """Reads a result as a worker wrote it, by the types of its fields.
+
+    Fields that a newer worker adds are ignored; those that an older one did not have get their defaults.
+    """
+    return kind(**{name: read(data[name]) for name, read in _readers(cast("Any", kind)).items() if name in data})
 
 
-def turn_from_json(data: Mapping[str, Any]) -> Turn:
-    """Reads the answer to record_turn."""
-    return Turn(
-        messages=tuple(Message.from_answer(message) for message in data["messages"]),
-        result=from_json(AppendResult, data["result"]),
-    )
+@cache
+def _readers(kind: Any) -> dict[str, Callable[[Any], Any]]:
+    return {name: _reader(hint) for name, hint in get_type_hints(kind).items()}
 
 
-def agent_turn_from_json(data: Mapping[str, Any]) -> AgentTurn:
-    """Reads the answer to the record_turn of an agent."""
-    return AgentTurn(
-        messages=tuple(Message.from_answer(message) for message in data["messages"]),
-        turns=tuple(MemoryTurn(turn["resource"], from_json(AppendResult, turn["result"])) for turn in data["turns"]),
-    )
-
-
-def stats_from_json(data: Mapping[str, Any]) -> MemoryStats:
-    """Reads the answer to stats."""
-    known = {item.name for item in fields(MemoryStats)}
-    values = {name: value for name, value in data.items() if name in known}
-    for name in _TIMES:
-        if values.get(name) is not None:
-            values[name] = datetime.fromisoformat(values[name])
-    values["backups"] = tuple(_backup(each) for each in values.get("backups", ()))
-    values["omitted"] = Omitted.from_dict(values["omitted"])
-    values["groups"] = tuple(
-        StatsGroup(group["name"], group["messages"], group["tokens"]) for group in values.get("groups", ())
-    )
-    return MemoryStats(**values)
-
-
-def _backup(data: Mapping[str, Any]) -> Backup:
-    created, ends = (datetime.fromisoformat(data[name]) for name in ("created_at", "ends_at"))
-    return Backup(data["id"], data["messages"], created, ends)
-
-
-def health_from_json(data: Mapping[str, Any]) -> MemoryHealth:
-    """Reads the answer to health."""
-    stats = data.get("stats")
-    return MemoryHealth(
-        healthy=data["healthy"],
-        problems=tuple(data["problems"]),
-        stats=None if stats is None else stats_from_json(stats),
-        answer_us=data.get("answer_us"),
-    )
-
-
-def _tuples(value: Json) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+def _reader(hint: Any) -> Callable[[Any], Any]:
+    """Returns what makes a value of this type from its JSON form."""
+    options = get_args(hint)
+    if type(None) in options:
+        read = _reader(next(option for option in options if option is not type(None)))
+        return lambda value: None if value is None else read(value)
+    if get_origin(hint) is tuple:
+        read = _reader(options[0])
+        return lambda value: tuple(map(read, value))
+    if hint is Message:
+        return Message.from_answer
+    if hint is datetime:
+        return datetime.fromisoformat
+    if isinstance(hint, type) and is_dataclass(hint):
+        return lambda value: from_json(hint, value)
+    return lambda value: value

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from durable_memory.memory.types.answers import JsonForm
 from durable_memory.memory.types.chat_anthropic import anthropic_request
 from durable_memory.memory.types.chat_openai import openai_messages
 from durable_memory.memory.types.clean import Json
@@ -13,24 +13,15 @@ from durable_memory.memory.types.message import Message
 
 
 @dataclass(frozen=True, slots=True)
-class Omitted:
+class Omitted(JsonForm):
     """What was evicted and waits for its summary: in no view, not lost."""
 
     messages: int = 0
     tokens: int = 0
 
-    def to_dict(self) -> dict[str, Json]:
-        """Returns the JSON form."""
-        return {"messages": self.messages, "tokens": self.tokens}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Omitted:
-        """Reads the JSON form; fields that a newer worker adds are ignored."""
-        return cls(messages=data["messages"], tokens=data["tokens"])
-
 
 @dataclass(frozen=True, slots=True)
-class View:
+class View(JsonForm):
     """What a read returns.
 
     messages: whole groups in the order of the view: system, long_term, user-defined sections, short_term. tokens: their
@@ -58,24 +49,3 @@ class View:
         For `client.messages.create(**view.to_anthropic(), …)`; see anthropic_request.
         """
         return anthropic_request(self.messages)
-
-    def to_dict(self) -> dict[str, Json]:
-        """Returns the JSON form."""
-        return {
-            "messages": [message.to_dict() for message in self.messages],
-            "tokens": self.tokens,
-            "version": self.version,
-            "omitted": self.omitted.to_dict(),
-            "flush_due": self.flush_due,
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> View:
-        """Reads the JSON form; fields that a newer worker adds are ignored."""
-        return cls(
-            messages=tuple(Message.from_answer(message) for message in data["messages"]),
-            tokens=data["tokens"],
-            version=data["version"],
-            omitted=Omitted.from_dict(data["omitted"]),
-            flush_due=data["flush_due"],
-        )

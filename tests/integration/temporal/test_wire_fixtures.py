@@ -6,7 +6,6 @@ tests/fixtures/wire/v<contract>/ is never edited, only added to; see CONTRIBUTIN
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -14,17 +13,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from durable_memory import AgentContext, AppendResult, ClearResult, DeleteResult, FlushResult, View
+from durable_memory import AppendResult
 from durable_memory.activities import wire
 from durable_memory.activities.wire_schema import PUBLIC, wire_schema
-from durable_memory.memory.types.answers import (
-    agent_turn_from_json,
-    from_json,
-    health_from_json,
-    stats_from_json,
-    to_json,
-    turn_from_json,
-)
+from durable_memory.memory.types.answers import from_json, to_json
 from tests.integration.temporal.flows.by_name import CallByName
 from tests.integration.temporal.rig import Rig, unique
 
@@ -33,27 +25,8 @@ PAIRS = sorted(path.stem for path in FOLDER.glob("*.request*.json"))
 """memory.append.request, and memory.append.request.<more> for what came later; each has an answer of that name."""
 SCHEMA = wire_schema()
 
-READERS: dict[str, Callable[[dict[str, Any]], Any]] = {
-    wire.APPEND: lambda data: to_json(from_json(AppendResult, data)),
-    wire.RECORD_TURN: lambda data: to_json(turn_from_json(data)),
-    wire.RECORDED_TURN: lambda data: {"turn": to_json(turn_from_json(data["turn"]))},
-    wire.READ: lambda data: View.from_dict(data).to_dict(),
-    wire.WRITE: lambda data: to_json(from_json(AppendResult, data)),
-    wire.TOUCH: lambda data: {"touched": list(data["touched"])},
-    wire.PIN: lambda data: {"touched": list(data["touched"])},
-    wire.UNPIN: lambda data: {"touched": list(data["touched"])},
-    wire.DELETE: lambda data: to_json(from_json(DeleteResult, data)),
-    wire.CLEAR: lambda data: to_json(from_json(ClearResult, data)),
-    wire.RESTORE: lambda data: to_json(from_json(AppendResult, data)),
-    wire.FLUSH: lambda data: to_json(from_json(FlushResult, data)),
-    wire.STATS: lambda data: to_json(stats_from_json(data)),
-    wire.HEALTH: lambda data: to_json(health_from_json(data)),
-    wire.CONTEXT: lambda data: AgentContext.from_dict(data).to_dict(),
-    wire.EXECUTE: lambda data: to_json(from_json(AppendResult, data)),
-    wire.RECORD_AGENT_TURN: lambda data: to_json(agent_turn_from_json(data)),
-    wire.RECORDED_AGENT_TURN: lambda data: {"turn": to_json(agent_turn_from_json(data["turn"]))},
-}
-"""How workflows read each answer, and what they then know of it."""
+ANSWERS: dict[str, type] = {**{name: answer for name, (_, answer) in PUBLIC.items()}, wire.EXECUTE: AppendResult}
+"""As what workflows read each answer; that of memory.execute is the answer of the append that its fixture names."""
 
 
 MORE_THAN_THE_LEAST = {wire.CLEAR: ["confirm"], wire.EXECUTE: ["resource", "key", "payload"]}
@@ -67,6 +40,11 @@ def fixture(name: str) -> dict[str, Any]:
 
 def activity_of(pair: str) -> str:
     return pair.partition(".request")[0]
+
+
+def read(pair: str, answer: dict[str, Any]) -> Any:
+    """What a workflow knows of an answer once it has read it."""
+    return to_json(from_json(ANSWERS[activity_of(pair)], answer))
 
 
 def answer_to(pair: str) -> dict[str, Any]:
@@ -108,7 +86,7 @@ def paths(data: Any, path: str = "") -> set[str]:
 
 
 def test_there_is_a_fixture_for_each_request_and_answer() -> None:
-    assert {activity_of(pair) for pair in PAIRS} == PUBLIC.keys() == READERS.keys()
+    assert {activity_of(pair) for pair in PAIRS} == PUBLIC.keys()
     assert {path.stem for path in FOLDER.iterdir()} == {*PAIRS, *(pair.replace("request", "answer") for pair in PAIRS)}
 
 
@@ -167,8 +145,7 @@ async def test_a_caller_that_sends_the_least_is_answered_too(rig: Rig, name: str
 @pytest.mark.parametrize("pair", PAIRS)
 def test_an_answer_of_an_older_worker_is_read_as_it_was_meant(pair: str) -> None:
     answer = answer_to(pair)
-    read = READERS[activity_of(pair)](answer)
-    assert known_then(read, answer) == answer
+    assert known_then(read(pair, answer), answer) == answer
 
 
 @pytest.mark.parametrize("pair", PAIRS)
@@ -181,8 +158,7 @@ def test_what_a_newer_worker_adds_to_an_answer_is_ignored(pair: str) -> None:
         if record is not None:
             record["added_later"] = {"deep": [1]}
     assert newer != answer
-    read = READERS[activity_of(pair)]
-    assert read(newer) == read(answer)
+    assert read(pair, newer) == read(pair, answer)
 
 
 def nested(answer: dict[str, Any], name: str) -> list[dict[str, Any]]:
