@@ -55,7 +55,7 @@ async def begin(request: Any = None) -> JsonObject:
     if isinstance(begun, FlushResult):
         return answer_of(begun)
     answer: JsonObject = {"outcome": "batch", "batch": {**dataclasses.asdict(begun), "begun_ms": now_ms}}
-    if client_of_project(asked.target.project).summarizers.is_slow(resource):
+    if client_of_project(asked.target.project).wiring.summarizers.is_slow(resource):
         answer["queue"] = summaries_queue(activity.info().task_queue)
     return answer
 
@@ -100,7 +100,7 @@ ACTIVITIES = (begin, summarize, commit, fail)
 def _target(target: upkeep.FlushTarget) -> tuple[MemoryResource, MemoryId, Flush]:
     client = client_of_project(target.project)
     resource = client.registry.memory(target.resource)
-    return resource, MemoryId(target.project, target.resource, target.key), client.services(resource).flush
+    return resource, MemoryId(target.project, target.resource, target.key), client.wiring.services(resource).flush
 
 
 def _batch(field: upkeep.BatchField) -> Batch:
@@ -110,7 +110,7 @@ def _batch(field: upkeep.BatchField) -> Batch:
 
 
 async def _ended(resource: MemoryResource, memory: MemoryId, result: FlushResult, begun_ms: int) -> JsonObject:
-    store = client_of_project(memory.project).services(resource).store
+    store = client_of_project(memory.project).wiring.services(resource).store
     await measure_result(store, resource, memory, result, _seconds_since(begun_ms))
     # The removed ids stay in the store's hands: a thousand of them would weigh on the flusher's history.
     return answer_of(dataclasses.replace(result, removed_ids=()))

@@ -28,7 +28,7 @@ async def cleanup(request: Any = None) -> JsonObject:
     namespace = activity.info().namespace
     runs = TemporalRuns(activity.client())
     done: Counter[str] = Counter()
-    for backend in client.backends.values():
+    for backend in client.wiring.backends.values():
         bindings = await backend.index.bindings(client.project, namespace, asked.workflow_id)
         verdict = await judge_own_end(runs, bindings, asked.run_id)
         done.update(await Settlement(client, backend, namespace, asked.workflow_id, verdict.ended).run())

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
+from dataclasses import replace
 
+from durable_memory.memory.access import Access
 from durable_memory.memory.arguments import whole_number
 from durable_memory.memory.audit import audited
 from durable_memory.memory.caller import Caller
-from durable_memory.memory.clock import Clock
 from durable_memory.memory.declarations.declaration import is_id
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.resource import SCOPES, MemoryResource, Scope
@@ -20,28 +20,33 @@ from durable_memory.memory.keys.rule import checked_key
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.services import Services
-from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.transfer.export import export_lines
 from durable_memory.memory.transfer.importing import Import, each, first_line
 from durable_memory.memory.types import ImportResult, ListedPage, PurgeResult
+from durable_memory.memory.wiring import Wiring
 
 
-class AllMemories(ABC):
+class AllMemories:
     """What a client can do with the memories of its project, however many they are. MemoryClient is one."""
 
-    _project: str
-    _registry: Registry
-    _backends: Mapping[str, Backend]
-    _clock: Clock
-    _caller: Caller
+    def __init__(self, wiring: Wiring, registry: Registry, caller: Caller) -> None:
+        """registry: the declarations that it works by, those in force when it was made."""
+        self._wiring = wiring
+        self._registry = registry
+        self._caller = caller
 
-    @abstractmethod
-    def services(self, resource: MemoryResource) -> Services:
-        """Returns the parts that serve a resource's memories."""
-
-    @abstractmethod
     def at(self, memory: MemoryId) -> Memory:
-        """Returns the operator's handle on a memory, which is held to no mode and to no agents_only."""
+        """Returns a handle for the operator on a memory whose identity is known, e.g. from a listing.
+
+        It is held to no mode, and to no agents_only. Raises MemoryUnknownResource, MemoryKeyInvalid, MemoryInvalid.
+        """
+        if not isinstance(memory, MemoryId):
+            raise MemoryInvalid(f"memory: must be a MemoryId, as list_memories gives it, not {type(memory).__name__}")
+        if not is_id(memory.project):
+            raise MemoryInvalid("memory: its project is no id of a project; list_memories gives a whole MemoryId")
+        declared = self._registry.memory(memory.resource)
+        known = replace(memory, key=checked_key(memory.key, declared.id))
+        return Memory(self._wiring.services(declared), declared, known, self._caller, Access())
 
     async def list_memories(
         self, resource: str | None = None, *, scope: Scope | None = None, prefix: str = ""
@@ -54,7 +59,7 @@ class AllMemories(ABC):
         """
         inventory = await self._inventory(resource, scope, prefix)
         async for listed in inventory.all():
-            yield MemoryId(self._project, listed.resource, listed.key)
+            yield MemoryId(self._wiring.project, listed.resource, listed.key)
 
     async def list_page(
         self,
@@ -88,7 +93,7 @@ class AllMemories(ABC):
         """
         if not isinstance(dry_run, bool):
             raise MemoryInvalid(f"dry_run: must be true or false, not {type(dry_run).__name__}")
-        with audited("purge", self._caller, project=self._project) as record:
+        with audited("purge", self._caller, project=self._wiring.project) as record:
             if dry_run:
                 record.skip()
             if resource is None and scope is None and not prefix:
@@ -111,7 +116,7 @@ class AllMemories(ABC):
         """
         wanted = None if key is None else checked_key(key, resource)
         inventory = await self._inventory(resource, None, prefix if wanted is None else wanted)
-        async for line in export_lines(resource, inventory, wanted, self._clock):
+        async for line in export_lines(resource, inventory, wanted, self._wiring.clock):
             yield line
 
     async def import_messages(
@@ -137,7 +142,7 @@ class AllMemories(ABC):
         one_key = None if key is None else checked_key(key, declared.id)
 
         def opened(own: str) -> Memory:
-            return self.at(MemoryId(self._project, declared.id, own))
+            return self.at(MemoryId(self._wiring.project, declared.id, own))
 
         return await Import(opened, one_key).run(header, source)
 
@@ -149,14 +154,14 @@ class AllMemories(ABC):
             places = [await self._undeclared(resource, scope)]
         else:
             found = sorted((each for each in declared if scope in (None, each.scope)), key=lambda each: each.id)
-            places = [_place(each, self.services(each)) for each in found]
-        return Inventory(self._project, places, checked_prefix(prefix))
+            places = [_place(each, self._wiring.services(each)) for each in found]
+        return Inventory(self._wiring.project, places, checked_prefix(prefix))
 
     async def _undeclared(self, resource: str, scope: Scope | None) -> Place:
         """Returns where the memories of a resource are whose definition is gone; it is unknown if there are none."""
         # What is no id was never declared, and cannot be looked for.
-        for backend in self._backends.values() if is_id(resource) else ():
-            if (await backend.index.memories(self._project, resource, None, 1)).memories:
+        for backend in self._wiring.backends.values() if is_id(resource) else ():
+            if (await backend.index.memories(self._wiring.project, resource, None, 1)).memories:
                 if scope is not None:
                     raise MemoryInvalid(f"scope: {resource!r} is no longer declared and has none; leave it out")
                 return Place(resource, backend.store, backend.index, Limits.unlimited())

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypedDict
 
-from durable_memory.memory.access import Access
 from durable_memory.memory.agent import AgentMemories, UsedMemory
 from durable_memory.memory.all_memories import AllMemories
 from durable_memory.memory.arguments import made_with, reference_alone, template_input
@@ -16,29 +14,20 @@ from durable_memory.memory.audit import audited
 from durable_memory.memory.caller import Caller, ProcessCaller
 from durable_memory.memory.clock import Clock, SystemClock
 from durable_memory.memory.declarations.declaration import is_id
-from durable_memory.memory.declarations.registry import Registry, checked_registry
-from durable_memory.memory.declarations.resource import MemoryResource
-from durable_memory.memory.door import Door
+from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import MemoryAccessDenied, MemoryInvalid
-from durable_memory.memory.flushing.choice import Chosen, Summarizers
-from durable_memory.memory.flushing.drafting import Drafting
-from durable_memory.memory.flushing.steps import Flush
 from durable_memory.memory.flushing.summarizer import Summarizer
 from durable_memory.memory.identity import DEFAULT_PREFIX, DEFAULT_PROJECT, MemoryId
 from durable_memory.memory.keys.resolution import Resolved, resolve, resolve_agent
-from durable_memory.memory.keys.rule import checked_key
-from durable_memory.memory.limits import BreakerLimits
 from durable_memory.memory.memory import Memory
-from durable_memory.memory.privacy.stage import Privacy
-from durable_memory.memory.services import Services
-from durable_memory.memory.stores.breaker import Breaker
 from durable_memory.memory.stores.opening import open_backends
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.tokens.counter import TokenCounter
-from durable_memory.memory.tokens.counters import Counters, make_counter
+from durable_memory.memory.tokens.counters import make_counter
 from durable_memory.memory.tokens.counting import DEFAULT_ENCODING, counting_named
 from durable_memory.memory.types import AgentRef, MemoryRef
 from durable_memory.memory.waking import FlushWaker, NoWaker
+from durable_memory.memory.wiring import Wiring
 from durable_memory.memory.writing import Writing
 
 
@@ -72,30 +61,16 @@ class MemoryClient(AllMemories):
         """
         _check(project, waker, summarizer)
         clock = clock or SystemClock()
-        self._counters = Counters(counter)
-        door = Door(clock)
-        spending = {persistence: backend.spending for persistence, backend in backends.items()}
-        self._summarizers = Summarizers(summarizer, spending, project=project)
-        self._registry = registry
-        self._backends = backends
-        self._project = project
-        self._clock = clock
-        self._caller = caller or ProcessCaller(clock)
-        drafting = Drafting(self._summarizer_of, self._counter_of, clock, self._privacy_of)
-        self._services = {
-            persistence: Services(
-                project=project,
-                store=backend.store,
-                index=backend.index,
-                door=door,
-                flush=Flush(backend.store, drafting, clock),
-                counters=self._counters,
-                waker=waker or NoWaker(),
-                clock=clock,
-            )
-            for persistence, backend in backends.items()
-        }
-        self._guarded: dict[str, tuple[BreakerLimits, Services]] = {}
+        wiring = Wiring(
+            registry,
+            backends,
+            project=project,
+            waker=waker or NoWaker(),
+            summarizer=summarizer,
+            counter=counter,
+            clock=clock,
+        )
+        super().__init__(wiring, registry, caller or ProcessCaller(clock))
 
     @classmethod
     async def connect(
@@ -140,7 +115,7 @@ class MemoryClient(AllMemories):
     @property
     def project(self) -> str:
         """The project whose memories these are."""
-        return self._project
+        return self._wiring.project
 
     @property
     def registry(self) -> Registry:
@@ -153,23 +128,13 @@ class MemoryClient(AllMemories):
         Nothing that is stored is touched, also not of a resource that is no longer declared. Raises MemoryInvalid, and
         changes nothing, if a resource needs a store that this client did not open.
         """
-        for resource in checked_registry(registry).memories():
-            if resource.persistence.type not in self._backends:
-                raise MemoryInvalid(
-                    f"{resource.id}: persistence.type {resource.persistence.type} needs a store that was not opened at "
-                    "the start; start again to use it"
-                )
+        self._wiring.use(registry)
         self._registry = registry
 
     @property
-    def summarizers(self) -> Summarizers:
-        """Who writes the summaries of this client's flushes."""
-        return self._summarizers
-
-    @property
-    def backends(self) -> Mapping[str, Backend]:
-        """The open stores by persistence type, `redis` and `in_memory`."""
-        return self._backends
+    def wiring(self) -> Wiring:
+        """The parts behind it, for what runs flushes and settles memories."""
+        return self._wiring
 
     def memory(
         self,
@@ -194,8 +159,8 @@ class MemoryClient(AllMemories):
             return self._opened(resolve(ref, self._registry, **self._from()))
         except MemoryAccessDenied:
             # Resource and agent are declared, or they would be unknown; a key that was still to be made is unknown.
-            denied = None if ref.key is None else MemoryId(self._project, ref.resource, ref.key)
-            with audited("open", self._caller, denied, agent=ref.agent, project=self._project, resource=ref.resource):
+            denied = None if ref.key is None else MemoryId(self.project, ref.resource, ref.key)
+            with audited("open", self._caller, denied, agent=ref.agent, project=self.project, resource=ref.resource):
                 raise
 
     def agent(self, agent: str | AgentRef, *, input: Mapping[str, Any] | None = None) -> AgentMemories:
@@ -211,61 +176,23 @@ class MemoryClient(AllMemories):
             ref = AgentRef(agent, template_input(input))
         found = resolve_agent(ref, self._registry, **self._from())
         memories = [UsedMemory(use, self._opened(one), self._writing(one)) for use, one in found]
-        return AgentMemories(ref, memories, self._counter_of)
+        return AgentMemories(ref, memories, self._wiring.counter_of)
 
     def _opened(self, found: Resolved) -> Memory:
-        return Memory(self.services(found.resource), found.resource, found.memory, self._caller, found.access)
+        return Memory(self._wiring.services(found.resource), found.resource, found.memory, self._caller, found.access)
 
     def _writing(self, found: Resolved) -> Writing:
-        return Writing.of(self.services(found.resource), found.resource, found.memory, self._caller, found.access)
+        return Writing.of(
+            self._wiring.services(found.resource), found.resource, found.memory, self._caller, found.access
+        )
 
     def _from(self) -> _Origin:
         owner = self._caller.owner
         return {
-            "project": self._project,
+            "project": self.project,
             "workflow_id": owner.workflow_id if owner else None,
             "workflow_type": self._caller.workflow_type,
         }
-
-    def at(self, memory: MemoryId) -> Memory:
-        """Returns a handle for the operator on a memory whose identity is known, e.g. from a listing.
-
-        It is held to no mode, and to no agents_only. Raises MemoryUnknownResource, MemoryKeyInvalid, MemoryInvalid.
-        """
-        if not isinstance(memory, MemoryId):
-            raise MemoryInvalid(f"memory: must be a MemoryId, as list_memories gives it, not {type(memory).__name__}")
-        if not is_id(memory.project):
-            raise MemoryInvalid("memory: its project is no id of a project; list_memories gives a whole MemoryId")
-        declared = self._registry.memory(memory.resource)
-        known = replace(memory, key=checked_key(memory.key, declared.id))
-        return Memory(self.services(declared), declared, known, self._caller, Access())
-
-    def services(self, resource: MemoryResource) -> Services:
-        """Returns the parts that serve a resource's memories."""
-        services = self._services[resource.persistence.type]
-        limits = resource.persistence.circuit_breaker.limits()
-        guard = self._backends[resource.persistence.type].guarded
-        if limits is None or guard is None:
-            return services
-        known = self._guarded.get(resource.id)
-        if known is None or known[0] != limits:
-            backend = guard(Breaker(resource.id, limits))
-            flush = services.flush.on(backend.store)
-            known = limits, replace(services, store=backend.store, index=backend.index, flush=flush)
-            self._guarded[resource.id] = known
-        return known[1]
-
-    def _summarizer_of(self, memory: MemoryId) -> Chosen:
-        """Returns who writes the summaries of a memory by the declarations that are in force now."""
-        return self._summarizers.of(memory.resource, self._registry)
-
-    def _counter_of(self, memory: MemoryId) -> TokenCounter:
-        """Returns what counts the tokens of a memory by the declarations that are in force now."""
-        return self._counters.of(self._registry.memory(memory.resource).counting)
-
-    def _privacy_of(self, memory: MemoryId) -> Privacy | None:
-        """Returns what its summarisers and summaries are kept free of, by the same declarations."""
-        return self._registry.memory(memory.resource).privacy
 
     def calling_as(self, caller: Caller) -> MemoryClient:
         """Returns this client on behalf of another caller; both share everything else."""
@@ -275,10 +202,7 @@ class MemoryClient(AllMemories):
 
     async def close(self) -> None:
         """Closes the connections."""
-        await self._summarizers.close()
-        await self._counters.close()
-        for backend in self._backends.values():
-            await backend.store.close()
+        await self._wiring.close()
 
     async def __aenter__(self) -> Self:
         return self

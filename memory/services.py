@@ -1,4 +1,4 @@
-"""What the handles of one client share."""
+"""What the handles on the memories of one store share."""
 
 from __future__ import annotations
 
@@ -21,13 +21,12 @@ _REMEMBERED_PAIRS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """The parts behind a client, made once per event loop.
+    """The parts that serve the memories of one store, made once per event loop.
 
     registered: pairs of owner and memory that the project's index is known to hold, so that a steady append is one
     script.
     """
 
-    project: str
     store: Store
     index: ProjectIndex
     door: Door

@@ -87,8 +87,8 @@ class Settlement:
         return (await self._backend.store.stats(memory, limits)).version
 
     async def _cleared(self, memory: MemoryId, version: str) -> bool:
-        clock = self._client.services(self._client.registry.memory(memory.resource)).clock
-        operation = Operation(f"settle/{version}", clock.now_ms() + _PATIENCE_MS, "")
+        deadline_ms = self._client.wiring.clock.now_ms() + _PATIENCE_MS
+        operation = Operation(f"settle/{version}", deadline_ms, "")
         with audited("cleanup", self._client.caller, memory) as record:
             record.named(operation.id)
             try:

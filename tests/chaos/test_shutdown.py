@@ -145,7 +145,7 @@ async def test_a_flush_that_a_stopping_worker_cuts_short_is_given_back_at_once(
             handle = await rig.start(Flush.run, "patient", "key")
             await stuck.asked()
         declared = memories.registry.memory("patient")
-        begun = await memories.services(declared).flush.begin(
+        begun = await memories.wiring.services(declared).flush.begin(
             memory.id, "another", force=True, limits=declared.limits(), attempt_ends_ms=2**52
         )
         assert isinstance(begun, Batch)

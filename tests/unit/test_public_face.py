@@ -23,7 +23,7 @@ FACE: Final = (
     durable_memory.TemporalWaker,
 )
 MADE_BY_USERS: Final = {"Agent", "AgentMemory", "MemoryPlugin", "TemporalWaker"}
-WIRING: Final = {"MemoryClient": {"backends", "caller", "calling_as", "services", "summarizers"}}
+WIRING: Final = {"MemoryClient": {"caller", "calling_as", "wiring"}}
 """Methods for the parts of the product itself."""
 
 

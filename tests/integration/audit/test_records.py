@@ -250,7 +250,7 @@ async def test_what_nobody_answered_is_recorded_as_failed_and_its_repetition_tel
     redis_url: str, recorded: Recorded
 ) -> None:
     async with await MemoryClient.connect(redis_url, memories=registry(), project=unique("audit")) as client:
-        backend = client.backends["redis"]
+        backend = client.wiring.backends["redis"]
         store: Any = _Silent(backend.store)
         silent = MemoryClient(registry(), {"redis": replace(backend, store=store)}, project=client.project)
         memory = await filled(client)

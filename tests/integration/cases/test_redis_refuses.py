@@ -84,7 +84,7 @@ async def test_an_owner_whose_record_foreign_hands_changed_is_damage(
         await MemoryClient.connect(redis_url, memories=[folder], project=project) as client,
     ):
         await raw.hset(f"dm:{{{project}}}:owners", "o:default/workflow", bound)
-        index = client.backends["redis"].index
+        index = client.wiring.backends["redis"].index
         for asked in (index.owners(project, None, 10), index.bindings(project, "default", "workflow")):
             with pytest.raises(MemoryDamaged, match="index of this project"):
                 await asked

@@ -39,7 +39,7 @@ async def test_what_was_charged_counts_and_not_what_was_set_aside(redis_url: str
     async with await client(redis_url, service, project) as memories:
         for number in range(3):
             assert await flush(memories.memory("desk", f"key-{number}")) == "committed"
-        assert await memories.backends["redis"].spending.spent(project, "desk") == 3_000
+        assert await memories.wiring.backends["redis"].spending.spent(project, "desk") == 3_000
 
 
 async def test_a_request_that_failed_costs_nothing(redis_url: str, service: Endpoint) -> None:
@@ -48,7 +48,7 @@ async def test_a_request_that_failed_costs_nothing(redis_url: str, service: Endp
     async with await client(redis_url, service, project, fallback="none") as memories:
         with pytest.raises(MemoryModelUnavailable):
             await flush(memories.memory("desk", "key"))
-        assert await memories.backends["redis"].spending.spent(project, "desk") == 0
+        assert await memories.wiring.backends["redis"].spending.spent(project, "desk") == 0
 
 
 async def test_a_request_that_was_given_up_may_have_been_charged(redis_url: str, service: Endpoint) -> None:
@@ -60,7 +60,7 @@ async def test_a_request_that_was_given_up_may_have_been_charged(redis_url: str,
         flushing.cancel()
         with pytest.raises(asyncio.CancelledError):
             await flushing
-        assert await memories.backends["redis"].spending.spent(project, "desk") > 0
+        assert await memories.wiring.backends["redis"].spending.spent(project, "desk") > 0
 
 
 async def test_a_spent_budget_asks_nobody_and_the_rules_write(redis_url: str, service: Endpoint) -> None:
@@ -98,7 +98,7 @@ async def test_the_count_in_redis_is_of_one_day_and_ends_by_itself(redis_url: st
         await client(redis_url, service, project) as memories,
         redis.asyncio.from_url(redis_url, decode_responses=True) as server,
     ):
-        spending, key = memories.backends["redis"].spending, f"dm:{{{project}}}:spent:desk"
+        spending, key = memories.wiring.backends["redis"].spending, f"dm:{{{project}}}:spent:desk"
         today = await spending.set_aside(project, "desk", 400, BUDGET)
         assert 0 < await server.ttl(key) <= 2 * 86_400
         assert await server.hgetall(key) == {"day": str(today), "tokens": "400"}

@@ -167,7 +167,7 @@ async def test_a_scan_shows_messages_too(connect: Connect, key: str) -> None:
     client = await connect(OLD)
     memory = client.memory("open", key)
     await memory.append(["one", "two"])
-    store = client.services(REGISTRY.memory("open")).store
+    store = client.wiring.services(REGISTRY.memory("open")).store
     found, cursor, ended = [], None, False
     while not ended:
         page = await store.scan(memory.id, cursor, 100)

@@ -159,14 +159,14 @@ async def _estimate(client: MemoryClient) -> None:
         raise ConnectionError("no network")
 
     counter = TiktokenCounter(encodings=Encodings(nothing_to_load))  # type: ignore[arg-type] # it never returns
-    estimating = MemoryClient(REGISTRY, client.backends, project=client.project, counter=counter)
+    estimating = MemoryClient(REGISTRY, client.wiring.backends, project=client.project, counter=counter)
     await estimating.memory("small", f"{KEY}/estimated").append("Hello")
 
 
 async def _wake_in_vain(client: MemoryClient, temporal: Client) -> None:
     nowhere = await Client.connect(temporal.service_client.config.target_host, namespace="no-such-namespace")
     waker = TemporalWaker(nowhere, "no-queue")
-    waking = MemoryClient(REGISTRY, client.backends, project=client.project, waker=waker)
+    waking = MemoryClient(REGISTRY, client.wiring.backends, project=client.project, waker=waker)
     await waking.memory("small", KEY).flush(wait=False)
 
 

@@ -171,7 +171,7 @@ async def test_a_lease_whose_holder_died_ends_by_itself(rig: Rig) -> None:
     memory = rig.memory("small", key)
     await memory.append(texts(2))
     declared = rig.memories.registry.memory("small")
-    flush = rig.memories.services(declared).flush
+    flush = rig.memories.wiring.services(declared).flush
     held = await flush.begin(memory.id, "a dead owner", force=True, limits=declared.limits(), attempt_ends_ms=2**52)
     # One append and one signal: the flusher has to come back by itself.
     await rig.run(AppendMany.run, "small", [key], texts(1))

@@ -150,7 +150,7 @@ async def test_a_flusher_that_an_older_version_began_is_finished_by_the_current_
     memory: Memory,
 ) -> None:
     declared = memories.registry.memory("thread")
-    flush = memories.services(declared).flush
+    flush = memories.wiring.services(declared).flush
     another = await flush.begin(memory.id, "another", force=False, limits=declared.limits(), attempt_ends_ms=2**52)
     assert isinstance(another, Batch)
     async with start_worker(**deployment.environment("build-1")) as old:

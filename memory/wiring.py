@@ -1,0 +1,113 @@
+"""The parts behind a client: the stores, and what serves the memories that are declared there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from durable_memory.memory.clock import Clock
+from durable_memory.memory.declarations.registry import Registry, checked_registry
+from durable_memory.memory.declarations.resource import MemoryResource
+from durable_memory.memory.door import Door
+from durable_memory.memory.errors import MemoryInvalid
+from durable_memory.memory.flushing.choice import Chosen, Summarizers
+from durable_memory.memory.flushing.drafting import Drafting
+from durable_memory.memory.flushing.steps import Flush
+from durable_memory.memory.flushing.summarizer import Summarizer
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.limits import BreakerLimits
+from durable_memory.memory.privacy.stage import Privacy
+from durable_memory.memory.services import Services
+from durable_memory.memory.stores.breaker import Breaker
+from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.tokens.counter import TokenCounter
+from durable_memory.memory.tokens.counters import Counters
+from durable_memory.memory.waking import FlushWaker
+
+
+class Wiring:
+    """What all share who call through one client. Belongs to its event loop.
+
+    Summaries and counts go by the declarations in force now, also for an activity that keeps those of its start.
+
+    backends: the open stores by persistence type, `redis` and `in_memory`. summarizers: who writes the summaries.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        backends: Mapping[str, Backend],
+        *,
+        project: str,
+        waker: FlushWaker,
+        summarizer: Summarizer | None,
+        counter: TokenCounter | None,
+        clock: Clock,
+    ) -> None:
+        """See MemoryClient, which has checked them."""
+        self.project = project
+        self.backends = backends
+        self.clock = clock
+        spending = {persistence: backend.spending for persistence, backend in backends.items()}
+        self.summarizers = Summarizers(summarizer, spending, project=project)
+        self._registry = registry
+        self._counters = Counters(counter)
+        door = Door(clock)
+        drafting = Drafting(self._summarizer_of, self.counter_of, clock, self._privacy_of)
+        self._services = {
+            persistence: Services(
+                store=backend.store,
+                index=backend.index,
+                door=door,
+                flush=Flush(backend.store, drafting, clock),
+                counters=self._counters,
+                waker=waker,
+                clock=clock,
+            )
+            for persistence, backend in backends.items()
+        }
+        self._guarded: dict[str, tuple[BreakerLimits, Services]] = {}
+
+    def use(self, registry: Registry) -> None:
+        """Puts other declarations in force for summaries and counts; see MemoryClient.use."""
+        for resource in checked_registry(registry).memories():
+            if resource.persistence.type not in self.backends:
+                raise MemoryInvalid(
+                    f"{resource.id}: persistence.type {resource.persistence.type} needs a store that was not opened at "
+                    "the start; start again to use it"
+                )
+        self._registry = registry
+
+    def services(self, resource: MemoryResource) -> Services:
+        """Returns the parts that serve a resource's memories, behind its circuit breaker where it declares one."""
+        services = self._services[resource.persistence.type]
+        limits = resource.persistence.circuit_breaker.limits()
+        guard = self.backends[resource.persistence.type].guarded
+        if limits is None or guard is None:
+            return services
+        known = self._guarded.get(resource.id)
+        if known is None or known[0] != limits:
+            backend = guard(Breaker(resource.id, limits))
+            flush = services.flush.on(backend.store)
+            known = limits, replace(services, store=backend.store, index=backend.index, flush=flush)
+            self._guarded[resource.id] = known
+        return known[1]
+
+    def counter_of(self, memory: MemoryId) -> TokenCounter:
+        """Returns what counts the tokens of a memory by the declarations that are in force now."""
+        return self._counters.of(self._registry.memory(memory.resource).counting)
+
+    def _summarizer_of(self, memory: MemoryId) -> Chosen:
+        """Returns who writes the summaries of a memory, by the same declarations."""
+        return self.summarizers.of(memory.resource, self._registry)
+
+    def _privacy_of(self, memory: MemoryId) -> Privacy | None:
+        """Returns what its summarisers and summaries are kept free of, by the same declarations."""
+        return self._registry.memory(memory.resource).privacy
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        await self.summarizers.close()
+        await self._counters.close()
+        for backend in self.backends.values():
+            await backend.store.close()
