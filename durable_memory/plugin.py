@@ -91,22 +91,16 @@ class MemoryPlugin(SimplePlugin):
             "encoding": encoding,
             "encryption_keys": encryption_keys,
         }
-        settings = Settings(**{name: value for name, value in given.items() if value is not None})
+        self._settings = settings = Settings(**{name: value for name, value in given.items() if value is not None})
         keep_audit_log(settings.audit_log)
-        self._redis_url = settings.redis_url or None
-        if self._redis_url is not None:
-            check_url(self._redis_url)
-        self._payload_keys = settings.payload_keys is not None
-        self._project = settings.project
-        self._prefix = settings.prefix
-        self._task_queue = settings.task_queue
-        self._encoding = settings.encoding
-        self._encryption_keys = settings.encryption_keys
+        if settings.redis_url:
+            check_url(settings.redis_url)
         self._companion = companion
-        self._janitor_interval = settings.janitor_interval if janitor else None
+        self._janitor = janitor
         made_with("summarize", summarizer=summarizer)
-        self._summarizer = summarizer or _named(settings)
-        self._summary_slots = settings.summary_slots
+        self._summarizer = summarizer or settings.own_summarizer()
+        if isinstance(self._summarizer, NamedSummarizer):
+            self._summarizer.load()  # what is no summariser is told here, and not by the first flush
         self._registry = memories if isinstance(memories, Registry) else Registry.load(memories or settings.memories)
         self._allow_in_memory = allow_in_memory
         if not allow_in_memory:
@@ -152,7 +146,7 @@ class MemoryPlugin(SimplePlugin):
         if self._making == "writer":
             config["activities"] = [flush.summarize]
             return super().configure_worker(config)
-        serves = config.get("task_queue") == self._task_queue
+        serves = config.get("task_queue") == self._settings.task_queue
         if self._making is None:
             self._check_needs(serves=serves)
             self._warn_of_plain_payloads(client)
@@ -194,14 +188,14 @@ class MemoryPlugin(SimplePlugin):
 
     async def _run_with_writer(self, worker: Worker, run: Callable[[Worker], Awaitable[None]]) -> None:
         """Runs a worker; beside one of the project's queue, another that writes its slow summaries in its own slots."""
-        if worker.task_queue != self._task_queue:
+        if worker.task_queue != self._settings.task_queue:
             await run(worker)
             return
         writer = self._make(
             "writer",
             worker.client,
-            task_queue=summaries_queue(self._task_queue),
-            max_concurrent_activities=self._summary_slots,
+            task_queue=summaries_queue(self._settings.task_queue),
+            max_concurrent_activities=self._settings.summary_slots,
         )
         self._writers.add(writer)
         async with writer:
@@ -219,7 +213,7 @@ class MemoryPlugin(SimplePlugin):
     def _make_companion(self, client: Client) -> Worker | None:
         if not self._companion or client in self._served:
             return None
-        companion = self._make("companion", client, task_queue=self._task_queue)
+        companion = self._make("companion", client, task_queue=self._settings.task_queue)
         self._companions.add(companion)
         return companion
 
@@ -236,7 +230,7 @@ class MemoryPlugin(SimplePlugin):
 
         serves: whether it will run the project's flushes itself.
         """
-        if self._redis_url is None and any(one.persistence.type == "redis" for one in self._registry.memories()):
+        if not self._settings.redis_url and any(one.persistence.type == "redis" for one in self._registry.memories()):
             raise MemoryInvalid(
                 "REDIS_URL is not set, and the declared memories are kept in Redis; set it, or pass "
                 "MemoryPlugin(redis_url=…)"
@@ -249,7 +243,7 @@ class MemoryPlugin(SimplePlugin):
             check_models(registry)
 
     def _warn_of_plain_payloads(self, client: Client) -> None:
-        if self._payload_keys and client.data_converter.payload_codec is None:
+        if self._settings.payload_keys is not None and client.data_converter.payload_codec is None:
             _log.warning(
                 "DURABLE_MEMORY_PAYLOAD_KEYS is set, but the client of this worker has no payload codec, so Temporal "
                 "keeps in plain text what workflows and activities pass: connect it with a data converter that has "
@@ -257,19 +251,16 @@ class MemoryPlugin(SimplePlugin):
             )
 
     async def _connect(self, client: Client) -> MemoryClient:
-        if self._janitor_interval is not None:
+        settings = self._settings
+        if self._janitor:
             await ensure_janitor(
-                client, project=self._project, task_queue=self._task_queue, interval=self._janitor_interval
+                client, project=settings.project, task_queue=settings.task_queue, interval=settings.janitor_interval
             )
         memories = await MemoryClient.connect(
-            self._redis_url,
             memories=self._registry,
-            project=self._project,
-            prefix=self._prefix,
-            waker=TemporalWaker(client, self._task_queue),
+            waker=TemporalWaker(client, settings.task_queue),
             summarizer=self._summarizer,
-            encoding=self._encoding,
-            encryption_keys=self._encryption_keys,
+            **settings.of_client(),
         )
         if memories.registry is not self._registry:
             memories.use(self._registry)  # others came into force meanwhile
@@ -281,10 +272,6 @@ class MemoryPlugin(SimplePlugin):
 
 def _place(client: Client) -> _Place:
     return asyncio.get_running_loop(), client.service_client.config.target_host, client.namespace
-
-
-def _named(settings: Settings) -> Summarizer | None:
-    return None if settings.summarizer is None else NamedSummarizer(settings.summarizer).load()
 
 
 def _refuse_in_memory(registry: Registry) -> None:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias, TypedDict
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, ValidationInfo
 from pydantic.fields import FieldInfo
@@ -22,7 +22,7 @@ from durable_memory.memory.declarations.declaration import checked_id
 from durable_memory.memory.declarations.durations import Duration
 from durable_memory.memory.declarations.validation import problem_text
 from durable_memory.memory.errors import MemoryInvalid
-from durable_memory.memory.flushing.named import NAME
+from durable_memory.memory.flushing.named import NAME, NamedSummarizer
 from durable_memory.memory.identity import DEFAULT_PREFIX, DEFAULT_PROJECT
 from durable_memory.memory.privacy.keyring import Keyring
 from durable_memory.memory.task_queues import project_queue
@@ -100,6 +100,16 @@ def _split_folders(value: object) -> object:
 
 def _lower(value: object) -> object:
     return value.lower() if isinstance(value, str) else value
+
+
+class ClientSettings(TypedDict):
+    """The settings that a client is connected with; see MemoryClient.connect."""
+
+    redis_url: str | None
+    project: str
+    prefix: str
+    encoding: str
+    encryption_keys: str | None
 
 
 class Settings(BaseSettings):
@@ -192,6 +202,20 @@ class Settings(BaseSettings):
             wrong = ((str(item["loc"][0]), problem_text(item)) for item in error.errors())
             named = (f"{field if field in given else _variable(field)}: {problem}" for field, problem in wrong)
             raise MemoryInvalid("; ".join(named)) from None
+
+    def of_client(self) -> ClientSettings:
+        """Returns those that a client is connected with."""
+        return {
+            "redis_url": self.redis_url,
+            "project": self.project,
+            "prefix": self.prefix,
+            "encoding": self.encoding,
+            "encryption_keys": self.encryption_keys,
+        }
+
+    def own_summarizer(self) -> NamedSummarizer | None:
+        """Returns the summariser that is named, which is imported when it is needed; None if none is."""
+        return None if self.summarizer is None else NamedSummarizer(self.summarizer)
 
     @classmethod
     def settings_customise_sources(

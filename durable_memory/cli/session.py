@@ -22,7 +22,6 @@ from durable_memory.memory.clock import SystemClock
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.errors import InvalidDeclarations, MemoryAccessDenied, MemoryFault, MemoryInvalid
-from durable_memory.memory.flushing.named import NamedSummarizer
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.settings import Settings
 from durable_memory.memory.waking import FlushWaker
@@ -48,14 +47,10 @@ def failing_in_words() -> Iterator[None]:
 async def open_client(settings: Settings, waker: FlushWaker) -> MemoryClient:
     """Returns a client of the memories that the settings name. Raises MemoryFault, in one sentence."""
     client = await MemoryClient.connect(
-        settings.redis_url,
         memories=Registry.load(settings.memories),
-        project=settings.project,
-        prefix=settings.prefix,
-        encoding=settings.encoding,
-        encryption_keys=settings.encryption_keys,
         waker=waker,
-        summarizer=None if settings.summarizer is None else NamedSummarizer(settings.summarizer),
+        summarizer=settings.own_summarizer(),
+        **settings.of_client(),
     )
     return client.calling_as(ProcessCaller(SystemClock(), "cli"))
 

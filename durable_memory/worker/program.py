@@ -28,7 +28,6 @@ from durable_memory.memory.declarations.model_access import cannot_summarize, mi
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.watching import Watch
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
-from durable_memory.memory.flushing.named import NamedSummarizer
 from durable_memory.memory.settings import Settings
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis.connection import connect_redis, redis_warnings
@@ -100,17 +99,13 @@ async def _work(settings: Settings, *, dev: DevPlaces | None) -> None:
         stack.enter_context(exporting_spans(os.environ))
         redis_url, profile = await stack.enter_async_context(_servers(settings, dev=dev))
         plugin = MemoryPlugin(
-            redis_url=redis_url,
             memories=watch.registry,
-            project=settings.project,
-            prefix=settings.prefix,
             task_queue=settings.task_queue,
-            encoding=settings.encoding,
-            encryption_keys=settings.encryption_keys,
             companion=False,
             janitor=True,
-            summarizer=None if settings.summarizer is None else NamedSummarizer(settings.summarizer).load(),
+            summarizer=settings.own_summarizer(),
             summary_slots=settings.summary_slots,
+            **settings.model_copy(update={"redis_url": redis_url}).of_client(),
         )
         with _naming("REDIS_URL", redis_url, dev=dev):
             backend, warnings = await _open_redis(redis_url, settings.prefix)
