@@ -19,7 +19,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
 from durable_memory.memory.declarations.declaration import checked_id
-from durable_memory.memory.declarations.durations import Duration
+from durable_memory.memory.declarations.durations import Duration, Within
 from durable_memory.memory.declarations.validation import problem_text
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.flushing.named import NAME, NamedSummarizer
@@ -30,6 +30,8 @@ from durable_memory.memory.tokens.counting import DEFAULT_ENCODING, counting_nam
 
 LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
 LogFormat: TypeAlias = Literal["json", "console"]
+Interval = Annotated[Duration, Within("1s", "1d")]
+"""A setting that says how often something is done."""
 
 _PREFIX: Final = "DURABLE_MEMORY_"
 _SECRETS: Final[Mapping[str, str]] = {
@@ -40,8 +42,6 @@ _SECRETS: Final[Mapping[str, str]] = {
 """Fields whose value may stand in a file, with the names of their variables."""
 _MAX_SECRET_BYTES: Final = 64_000
 _NEAR: Final = 0.8
-_SHORTEST_INTERVAL: Final = timedelta(seconds=1)
-_LONGEST_INTERVAL: Final = timedelta(days=1)
 _KEY_PREFIX: Final = re.compile(r"[!-z|~]{0,64}", re.ASCII)
 
 
@@ -51,18 +51,8 @@ def _checked_prefix(value: str) -> str:
     return value
 
 
-def _checked_interval(value: timedelta) -> timedelta:
-    if not _SHORTEST_INTERVAL <= value <= _LONGEST_INTERVAL:
-        raise ValueError("must be at least 1s and at most 1d")
-    return value
-
-
 def _off(value: object) -> object:
     return None if value == "off" else value
-
-
-def _checked_pause(value: timedelta | None) -> timedelta | None:
-    return None if value is None else _checked_interval(value)
 
 
 def _checked_encoding(value: str) -> str:
@@ -159,12 +149,10 @@ class Settings(BaseSettings):
     `durable-memory-<project>` for a project with a name of its own.
     """
 
-    janitor_interval: Annotated[Duration, AfterValidator(_checked_interval)] = timedelta(minutes=5)
+    janitor_interval: Interval = timedelta(minutes=5)
     """How often the project's janitor looks for what ended workflows left."""
 
-    reload_interval: Annotated[Duration | None, BeforeValidator(_off), AfterValidator(_checked_pause)] = timedelta(
-        seconds=10
-    )
+    reload_interval: Annotated[Interval | None, BeforeValidator(_off)] = timedelta(seconds=10)
     """How often a worker looks whether the YAML files have changed; `off`: only at SIGHUP."""
 
     summarizer: Annotated[str, AfterValidator(_checked_summarizer)] | None = None
