@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Final, Literal, Self, TypeAlias
 
 from durable_memory.memory.caller import Caller
-from durable_memory.memory.errors import MemoryFault, MemoryUnavailable
+from durable_memory.memory.errors import MemoryFault, MemoryUnavailable, type_of
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.spans import keyed_hash, memory_hash
 
@@ -118,6 +118,4 @@ class audited:  # noqa: N801 - used like a function: `with audited("delete", cal
 
 
 def _type_of(error: BaseException) -> str:
-    if isinstance(error, MemoryFault):
-        return error.type
-    return "cancelled" if isinstance(error, asyncio.CancelledError) else type(error).__name__
+    return "cancelled" if isinstance(error, asyncio.CancelledError) else type_of(error)

@@ -62,6 +62,11 @@ class MemoryFault(Exception):
             cls.type = cls.__name__
 
 
+def type_of(error: BaseException) -> str:
+    """Returns the stable `type` of an error of ours, of any other the name of its class."""
+    return error.type if isinstance(error, MemoryFault) else type(error).__name__
+
+
 class MemoryInvalid(MemoryFault):
     """Bad input. The text names the field and what to write instead."""
 

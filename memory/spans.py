@@ -17,7 +17,7 @@ from typing import Final
 from opentelemetry import context, trace
 from opentelemetry.trace import ProxyTracerProvider, SpanKind, StatusCode
 
-from durable_memory.memory.errors import MemoryFault
+from durable_memory.memory.errors import type_of
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.types import Message
 
@@ -91,8 +91,7 @@ class CallSpan:
     def end(self, error: BaseException | None) -> None:
         """Ends it. Texts and stack traces of errors stay out: those of others may repeat what was said."""
         if error is not None:
-            kind = error.type if isinstance(error, MemoryFault) else type(error).__name__
-            self._span.set_attribute("error.type", kind)
+            self._span.set_attribute("error.type", type_of(error))
             self._span.set_status(StatusCode.ERROR)
         context.detach(self._token)
         self._span.end()

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from durable_memory.memory import codec, telemetry
 from durable_memory.memory.clock import Clock
-from durable_memory.memory.errors import MemoryFault, MemorySummaryRejected
+from durable_memory.memory.errors import MemoryFault, MemorySummaryRejected, type_of
 from durable_memory.memory.flushing.choice import Chosen
 from durable_memory.memory.flushing.parts import summarize_in_parts
 from durable_memory.memory.flushing.summarizer import Summarizer, SummaryRequest
@@ -84,8 +84,7 @@ class Drafting:
             async with asyncio.timeout(ATTEMPT_SECONDS if chosen.fallback else None):
                 summary = await self._summary(memory, chosen.summarizer, told, max_tokens)
         except Exception as error:
-            kind = error.type if isinstance(error, MemoryFault) else type(error).__name__
-            telemetry.count_summary(resource, chosen.name, kind)
+            telemetry.count_summary(resource, chosen.name, type_of(error))
             final = isinstance(error, MemoryFault) and not error.retryable
             if chosen.fallback is None or not (final or last_attempt):
                 raise
@@ -144,4 +143,4 @@ def _log_summary(memory: MemoryId, summarizer: str, outcome: str) -> None:
 
 def _cause(error: Exception) -> str:
     """Says why a model wrote nothing: our own errors in their words, any other, which may hold content, by type."""
-    return f"{error.type}: {error.message}" if isinstance(error, MemoryFault) else type(error).__name__
+    return f"{error.type}: {error.message}" if isinstance(error, MemoryFault) else type_of(error)

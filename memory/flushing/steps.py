@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from durable_memory.memory import telemetry
 from durable_memory.memory.clock import Clock
-from durable_memory.memory.errors import MemoryFault, MemoryOperationExpired
+from durable_memory.memory.errors import MemoryFault, MemoryOperationExpired, type_of
 from durable_memory.memory.flushing.drafting import Drafting
 from durable_memory.memory.flushing.lease import while_leased
 from durable_memory.memory.identity import MemoryId
@@ -188,7 +188,7 @@ class Flush:
             await self.fail(
                 memory,
                 begun,
-                error_type=type(error).__name__,
+                error_type=type_of(error),
                 retry_after_ms=0 if cancelled else RETRY_AFTER_FAILURE_MS,
             )
         except MemoryFault as fault:

@@ -157,9 +157,11 @@ async def test_a_worker_that_lacks_the_extra_or_the_key_says_so_at_its_start(
     # Who only appends needs neither.
     registry = Registry.from_resources([keyless])
     async with await MemoryClient.connect(redis_url, memories=registry, project=unique("project")) as memories:
-        await memories.memory("desk", "key").append(texts(2))
+        memory = memories.memory("desk", "key")
+        await memory.append(texts(2))
         with pytest.raises(MemoryInvalid, match="extra llm"):
-            await memories.memory("desk", "key").flush(force=True)
+            await memory.flush(force=True)
+        assert (await memory.stats()).last_flush_outcome == "failed: MemoryInvalid"
 
 
 def test_declarations_whose_model_cannot_be_asked_do_not_come_into_force(
