@@ -15,6 +15,7 @@ from durable_memory.activities.answers import JsonObject
 from durable_memory.memory.errors import MemoryFault
 from durable_memory.memory.task_queues import DEFAULT_TASK_QUEUE
 from durable_memory.memory.types import (
+    STORE_GIVEN,
     AgentContext,
     AgentTurn,
     AppendResult,
@@ -78,8 +79,6 @@ _CONTENT_PART: Final[JsonObject] = {
 }
 _SPARSE: Final[Mapping[type, tuple[str, ...]]] = {Message: ("role", "content"), Provenance: ()}
 """Types that leave out what is not set, with the fields that they always have."""
-
-_STORE_GIVEN: Final = ("id", "tokens", "tokens_estimated", "created_at", "provenance", "truncated_from")
 
 
 def wire_schema() -> JsonObject:
@@ -168,7 +167,7 @@ class _Requests(_Side):
         return f"{kind.__name__}Input" if kind in (Message, ToolCall) else kind.__name__
 
     def _property(self, kind: type, item: Field[Any], hint: Any) -> JsonObject:
-        if kind is Message and item.name in _STORE_GIVEN:
+        if kind is Message and item.name in STORE_GIVEN:
             return {"readOnly": True, "description": "Given by the store, and ignored here."}
         schema = super()._property(kind, item, hint)
         if item.default is not MISSING and item.default is not None and item.default != ():

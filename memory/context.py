@@ -15,7 +15,7 @@ from durable_memory.memory.budget_shares import divide, weights_of
 from durable_memory.memory.errors import MemoryOversize
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.tokens.counter import TokenCounter
-from durable_memory.memory.types import AgentContext, ContextMemory, Message, View
+from durable_memory.memory.types import LONG_TERM, AgentContext, ContextMemory, Message, View
 
 PREAMBLE: Final = (
     "What follows comes from this agent's memories, each under its label in brackets. Lines that begin with > quote "
@@ -114,7 +114,7 @@ async def _labelled(source: Source, view: View) -> _Part:
 
 
 def _is_quoted(message: Message) -> bool:
-    return message.role == "system" or message.section == "long_term"
+    return message.role == "system" or message.section == LONG_TERM
 
 
 def _quote(text: str) -> str:

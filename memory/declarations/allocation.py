@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Final
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from pydantic import Field
 
 from durable_memory.memory.declarations.declaration import Declaration, Problem
-from durable_memory.memory.types import LONG_TERM, SECTIONS, SHORT_TERM, SYSTEM, Section
+from durable_memory.memory.types import LONG_TERM, SECTIONS, SHORT_TERM, SYSTEM, Section, is_section_name
 
 if TYPE_CHECKING:
     from durable_memory.memory.declarations.resource import MemoryResource
@@ -20,7 +19,6 @@ _TOLERANCE: Final = Fraction(1, 1000)
 """By so much the sum of shares may miss 1, since thirds have no end."""
 
 MOST_SECTIONS: Final = 16
-_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII)
 
 UserShare = Annotated[float, Field(gt=0, lt=1, title="share")]
 
@@ -112,5 +110,5 @@ def _name_problems(allocation: TokenAllocation) -> Iterator[Problem]:
     for name in allocation.user_defined:
         if name in SECTIONS:
             yield f"{path}.{name}", f"is a built-in section; write token_allocation.{name}"
-        elif _NAME.fullmatch(name) is None:
+        elif not is_section_name(name):
             yield path, "a section is named by 1 to 64 of a-z, 0-9, - and _, and begins with a letter or digit"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from durable_memory.memory.types import Message
+from durable_memory.memory.types import LONG_TERM, Message
 
 _COVERS: Final = "covers_messages"
 _MARK: Final = re.compile(
@@ -28,12 +28,12 @@ def summary_message(text: str, covers: int, *, brief: bool) -> Message:
 
 def earlier_summary(text: str, covers: int) -> Message:
     """Returns a summary as summarisers are told it: without that line, which they would take over into theirs."""
-    return Message.system(text, section="long_term", metadata={_COVERS: covers})
+    return Message.system(text, section=LONG_TERM, metadata={_COVERS: covers})
 
 
 def without_mark(message: Message) -> Message:
     """Returns a stored message as summarisers are told it: of a summary, what they themselves wrote."""
-    if message.section != "long_term":
+    if message.section != LONG_TERM:
         return message
     return replace(message, content=_MARK.sub("", message.text, count=1))
 
@@ -42,6 +42,6 @@ def covered(messages: Sequence[Message]) -> int:
     """Returns how many messages of the conversation these stand for: a summary for all that it covers."""
     total = 0
     for message in messages:
-        count = message.metadata.get(_COVERS) if message.section == "long_term" else 1
+        count = message.metadata.get(_COVERS) if message.section == LONG_TERM else 1
         total += count if isinstance(count, int) else 1
     return total

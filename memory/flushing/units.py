@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from durable_memory.memory.cutting import cut
-from durable_memory.memory.types import Json, Message
+from durable_memory.memory.types import LONG_TERM, Json, Message
 
 _LONGEST: Final = 280
 """In characters. What has no end of a sentence for longer is cut at a word's end."""
@@ -45,7 +45,7 @@ def units_of(messages: Sequence[Message]) -> list[Unit]:
     units: list[Unit] = []
     tools = {call.id: call.name for message in messages for call in message.tool_calls}
     for message in messages:
-        earlier = message.section == "long_term"
+        earlier = message.section == LONG_TERM
         for speaker, text, by_tool in _of_summary(message) if earlier else _of_message(message, tools):
             units.append(Unit(len(units), speaker, text, earlier, by_tool))
     return units

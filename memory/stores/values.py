@@ -14,6 +14,9 @@ ABSENT = "absent"
 NORMAL: Final = 1
 """The band of a message that names no priority: 0 is low, 2 high, 3 critical."""
 
+MOST_OPEN: Final = 100_000
+"""Operations of one memory that are remembered at the same time."""
+
 BACKUP_LIFETIME_MS: Final = 7 * 24 * 3600 * 1000
 """How long a backup is kept: seven days, whatever the lifetime of the memory is."""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from durable_memory.memory.types import ContentPart, Message
+from durable_memory.memory.types import TEXT_PARTS, ContentPart, Message
 
 FRAMING_TOKENS = 3
 """Start, separator and end of a message in the chat format of OpenAI's models (tokens_per_message, their cookbook)."""
@@ -25,7 +25,6 @@ FIELD_TOKENS = 1
 MEDIA_TOKENS = 765
 """A picture of 1024 x 1024 at high detail (OpenAI's vision guide). The size is not known here: marked estimated."""
 
-_TEXT_PARTS = frozenset({"text", "input_text", "output_text"})
 _MEDIA_PARTS = frozenset(
     {"image", "image_url", "input_image", "audio", "input_audio", "video", "file", "input_file", "document"}
 )
@@ -70,7 +69,7 @@ def visible(message: Message) -> Visible:
 
 def _part_text(part: ContentPart) -> str:
     text = part.get("text")
-    if part.get("type") in _TEXT_PARTS and isinstance(text, str):
+    if part.get("type") in TEXT_PARTS and isinstance(text, str):
         return text
     # Not escaped: \uXXXX would inflate other scripts by several times.
     return json.dumps(part, ensure_ascii=False, separators=(",", ":"))

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final, TypeAlias
 
 from durable_memory.memory.errors import MemoryInvalid
-from durable_memory.memory.types import SECTIONS, Message
+from durable_memory.memory.types import LONG_TERM, SECTIONS, STORE_GIVEN, Message
 
 FORMAT: Final = "durable-memory-messages"
 VERSION: Final = 1
@@ -19,7 +19,6 @@ MAX_LINE_BYTES: Final = 4_000_000
 
 RawLine: TypeAlias = str | bytes
 _write: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-_GIVEN_ANEW: Final = ("id", "tokens", "tokens_estimated", "created_at", "provenance")
 
 
 class BadLine(Exception):
@@ -115,8 +114,8 @@ def read_line(raw: RawLine) -> MessageLine | int:
     key, message = data.get("key"), data.get("message")
     if not isinstance(key, str) or not isinstance(message, dict):
         raise BadLine('has no "key" with text, or no "message" with an object')
-    summary = message.get("section") == "long_term"
-    again = {name: value for name, value in message.items() if name not in _GIVEN_ANEW}
+    summary = message.get("section") == LONG_TERM
+    again = {name: value for name, value in message.items() if name not in STORE_GIVEN}
     if again.get("section") in SECTIONS:
         del again["section"]  # given by the role, and to a summary by a flush alone
     if summary:

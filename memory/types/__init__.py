@@ -27,7 +27,9 @@ from durable_memory.memory.types.message import (
     ROLES,
     SECTIONS,
     SHORT_TERM,
+    STORE_GIVEN,
     SYSTEM,
+    TEXT_PARTS,
     ContentPart,
     Message,
     MessageInput,
@@ -36,6 +38,7 @@ from durable_memory.memory.types.message import (
     Role,
     Section,
     as_messages,
+    is_section_name,
 )
 from durable_memory.memory.types.refs import AgentRef, MemoryRef, refuse_beside_reference
 from durable_memory.memory.types.results import (
@@ -61,7 +64,9 @@ __all__ = [
     "ROLES",
     "SECTIONS",
     "SHORT_TERM",
+    "STORE_GIVEN",
     "SYSTEM",
+    "TEXT_PARTS",
     "AgentContext",
     "AgentRef",
     "AgentTurn",
@@ -103,6 +108,7 @@ __all__ = [
     "clean_text",
     "did_you_mean",
     "field_path",
+    "is_section_name",
     "messages_from_anthropic",
     "messages_from_openai",
     "refuse_beside_reference",

@@ -9,12 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from durable_memory.memory.types.clean import InvalidValue, Json, clean_json
-from durable_memory.memory.types.message import ContentPart, Message
+from durable_memory.memory.types.message import TEXT_PARTS, ContentPart, Message
 from durable_memory.memory.types.tool_call import ToolCall
 
 Block = dict[str, Json]
 
-_TEXTS: Final = frozenset({"text", "input_text", "output_text"})
 _DATA_URL: Final = re.compile(r"data:([^;,]+);base64,(.*)", re.DOTALL)
 _NOT_IN_IDS: Final = re.compile(r"[^a-zA-Z0-9_-]")
 _EARLIER: Final[Block] = {"type": "text", "text": "[Earlier messages are not shown.]"}
@@ -124,7 +123,7 @@ def _block(part: ContentPart) -> Block:
     named: Mapping[str, Json] = inner if isinstance(inner, Mapping) else {}
     if kind == "refusal":
         return {"type": "text", "text": inner}
-    if kind in _TEXTS:
+    if kind in TEXT_PARTS:
         return {**part, "type": "text"}
     if kind == "image_url" and isinstance(url := named.get("url"), str):
         data = _DATA_URL.fullmatch(url)

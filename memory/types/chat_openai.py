@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from durable_memory.memory.types.clean import InvalidValue, Json
-from durable_memory.memory.types.message import ContentPart, Message
+from durable_memory.memory.types.message import TEXT_PARTS, ContentPart, Message
 
-_TEXTS: Final = frozenset({"text", "input_text", "output_text"})
 _THOUGHTS: Final = frozenset({"thinking", "redacted_thinking"})
 """Signed by another model: no use to this one."""
 
@@ -85,7 +84,7 @@ def _mention(part: Mapping[str, Json]) -> dict[str, Json]:
 
 def _part(part: ContentPart) -> Mapping[str, Json]:
     source = part.get("source")
-    if part["type"] in _TEXTS:
+    if part["type"] in TEXT_PARTS:
         return {"type": "text", "text": part.get("text")}
     if part["type"] == "image" and isinstance(source, Mapping):
         return {"type": "image_url", "image_url": {"url": _url(source)}}

@@ -37,11 +37,16 @@ SECTIONS: Final[tuple[Section, ...]] = (SYSTEM, LONG_TERM, SHORT_TERM)
 """The built-in sections, in the order of a view: system messages, summaries, the conversation. User-defined ones stand
 before the last."""
 
-_STORE_GIVEN: Final = ("id", "section", "tokens", "tokens_estimated", "created_at", "provenance", "truncated_from")
+STORE_GIVEN: Final = ("id", "tokens", "tokens_estimated", "created_at", "provenance", "truncated_from")
+"""Fields that the store fills in, and that are ignored in a message that is appended."""
+
+TEXT_PARTS: Final = frozenset({"text", "input_text", "output_text"})
+"""Types of parts that hold text, by the words of several APIs."""
+
 _CALLER_GIVEN: Final = ("role", "content", "name", "tool_calls", "tool_call_id", "pinned", "agent", "metadata")
-_UNSET: Final[dict[str, Any]] = {**dict.fromkeys(_STORE_GIVEN), "tokens_estimated": False}
+_UNSET: Final[dict[str, Any]] = {**dict.fromkeys((*STORE_GIVEN, "section")), "tokens_estimated": False}
 _store_given = attrgetter(*_UNSET)
-_MESSAGE_KEYS: Final = tuple(sorted((*_CALLER_GIVEN, "priority", *_STORE_GIVEN)))
+_MESSAGE_KEYS: Final = tuple(sorted((*_CALLER_GIVEN, "priority", "section", *STORE_GIVEN)))
 _PROVENANCE_KEYS: Final = ("workflow_id", "run_id", "activity_id")
 
 
@@ -111,7 +116,7 @@ class Message:
             object.__setattr__(self, "metadata", metadata)
         if not isinstance(self.pinned, bool):
             raise InvalidValue("pinned", "must be true or false")
-        if self.section is not None and not _names_section(self.section):
+        if self.section is not None and not is_section_name(self.section):
             raise InvalidValue("section", "must name a section: 1 to 64 of a-z, 0-9, - and _")
         if self.priority not in PRIORITIES:
             raise InvalidValue("priority", f"must be one of {', '.join(PRIORITIES)}")
@@ -245,7 +250,8 @@ MessageInput: TypeAlias = str | Message | Mapping[str, Any]
 _SECTION_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII)
 
 
-def _names_section(value: object) -> bool:
+def is_section_name(value: object) -> bool:
+    """Tells whether a section may be called so: 1 to 64 of a-z, 0-9, - and _, no sign first."""
     return isinstance(value, str) and _SECTION_NAME.fullmatch(value) is not None
 
 

@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Sequence
 from typing import Final
 
-from durable_memory.memory.types import Message
+from durable_memory.memory.types import LONG_TERM, Message
 
 DEFAULT_TASK: Final = (
     "You write the memory of an assistant: one summary of the record of a conversation, for those who go on with it "
@@ -67,7 +67,7 @@ def _fence() -> str:
 
 
 def _entry(message: Message) -> dict[str, object]:
-    if message.section == "long_term":
+    if message.section == LONG_TERM:
         return {"kind": "summary", "text": message.text}
     entry: dict[str, object] = {"role": message.role, "name": message.name, "text": message.text}
     if isinstance(message.content, tuple):

@@ -11,10 +11,11 @@ from typing import Any, Concatenate, Final, ParamSpec, TypeVar, cast
 from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged, MemoryFault
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
-from durable_memory.memory.stores.redis.arguments import PINNED_MARKS
+from durable_memory.memory.stores.redis.arguments import LETTERS, PINNED_MARKS
 from durable_memory.memory.stores.values import (
     ABSENT,
     ABSENT_VIEW,
+    MOST_OPEN,
     Erased,
     ScanPage,
     StoredEntry,
@@ -22,9 +23,6 @@ from durable_memory.memory.stores.values import (
     absent_stats,
 )
 from durable_memory.memory.types import (
-    LONG_TERM,
-    SHORT_TERM,
-    SYSTEM,
     AppendResult,
     Backup,
     ClearResult,
@@ -35,7 +33,6 @@ from durable_memory.memory.types import (
     Section,
 )
 
-MAX_OPERATIONS: Final = 100_000
 APPLIED: Final = ("ok", "again")
 """How the answer of an operation begins that was applied now, or before by another attempt."""
 
@@ -44,7 +41,7 @@ _Result = TypeVar("_Result")
 
 _UNREADABLE: Final = "a stored value has an unexpected form"
 
-_SECTIONS: Final[dict[str, Section]] = {"s": SYSTEM, "l": LONG_TERM, "c": SHORT_TERM}
+_SECTIONS: Final[dict[str, Section]] = {letter: section for section, letter in LETTERS.items()}
 _PINNED: Final = frozenset(PINNED_MARKS)
 
 
@@ -60,7 +57,7 @@ def refusal_of(  # noqa: C901, PLR0911, PLR0912 - a table
         case ["reused"]:
             return refusals.operation_id_reused(resource)
         case ["operations"]:
-            return refusals.too_many_operations(resource, MAX_OPERATIONS)
+            return refusals.too_many_operations(resource, MOST_OPEN)
         case ["conflict", version]:
             return refusals.version_conflict(resource, version, wanted or ABSENT)
         case ["message", position, tokens, limit, *section]:
@@ -332,7 +329,7 @@ def _time(milliseconds: int) -> datetime:
 
 
 def _instant(milliseconds: int) -> datetime | None:
-    return datetime.fromtimestamp(milliseconds / 1000, UTC) if milliseconds else None
+    return _time(milliseconds) if milliseconds else None
 
 
 def failure_of(resource: str, error: Exception) -> MemoryFault:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from durable_memory.memory.errors import MemoryBackpressure, MemoryOperationConflict
-from durable_memory.memory.stores.in_memory.operations import MOST_OPEN, OperationLog
-from durable_memory.memory.stores.values import Operation
+from durable_memory.memory.stores.in_memory.operations import OperationLog
+from durable_memory.memory.stores.values import MOST_OPEN, Operation
 from durable_memory.memory.types import ClearResult
 
 
