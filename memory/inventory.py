@@ -114,10 +114,10 @@ class Inventory:
 
     async def _purge_page(self, place: Place, page: MemoryPage, began_ms: int, caller: Caller | None) -> list[Erased]:
         """Returns what was erased of each memory of a page; without a caller, what would be."""
-        places = asyncio.Semaphore(_AT_ONCE)
+        slots = asyncio.Semaphore(_AT_ONCE)
 
         async def one(memory: MemoryId) -> Erased:
-            async with places:
+            async with slots:
                 if caller is None:
                     return await _erasable(place, memory, began_ms)
                 return await self._purge_one(place, memory, page.read_ms, began_ms, caller)
@@ -144,10 +144,10 @@ class Inventory:
 
 async def _existing(place: Place, page: MemoryPage) -> tuple[ListedMemory, ...]:
     """Returns what is there of a page; what has expired is forgotten on the way."""
-    places = asyncio.Semaphore(_AT_ONCE)
+    slots = asyncio.Semaphore(_AT_ONCE)
 
     async def look(memory: MemoryId) -> MemoryStats | None:
-        async with places:
+        async with slots:
             stats = await _look(place, memory)
             if stats is not None and is_gone(stats):
                 await place.index.forget(memory, page.read_ms)

@@ -32,7 +32,7 @@ def valid_table(registry: Registry) -> Table:
 
 def faults_table(faults: Sequence[Fault]) -> Table:
     """Every fault of the declarations."""
-    rows = ((f"{fault.file}:{fault.line}" if fault.line else fault.file, fault.path, fault.problem) for fault in faults)
+    rows = ((fault.place, fault.path, fault.problem) for fault in faults)
     return listing("Faults", ("place", "field", "problem"), rows)
 
 

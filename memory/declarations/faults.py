@@ -26,6 +26,10 @@ class Fault:
     path: str
     problem: str
 
+    @property
+    def place(self) -> str:
+        """File and line."""
+        return f"{self.file}:{self.line}" if self.line else self.file
+
     def __str__(self) -> str:
-        place = f"{self.file}:{self.line}" if self.line else self.file
-        return f"{place}: {self.path}: {self.problem}" if self.path else f"{place}: {self.problem}"
+        return ": ".join(filter(None, (self.place, self.path, self.problem)))

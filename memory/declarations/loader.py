@@ -24,25 +24,14 @@ Check: TypeAlias = Callable[[Mapping[str, Any]], Iterable[Finding]]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a document, or a field of it, stands. line is 0 for declarations made in code."""
-
-    file: str
-    line: int
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}" if self.line else self.file
-
-
-@dataclass(frozen=True, slots=True)
 class Source:
     """A document: what it declares, and where it and its fields stand.
 
-    data: as written, also when the rest of the document is faulty, so that one fault makes no others. node: the tree
-    that knows the lines; None for declarations made in code.
+    file: as it was named, or the place in the list for declarations made in code. data: as written, also when the rest
+    of the document is faulty, so that one fault makes no others. node: the tree that knows the lines; None in code.
     """
 
-    place: Place
+    file: str
     data: Mapping[str, Any]
     declaration: Resource | None
     node: Node | None = None
@@ -57,14 +46,10 @@ class Source:
         """The id as written."""
         return self.data.get("id")
 
-    def place_of(self, location: Location) -> Place:
-        """Returns where a field stands."""
-        return self.place if self.node is None else Place(self.place.file, _line(self.node, location))
-
     def fault(self, location: Location, problem: str) -> Fault:
         """Returns the fault of a field."""
-        place = self.place_of(location)
-        return Fault(place.file, place.line, ".".join(location), problem)
+        line = 0 if self.node is None else _line(self.node, location)
+        return Fault(self.file, line, ".".join(location), problem)
 
 
 def load_folders(
@@ -102,21 +87,21 @@ def check_declared(resources: Iterable[object]) -> tuple[Source, ...]:
     faults: list[Fault] = []
     sources: list[Source] = []
     for index, given in enumerate(resources):
-        place = Place(f"resource {index + 1}", 0)
+        name = f"resource {index + 1}"
         declaration: Resource | None = None
         if isinstance(given, Mapping):
             data: Mapping[str, Any] = given
             try:
                 declaration = declare(given)
             except DeclarationInvalid as invalid:
-                faults += [Fault(place.file, 0, ".".join(location), problem) for location, problem in invalid.problems]
+                faults += [Fault(name, 0, ".".join(location), problem) for location, problem in invalid.problems]
         elif isinstance(given, (MemoryResource, AgentResource)):
             declaration, data = given, given.model_dump()
         else:
             problem = f"must be a mapping, a MemoryResource or an AgentResource, not {type(given).__name__}"
-            faults.append(Fault(place.file, 0, "", problem))
+            faults.append(Fault(name, 0, "", problem))
             continue
-        sources.append(Source(place, data, declaration))
+        sources.append(Source(name, data, declaration))
     return _checked(sources, faults)
 
 
@@ -188,7 +173,7 @@ def _source(document: Node, file: str, environment: Mapping[str, str], faults: l
             else "must be a mapping of fields, beginning with resource:"
         )
         faults.append(Fault(file, document.line, "", problem))
-        return Source(Place(file, document.line), {}, None)
+        return Source(file, {}, None, document)
     reading = read_values(document, environment)
     data = reading.data
     problems = list(reading.problems)
@@ -203,9 +188,9 @@ def _source(document: Node, file: str, environment: Mapping[str, str], faults: l
             for location, problem in invalid.problems
             if location not in unreadable
         ]
-    for location, problem in problems:
-        faults.append(Fault(file, _line(document, location), ".".join(location), problem))
-    return Source(Place(file, document.line), data, declaration, document)
+    source = Source(file, data, declaration, document)
+    faults += [source.fault(*problem) for problem in problems]
+    return source
 
 
 def _line(document: Node, location: Location) -> int:
@@ -231,7 +216,7 @@ def _duplicates(sources: Sequence[Source]) -> list[Fault]:
             continue
         earlier = first.setdefault((source.kind, source.id), source)
         if earlier is not source:
-            problem = f"this {source.kind} is declared twice, first at {earlier.place_of(('id',))}"
+            problem = f"this {source.kind} is declared twice, first at {earlier.fault(('id',), '').place}"
             faults.append(source.fault(("id",), problem))
     return faults
 

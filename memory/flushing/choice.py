@@ -19,7 +19,7 @@ from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
 from durable_memory.memory.flushing.summarizer import Summarizer
 from durable_memory.memory.stores.spending_port import Spending
 
-_Place: TypeAlias = tuple[str, str, SummarizerChoice]
+_Purpose: TypeAlias = tuple[str, str, SummarizerChoice]
 """What a summariser was made for: persistence type and id of the resource, and what was declared."""
 
 
@@ -53,7 +53,7 @@ class Summarizers:
         self._own = None if own is None else Chosen(own, "own")
         self._spending = spending
         self._project = project
-        self._models: dict[_Place, LlmSummarizer] = {}
+        self._models: dict[_Purpose, LlmSummarizer] = {}
 
     def of(self, resource_id: str, registry: Registry) -> Chosen:
         """Returns who writes for a resource of this registry.
@@ -66,12 +66,12 @@ class Summarizers:
             return self._own
         if not choice.uses_model:
             return _RULE_BASED
-        place = (resource.persistence.type, resource.id, choice)
-        if place not in self._models:
+        purpose = (resource.persistence.type, resource.id, choice)
+        if purpose not in self._models:
             check_models(registry, resource_id)
-            self._models[place] = self._make(resource)
+            self._models[purpose] = self._make(resource)
         fallback = None if choice.fallback == "none" else _RULE_BASED
-        return Chosen(self._models[place], "llm", fallback)
+        return Chosen(self._models[purpose], "llm", fallback)
 
     def is_slow(self, resource: MemoryResource) -> bool:
         """Tells whether a summary of this resource may take long, as a model's does, so that it wants its own slots."""

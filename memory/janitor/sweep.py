@@ -152,10 +152,10 @@ class Janitor:
         self, items: Iterable[_Item], visit: Callable[[_Item], Awaitable[None]], counts: Counter[str]
     ) -> None:
         """Visits a few at a time. One that fails keeps no other from its turn."""
-        places = asyncio.Semaphore(_AT_ONCE)
+        slots = asyncio.Semaphore(_AT_ONCE)
 
         async def one(item: _Item) -> None:
-            async with places:
+            async with slots:
                 try:
                     await visit(item)
                 except MemoryFault as fault:
