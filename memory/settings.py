@@ -105,8 +105,8 @@ class ClientSettings(TypedDict):
 class Settings(BaseSettings):
     """The settings of a worker, a client or the command line.
 
-    Raises:
-        MemoryInvalid: one sentence for each setting that is wrong, by the name of its variable, never with its value.
+    Raises MemoryInvalid, one sentence for each setting that is wrong, by the name of its variable, never with its
+    value.
     """
 
     model_config = SettingsConfigDict(

@@ -32,8 +32,7 @@ class PidFile:
     def claim(self) -> None:
         """Takes the lock and ends the server that a dead supervisor left behind, if there is one.
 
-        Raises:
-            FolderInUse: A living process holds the file.
+        Raises FolderInUse if a living process holds the file.
         """
         file = self._path.open("a+", encoding="utf-8")
         try:

@@ -17,12 +17,9 @@ DEFAULT_FOLDER = Path(".durable-memory")
 class DevPlaces:
     """Where servers that are started here keep their data and listen, on loopback.
 
-    Attributes:
-        folder: Each server has a folder of its own in here, with its data, log and pid file; a later run finds the data
-            again.
-        redis_port: Of the Valkey; None takes a free one.
-        temporal_port: Of the Temporal dev server; None takes a free one.
-        ui_port: Of Temporal's web page; None takes a free one.
+    folder: each server has a folder of its own in here, with its data, log and pid file; a later run finds the data
+    again. redis_port: of the Valkey. temporal_port: of the Temporal dev server. ui_port: of Temporal's web page. None
+    takes a free one.
     """
 
     folder: Path = DEFAULT_FOLDER
@@ -33,13 +30,10 @@ class DevPlaces:
 
 @dataclass(frozen=True, slots=True)
 class DevServers:
-    """Where the servers are.
+    """Where the servers are: those that were given, or were started here.
 
-    Attributes:
-        redis_url: The given URL, or that of the started Valkey.
-        temporal_address: The given address, or that of the started dev server.
-        temporal_ui: The web page of the started dev server; None if the address was given.
-        started: The names of the servers that were started here.
+    temporal_ui: the web page of the started dev server; None if the address was given. started: the names of the
+    servers that were started here.
     """
 
     redis_url: str
@@ -52,18 +46,10 @@ class DevServers:
 async def dev_servers(
     places: DevPlaces | None = None, *, redis_url: str | None = None, temporal_address: str | None = None
 ) -> AsyncIterator[DevServers]:
-    """Starts only the servers whose address is not given, and stops what it started.
+    """Starts only the servers whose address is not given, and stops what it started; yields all addresses.
 
-    Args:
-        places: Folder and ports of what is started.
-        redis_url: A Redis to use instead of an own Valkey.
-        temporal_address: A Temporal to use instead of an own dev server.
-
-    Yields:
-        The addresses.
-
-    Raises:
-        ServerStartError: One sentence that says which server is missing and how to get it.
+    places: folder and ports of what is started. redis_url, temporal_address: of servers to use instead. Raises
+    ServerStartError, one sentence that says which server is missing and how to get it.
     """
     places = places or DevPlaces()
     async with AsyncExitStack() as stack:

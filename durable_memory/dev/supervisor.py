@@ -38,12 +38,9 @@ class _PortTakenError(ServerStartError):
 class ServerSpec:
     """What to start.
 
-    Attributes:
-        name: Names the log and the pid file, and appears in errors.
-        command: Builds the command line, program first, from the ports.
-        port_count: How many ports the server listens on.
-        ready_text: What the server writes to its log once it answers. Its own log and no probe of the port, because
-            somebody else's server could answer on a port that was lost in a race.
+    name: names the log and the pid file, and appears in errors. command: builds the command line, program first, from
+    the ports. port_count: how many ports the server listens on. ready_text: what the server writes to its log once it
+    answers; no probe of the port, because somebody else's server could answer on a port that was lost in a race.
     """
 
     name: str
@@ -92,21 +89,14 @@ class Server:
 async def start_server(
     spec: ServerSpec, folder: Path, *, ports: Sequence[int] = (), timeout_seconds: float = 30
 ) -> Server:
-    """Starts a server and returns when it is ready.
+    """Starts a server and returns it when it is ready.
 
     Await it on a thread that lives as long as the server should: Linux ties the two together.
 
-    Args:
-        spec: What to start.
-        folder: Holds the data, the log and the pid file; made if missing. Two runs cannot share it at one time.
-        ports: Fixed ports; none takes free ones, and others again if somebody was faster.
-        timeout_seconds: How long the server may take to become ready.
-
-    Returns:
-        The running server.
-
-    Raises:
-        ServerStartError: The folder is in use, a fixed port is taken, or the server ended or did not become ready.
+    folder: holds the data, the log and the pid file; made if missing. Two runs cannot share it at one time. ports:
+    fixed ones; none takes free ones, and others again if somebody was faster. timeout_seconds: how long the server may
+    take to become ready. Raises ServerStartError if the folder is in use, a fixed port is taken, or the server ended or
+    did not become ready.
     """
     attempts = 1 if ports else _PORT_ATTEMPTS
     for _ in range(attempts - 1):

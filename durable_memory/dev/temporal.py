@@ -30,15 +30,10 @@ async def start_temporal(
 ) -> Temporal:
     """Starts a Temporal dev server with the namespace `default`.
 
-    Args:
-        folder: Database, log and pid file.
-        port: A fixed port, for a restart that clients should survive; None takes a free one.
-        ui_port: A fixed port for the web page; None takes a free one.
-        ui: Whether to serve the web page.
-        keep: Whether workflows are kept in a database file and found again at the next start.
-
-    Raises:
-        ServerStartError: No program was found, or it did not start.
+    folder: of database, log and pid file. port: a fixed one, for a restart that clients should survive; None takes a
+    free one. ui_port: the same for the web page. ui: whether to serve that. keep: whether workflows are kept in a
+    database file and found again at the next start. Raises ServerStartError if no program was found, or it did not
+    start.
     """
     program = find_program()
 
@@ -63,8 +58,7 @@ async def start_temporal(
 def find_program() -> Path:
     """Returns the `temporal` program beside this Python, else the one on PATH.
 
-    Raises:
-        ServerStartError: There is none.
+    Raises ServerStartError if there is none.
     """
     beside = Path(sys.executable).with_name("temporal")
     if beside.is_file():

@@ -32,13 +32,9 @@ async def start_valkey(
 ) -> Valkey:
     """Starts a Valkey with its append-only file in a folder; what the file holds already is loaded first.
 
-    Args:
-        folder: Data, log and pid file.
-        port: A fixed port, for a restart that clients should survive; None takes a free one.
-        fsync: When writes reach the disk. `always` loses no acknowledged write at a kill -9, `everysec` up to 2 s.
-
-    Raises:
-        ServerStartError: No program was found, or it did not start.
+    folder: of data, log and pid file. port: a fixed one, for a restart that clients should survive; None takes a free
+    one. fsync: when writes reach the disk. `always` loses no acknowledged write at a kill -9, `everysec` up to 2 s.
+    Raises ServerStartError if no program was found, or it did not start.
     """
     program = find_program()
 
@@ -63,8 +59,7 @@ async def start_valkey(
 def find_program() -> Path:
     """Returns the server program: `valkey-server` or `redis-server` from PATH if 7.0 or newer, else the wheel's.
 
-    Raises:
-        ServerStartError: There is none.
+    Raises ServerStartError if there is none.
     """
     for name in ("valkey-server", "redis-server"):
         found = shutil.which(name)

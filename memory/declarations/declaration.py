@@ -40,8 +40,7 @@ def is_id(value: object) -> TypeGuard[str]:
 def checked_id(value: str) -> str:
     """Returns `value` if it is an id of a memory, an agent or a project.
 
-    Raises:
-        ValueError: it is not 1 to 100 lower-case letters, digits, `_` and `-` that begin with a letter or digit.
+    Raises ValueError if it is not 1 to 100 lower-case letters, digits, `_` and `-` that begin with a letter or digit.
     """
     if not is_id(value):
         other = "" if value.isascii() else "; one of its letters is not of a to z"

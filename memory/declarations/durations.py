@@ -34,11 +34,8 @@ _MILLISECOND: Final = timedelta(milliseconds=1)
 def parse_duration(value: object) -> timedelta:
     """Returns the duration that `value` spells.
 
-    Args:
-        value: text of a whole number and one of ms, s, m, h, d; or a timedelta, for declarations made in code.
-
-    Raises:
-        ValueError: another form, a bare number, nothing, zero, or more than a hundred years.
+    value: text of a whole number and one of ms, s, m, h, d; or a timedelta, for declarations made in code. Raises
+    ValueError for another form, a bare number, nothing, zero, or more than a hundred years.
     """
     duration = value if isinstance(value, timedelta) else _spelt(value)
     if duration < _MILLISECOND:

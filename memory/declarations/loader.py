@@ -57,13 +57,9 @@ def load_folders(
 ) -> tuple[Source, ...]:
     """Returns what the `*.yaml` and `*.yml` files of these folders declare, in the order of their names.
 
-    Args:
-        folders: folders, without their subfolders; or single files.
-        environment: what `${NAME}` is filled in from; the process's environment by default.
-        check: looks at each document as well.
-
-    Raises:
-        InvalidDeclarations: with every fault of every file.
+    folders: without their subfolders; or single files. environment: what `${NAME}` is filled in from; the process's
+    environment by default. check: looks at each document as well. Raises InvalidDeclarations with every fault of every
+    file.
     """
     _refuse_one(folders, "the folders of declarations: must be a list of paths, as in ['./memories']")
     environment = os.environ if environment is None else environment
@@ -80,8 +76,7 @@ def load_folders(
 def check_declared(resources: Iterable[object]) -> tuple[Source, ...]:
     """Returns declarations made in code, models or mappings, after the same checks as those of files.
 
-    Raises:
-        InvalidDeclarations: with every fault of every declaration.
+    Raises InvalidDeclarations with every fault of every declaration.
     """
     _refuse_one(resources, "the declarations: must be a list of mappings and models")
     faults: list[Fault] = []

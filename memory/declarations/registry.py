@@ -41,13 +41,9 @@ class Registry:
     def load(cls, folders: Iterable[Path | str], *, check: Check | None = None) -> Self:
         """Reads the `*.yaml` and `*.yml` files of these folders.
 
-        Args:
-            folders: folders, without their subfolders; or single files.
-            check: finds what this process cannot do, in each document; its faults are reported with all others.
-
-        Raises:
-            InvalidDeclarations: with every fault of every file.
-            MemoryInvalid: it is no list.
+        folders: without their subfolders; or single files. check: finds what this process cannot do, in each document;
+        its faults are reported with all others. Raises InvalidDeclarations with every fault of every file, and
+        MemoryInvalid for what is no list.
         """
         return cls(load_folders(folders, check=check))
 
@@ -55,18 +51,14 @@ class Registry:
     def from_resources(cls, resources: Iterable[Resource | Mapping[str, Any]]) -> Self:
         """Takes what is declared in code: models, or mappings that look like the YAML documents.
 
-        Raises:
-            InvalidDeclarations: with every fault of every declaration.
-            MemoryInvalid: it is no list.
+        Raises InvalidDeclarations with every fault of every declaration, and MemoryInvalid for what is no list.
         """
         return cls(check_declared(resources))
 
     def memory(self, resource_id: str) -> MemoryResource:
         """Returns a memory resource.
 
-        Raises:
-            MemoryUnknownResource: there is none of this id.
-            MemoryInvalid: it is no text.
+        Raises MemoryUnknownResource if there is none of this id, MemoryInvalid for what is no text.
         """
         found = self._memories.get(_text("resource", resource_id))
         if found is None:
@@ -76,9 +68,7 @@ class Registry:
     def agent(self, agent_id: str) -> AgentResource:
         """Returns an agent.
 
-        Raises:
-            MemoryUnknownResource: there is none of this id.
-            MemoryInvalid: it is no text.
+        Raises MemoryUnknownResource if there is none of this id, MemoryInvalid for what is no text.
         """
         found = self._agents.get(_text("agent", agent_id))
         if found is None:

@@ -34,11 +34,7 @@ class DeclarationInvalid(ValueError):
 
 
 def declare(data: Mapping[str, Any]) -> Resource:
-    """Returns the declaration that `data` holds.
-
-    Raises:
-        DeclarationInvalid: with all problems that were found.
-    """
+    """Returns the declaration that `data` holds. Raises DeclarationInvalid with all problems that were found."""
     kind = data.get("resource")
     if not isinstance(kind, str) or kind not in KINDS:
         raise DeclarationInvalid([(("resource",), _kind_problem(data, kind))])

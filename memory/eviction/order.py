@@ -77,11 +77,8 @@ def select_for_flush(
     Never taken: pinned groups and kept ones. A forced flush takes all others but the open ones; any other flush takes
     in the order of ranks until nothing exceeds its target.
 
-    Args:
-        conversation: live groups, of one section or of all.
-        excess: what they have above the target, with the system messages where the budget is common.
-        force: take whatever may be taken.
-        kept: see kept_ends.
+    conversation: live groups, of one section or of all. excess: what they have above the target, with the system
+    messages where the budget is common. force: take whatever may be taken. kept: see kept_ends.
     """
     may_go = (group for group in conversation if not group.pinned and group.rank.group not in kept)
     queue = sorted(may_go, key=lambda group: group.rank)
@@ -91,11 +88,8 @@ def select_for_flush(
 def blocked_by(conversation: Sequence[Standing], *, wanted: bool, system: bool, kept: frozenset[int]) -> FlushReason:
     """Returns why a flush of this conversation took nothing.
 
-    Args:
-        conversation: as in select_for_flush.
-        wanted: the flush was forced, or something exceeds its target.
-        system: there are system messages, which stay like pinned ones.
-        kept: see kept_ends.
+    conversation, kept: as in select_for_flush. wanted: the flush was forced, or something exceeds its target. system:
+    there are system messages, which stay like pinned ones.
     """
     if wanted and any(not group.pinned and group.rank.group in kept for group in conversation):
         return "keep"

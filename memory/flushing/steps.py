@@ -118,15 +118,10 @@ class Flush:
         If it fails, is cancelled or reaches its deadline, batch and lease are given back and nothing has changed. The
         same owner may call it again: once committed, the answer is the result of then.
 
-        Args:
-            memory: which memory.
-            owner: names this flush in all its attempts, e.g. its operation id; never used for another one.
-            limits: of the memory.
-            force: ignore threshold and target.
-            deadline_ms: Unix time by which it is done or given up.
-            max_messages: take no more messages, in whole groups.
-            asked: the limits with another threshold, which decides what is taken. Whether more is due, and since when,
-                is noted by the memory's own.
+        owner: names this flush in all its attempts, e.g. its operation id; never used for another one. force: ignore
+        threshold and target. deadline_ms: Unix time by which it is done or given up. max_messages: take no more, in
+        whole groups. asked: the limits with another threshold, which decides what is taken; whether more is due, and
+        since when, is noted by the memory's own. Raises MemoryOperationExpired at the deadline, and as `summarize`.
         """
         if not limits.summarize:
             operation = Operation(owner, deadline_ms, digest="")

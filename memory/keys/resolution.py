@@ -40,17 +40,10 @@ def resolve(
     Where an agent declares one memory under several keys, a call has to give its key; it is then held to the modes of
     those declarations whose template could have made that key, or to all of them if none could.
 
-    Args:
-        ref: what the caller sent.
-        registry: what is declared.
-        project: the project of this process, also `project.id` in templates.
-        workflow_id: `workflow.id` in templates; None outside workflows.
-        workflow_type: `workflow.type` in templates; None outside workflows.
-
-    Raises:
-        MemoryUnknownResource: the resource or the agent is not declared.
-        MemoryAccessDenied: the agent has not declared this memory, or the memory is for agents only.
-        MemoryKeyInvalid: there is no key, no template for one, or it breaks the key rule.
+    ref: what the caller sent. project: of this process, also `project.id` in templates. workflow_id, workflow_type:
+    `workflow.id` and `workflow.type` in templates; None outside workflows. Raises MemoryUnknownResource;
+    MemoryAccessDenied if the agent has not declared this memory, or the memory is for agents only; MemoryKeyInvalid if
+    there is no key, no template for one, or it breaks the key rule.
     """
     resource = registry.memory(ref.resource)
     uses = _uses(resource, None if ref.agent is None else registry.agent(ref.agent))
@@ -78,9 +71,8 @@ def resolve_agent(
 ) -> list[tuple[Use, Resolved]]:
     """Returns every memory of an agent with its key, as its declaration and the input make it; see `resolve`.
 
-    Raises:
-        MemoryUnknownResource: the agent is not declared.
-        MemoryKeyInvalid: a memory has no template for its key, the template fails, or two of them make one key.
+    Raises MemoryUnknownResource; MemoryKeyInvalid if a memory has no template for its key, the template fails, or two
+    of them make one key.
     """
     values = _values(ref.input, ref.id, project, workflow_id, workflow_type)
     found: dict[MemoryId, tuple[Use, Resolved]] = {}

@@ -15,14 +15,9 @@ _MAX_BEFORE_NFC: Final = 4 * MAX_KEY_LENGTH
 def checked_key(key: object, resource: str) -> str:
     """Returns `key` in NFC if it is a valid key: 1 to 256 characters, no control characters, no surrounding space.
 
-    Any other character is fine: the store encodes keys, so `*`, `:` or `{}` in them are data.
-
-    Args:
-        key: what the caller gave, or what a template rendered.
-        resource: id of the memory resource, for the error's text.
-
-    Raises:
-        MemoryKeyInvalid: the rule is broken. The text never repeats the key.
+    Any other character is fine: the store encodes keys, so `*`, `:` or `{}` in them are data. key: what the caller
+    gave, or what a template rendered. resource: id of the memory resource, for the error's text. Raises
+    MemoryKeyInvalid, whose text never repeats the key.
     """
     problem, normal = _length_problem(key)
     problem = problem or _character_problem(normal)

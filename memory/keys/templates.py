@@ -59,9 +59,8 @@ class KeyTemplate:
     def parse(cls, source: str) -> KeyTemplate:
         """Reads a template.
 
-        Raises:
-            TemplateInvalid: anything but text and `{{ name.name | filter }}`; unknown variables or filters; text that
-                could never be part of a valid key; two variables with no text between them.
+        Raises TemplateInvalid for anything but text and `{{ name.name | filter }}`; unknown variables or filters; text
+        that could never be part of a valid key; two variables with no text between them.
         """
         if len(source) > MAX_TEMPLATE_LENGTH:
             raise TemplateInvalid(f"is longer than {MAX_TEMPLATE_LENGTH} characters")
@@ -82,13 +81,9 @@ class KeyTemplate:
 
         Two different lists of values never give the same key (values are compared after their filters and NFC).
 
-        Args:
-            values: for each scope (`workflow`, `agent`, `project`, `input`) its values by name.
-            resource: id of the memory resource, for the error's text.
-
-        Raises:
-            MemoryKeyInvalid: a variable is not given or is not non-empty text or a whole number, or the result breaks
-                the key rule. The text names the variable, never its value.
+        values: for each scope (`workflow`, `agent`, `project`, `input`) its values by name. resource: id of the memory
+        resource, for the error's text. Raises MemoryKeyInvalid if a variable is not given or is not non-empty text or a
+        whole number, or the result breaks the key rule. The text names the variable, never its value.
         """
         rendered: list[str] = []
         for index, part in enumerate(self.parts):

@@ -50,8 +50,7 @@ class Breaker:
     async def call(self, attempt: Callable[[], Awaitable[_T]]) -> _T:
         """Makes a call, if it may be made.
 
-        Raises:
-            MemoryUnavailable: the breaker is open, the call took longer than its timeout, or the store raised it.
+        Raises MemoryUnavailable if the breaker is open, the call took longer than its timeout, or the store raised it.
         """
         self._admit()
         began, news = self._change, self._news

@@ -40,11 +40,7 @@ def counting_of(model: Model) -> Counting:
 
 
 def counting_named(name: str) -> Counting:
-    """Returns the counting that the setting names: an encoding, or a model of the table.
-
-    Raises:
-        MemoryInvalid: it is neither.
-    """
+    """Returns the counting that the setting names: an encoding, or a model of the table. Raises MemoryInvalid."""
     if not isinstance(name, str):
         raise MemoryInvalid(f"must be the name of an encoding or a model, not {type(name).__name__}")
     for encoding in ENCODINGS:

@@ -45,10 +45,7 @@ class InMemoryStore(InMemoryFlushing):
     """The Store port in this process, for tests and trying out.
 
     Safe under concurrent use by the tasks of one event loop, since no method awaits. What comes out is immutable or a
-    copy.
-
-    Args:
-        clock: the time of deadlines, leases and expiry.
+    copy. clock: the time of deadlines, leases and expiry.
     """
 
     async def append(

@@ -38,14 +38,10 @@ _LOST: Final = {
 async def connect_redis(url: str, *, prefix: str = DEFAULT_PREFIX) -> Backend:
     """Opens the store and the project index on one Redis, Redis Cluster or Sentinel service.
 
-    Args:
-        url: `redis://`, `rediss://`, `unix://`, `redis+cluster://host:port`, or
-            `redis+sentinel://host:port[,host:port]/service[/db]`.
-        prefix: Of every key; without braces.
-
-    Raises:
-        MemoryInvalid: A wrong URL or prefix, or a server older than 7.0.
-        MemoryUnavailable: The server does not answer or refuses the user.
+    url: `redis://`, `rediss://`, `unix://`, `redis+cluster://host:port`, or
+    `redis+sentinel://host:port[,host:port]/service[/db]`. prefix: of every key; without braces. Raises MemoryInvalid
+    for a wrong URL or prefix, or a server older than 7.0; MemoryUnavailable if the server does not answer or refuses
+    the user.
     """
     check_url(url)
     keys = RedisKeys(prefix)
