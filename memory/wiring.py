@@ -53,13 +53,13 @@ class Wiring:
         self._registry = registry
         self._counters = Counters(counter)
         door = Door(clock)
-        drafting = Drafting(self._summarizer_of, self.counter_of, clock, self._privacy_of)
+        self._drafting = Drafting(self._summarizer_of, self.counter_of, clock, self._privacy_of)
         self._services = {
             persistence: Services(
                 store=backend.store,
                 index=backend.index,
                 door=door,
-                flush=Flush(backend.store, drafting, clock),
+                flush=Flush(backend.store, self._drafting, clock),
                 counters=self._counters,
                 waker=waker,
                 clock=clock,
@@ -88,7 +88,7 @@ class Wiring:
         known = self._guarded.get(resource.id)
         if known is None or known[0] != limits:
             backend = guard(Breaker(resource.id, limits))
-            flush = services.flush.on(backend.store)
+            flush = Flush(backend.store, self._drafting, self.clock)
             known = limits, replace(services, store=backend.store, index=backend.index, flush=flush)
             self._guarded[resource.id] = known
         return known[1]

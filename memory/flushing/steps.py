@@ -6,7 +6,6 @@ Between the steps only the batch travels: its plan and draft live in the store. 
 from __future__ import annotations
 
 import asyncio
-import copy
 import logging
 import secrets
 import time
@@ -40,12 +39,6 @@ class Flush:
         self._drafting = drafting
         self._clock = clock
         self._giving_back: set[asyncio.Task[None]] = set()
-
-    def on(self, store: Store) -> Flush:
-        """Returns the same on another face of its store."""
-        other = copy.copy(self)
-        other._store = store  # noqa: SLF001 - a copy of our own
-        return other
 
     async def begin(
         self,
