@@ -27,13 +27,13 @@ class CommandWaker:
 
     async def wake(self, memory: MemoryId, *, force: bool = False) -> None:
         """See FlushWaker. A Temporal that cannot be reached fails no command: what was written is written."""
-        profile = load_profile()
-        if profile.address is None:
-            self._tell("A flush is due; a worker will see it (set TEMPORAL_ADDRESS to wake one from here).")
-            return
         try:
+            profile = load_profile()
+            if profile.address is None:
+                self._tell("A flush is due; a worker will see it (set TEMPORAL_ADDRESS to wake one from here).")
+                return
             client = await connect_temporal(profile, payload_keys=self._payload_keys)
-        except MemoryUnavailable as fault:
+        except (MemoryUnavailable, MemoryInvalid) as fault:
             self._tell(f"A flush is due; a worker will see it. It could not be woken from here: {fault.message}.")
             return
         await TemporalWaker(client, self._task_queue).wake(memory, force=force)

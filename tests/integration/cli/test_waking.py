@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from temporalio.client import Client
 
 from durable_memory.activities.waker import flusher_id
@@ -57,4 +58,22 @@ async def test_a_temporal_that_does_not_answer_fails_no_append(cli: Cli) -> None
     appended = await cli("append", "thread", "k", "--json", "-", stdin=FULL, TEMPORAL_ADDRESS="127.0.0.1:1")
     assert appended.code == 0
     assert "Temporal at 127.0.0.1:1 cannot be reached (connection refused)" in appended.err
+    assert len(appended.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"TEMPORAL_PROFILE": "day", "TEMPORAL_CONFIG_FILE": "temporal.toml"}, "TEMPORAL_CONFIG_FILE"),
+        ({"TEMPORAL_ADDRESS": "127.0.0.1:1", "TEMPORAL_TLS_CLIENT_CERT_PATH": "/no/such"}, "/no/such"),
+    ],
+    ids=["profile", "certificate"],
+)
+async def test_a_temporal_that_is_configured_wrongly_fails_no_append(
+    cli: Cli, folder: Path, given: dict[str, str], named: str
+) -> None:
+    (folder / "temporal.toml").write_text('[profile.night]\naddress = "127.0.0.1:1"\n')
+    appended = await cli("append", "thread", "k", "--json", "-", "-o", "json", stdin=FULL, **given)
+    assert (appended.code, appended.json()["flush_due"]) == (0, True)
+    assert named in appended.err
     assert len(appended.err.splitlines()) == 1
