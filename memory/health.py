@@ -54,18 +54,25 @@ OVERDUE = timedelta(minutes=5)
 
 async def examine(services: Services, memory: MemoryId, limits: Limits, *, check_connectivity: bool) -> MemoryHealth:
     """Asks the store, and judges what it says. A store that does not answer is unhealthy, and no error."""
+    stats: MemoryStats | None = None
     answer_us: int | None = None
+    problems: list[str] = []
     try:
-        if check_connectivity:
-            started = time.perf_counter()
-            await services.store.ping()
-            answer_us = round((time.perf_counter() - started) * 1_000_000)
         stats = await services.store.stats(memory, limits)
-    except (MemoryUnavailable, MemoryDamaged) as error:
-        return MemoryHealth(healthy=False, problems=(error.message,), stats=None, answer_us=answer_us)
-    now = datetime.fromtimestamp(services.clock.now_ms() / 1000, UTC)
-    problems = (*await _read_problems(services.store, memory, limits), *judge(stats, limits, now))
-    return MemoryHealth(healthy=not problems, problems=problems, stats=stats, answer_us=answer_us)
+    except MemoryUnavailable as error:
+        return MemoryHealth(healthy=False, problems=(error.message,), stats=None)
+    except MemoryDamaged as error:
+        problems.append(error.message)
+    started = time.perf_counter()
+    try:
+        await services.store.ping()
+        answer_us = round((time.perf_counter() - started) * 1_000_000) if check_connectivity else None
+    except MemoryUnavailable as error:  # counters are read where writes are refused
+        problems.append(error.message)
+    if stats is not None:
+        now = datetime.fromtimestamp(services.clock.now_ms() / 1000, UTC)
+        problems += [*await _read_problems(services.store, memory, limits), *judge(stats, limits, now)]
+    return MemoryHealth(healthy=not problems, problems=tuple(problems), stats=stats, answer_us=answer_us)
 
 
 async def _read_problems(store: Store, memory: MemoryId, limits: Limits) -> tuple[str, ...]:

@@ -59,7 +59,7 @@ class Readiness:
         return Answer(HTTPStatus.OK, b"alive\n")
 
     async def readyz(self) -> Answer:
-        """Redis answers, and Temporal sees this process poll for flushes, calls and slow summaries."""
+        """Redis takes writes, and Temporal sees this process poll for flushes, calls and slow summaries."""
         problems = [problem for problem in await asyncio.gather(self._redis(), self._polling()) if problem]
         if self.draining:
             problems.append("the worker is stopping")
@@ -75,8 +75,10 @@ class Readiness:
         try:
             async with asyncio.timeout(_PROBE_SECONDS):
                 await self._store.ping()
-        except (MemoryUnavailable, TimeoutError):
-            return "Redis does not answer"
+        except MemoryUnavailable as fault:
+            return fault.message
+        except TimeoutError:
+            return "Redis does not answer, or takes no writes"
         return None
 
     async def _polling(self) -> str | None:

@@ -230,7 +230,7 @@ class Store(Protocol):
         ...
 
     async def ping(self) -> None:
-        """Raises MemoryUnavailable if the store does not answer."""
+        """Raises MemoryUnavailable if the store does not answer, or takes no writes."""
         ...
 
     async def close(self) -> None:

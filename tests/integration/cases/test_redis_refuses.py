@@ -14,6 +14,7 @@ from durable_memory.dev import start_valkey
 from durable_memory.memory.errors import MemoryDamaged, MemoryInvalid, MemoryUnavailable
 from tests.integration.cases.conftest import unique
 from tests.integration.redis.proxy import fake_server
+from tests.integration.redis.topologies import ask
 
 
 @pytest.mark.parametrize(
@@ -59,6 +60,32 @@ async def test_a_user_without_the_rights_is_told_so_by_every_operation(redis_url
                 await client.memory("chat", "key").append("x")
         await raw.acl_deluser(user)
     assert "sesame" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("refusing", "words"),
+    [
+        pytest.param(("CONFIG", "SET", "maxmemory", "1"), "is out of memory", id="full"),
+        pytest.param(("REPLICAOF", "127.0.0.1", "1"), "ReadOnlyError", id="replica"),
+    ],
+)
+async def test_a_redis_that_takes_no_writes_is_a_problem_of_health_beside_the_counters(
+    server_folder: Path, folder: Path, refusing: tuple[str, ...], words: str
+) -> None:
+    valkey = await start_valkey(server_folder / unique("valkey"), fsync="everysec")
+    async with (
+        await MemoryClient.connect(valkey.url, memories=[folder]) as client,
+        Redis.from_url(valkey.url) as raw,
+    ):
+        memory = client.memory("chat", "key")
+        await memory.append("one")
+        assert (await memory.health()).problems == ()
+        await ask(raw, *refusing)
+        health = await memory.health(check_connectivity=True)
+        [problem] = health.problems
+        assert words in problem
+        assert (health.stats is not None, health.answer_us) == (True, None)
+    valkey.server.kill()
 
 
 async def test_an_index_that_foreign_hands_changed_is_damage(redis_url: str, folder: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 from opentelemetry.sdk.metrics import MeterProvider
 from prometheus_client import CollectorRegistry
+from redis.asyncio import Redis
 from temporalio import activity
 from temporalio.client import Client
 from temporalio.worker import Worker
@@ -36,15 +37,21 @@ async def raw(worker: WorkerProcess, request: bytes) -> bytes:
     return answer
 
 
-async def test_ready_only_while_redis_answers(start_worker: StartWorker, own_valkey: Valkey) -> None:
+async def test_ready_only_while_redis_answers_and_takes_writes(start_worker: StartWorker, own_valkey: Valkey) -> None:
     async with start_worker(REDIS_URL=own_valkey.url) as worker:
         await worker.ready()
         redis = psutil.Process(own_valkey.server.pid)
         redis.suspend()
         await worker.answers("/readyz", 503)
-        assert await worker.get("/readyz") == (503, "Redis does not answer\n")
+        assert await worker.get("/readyz") == (503, "Redis does not answer, or takes no writes\n")
         assert (await worker.get("/livez"))[0] == 200
         redis.resume()
+        await worker.ready()
+        async with Redis.from_url(own_valkey.url) as raw:
+            await raw.config_set("maxmemory", 1)
+            await worker.answers("/readyz", 503)
+            assert "is out of memory" in (await worker.get("/readyz"))[1]
+            await raw.config_set("maxmemory", 0)
         await worker.ready()
 
 

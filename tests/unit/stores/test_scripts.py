@@ -14,7 +14,7 @@ ALL = {
     for path in files("durable_memory.memory.stores.redis").iterdir()
     if path.name.endswith(".lua") and not path.name.startswith("part_")
 }
-OF_A_MEMORY = {name for name in ALL if not name.startswith(("index_", "spend"))}
+OF_A_MEMORY = {name for name in ALL if not name.startswith(("index_", "spend", "probe"))}
 READ = {"read", "find", "touch", "stats", "plan", "scan", "recorded"}
 ASKS_ITSELF = {"heal"}
 """The other parts would meet the damage that it mends."""
