@@ -7,7 +7,10 @@ from datetime import timedelta
 from typing import Final
 
 from temporalio import activity
+from temporalio.api.common.v1 import Payload
+from temporalio.converter import default
 
+from durable_memory.activities import wire
 from durable_memory.memory.caller import GIVEN_ID_LIFETIME_MS, Attempt
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.spans import keyed_hash
@@ -19,15 +22,15 @@ _LONGEST: Final = timedelta(milliseconds=GIVEN_ID_LIFETIME_MS)
 class ActivityCaller:
     """One attempt of an activity.
 
-    The nth mutating call of an attempt on one memory is `namespace/run id/activity id/n`, so an activity must make its
+    The nth mutating call of an attempt on one memory is `namespace/run id/activity/n`, so an activity must make its
     calls on each memory in the same order in each attempt, or name them itself with `operation_id`.
     """
 
-    def __init__(self, info: activity.Info) -> None:
+    def __init__(self, info: activity.Info, headers: Mapping[str, Payload]) -> None:
         self._info = info
         self._calls: dict[MemoryId, int] = {}
         run_id = info.workflow_run_id or info.activity_run_id
-        self._prefix = f"{info.namespace}/{run_id}/{info.activity_id}"
+        self._prefix = f"{info.namespace}/{run_id}/{_name(info, headers)}"
         self._deadline_ms = _deadline_ms(info)
         self.workflow_type = info.workflow_type
         self.owner: Owner | None = None
@@ -60,6 +63,19 @@ class ActivityCaller:
     def next_id(self, memory: MemoryId) -> str | None:
         """See Caller."""
         return f"{self._prefix}/{self._calls.get(memory, 0) + 1}"
+
+
+def _name(info: activity.Info, headers: Mapping[str, Payload]) -> str:
+    """Names an activity within its run: all its attempts alike, and no other activity.
+
+    Its id alone does not. One that a user chose is free again when its activity has ended, so the time when it was
+    scheduled stands beside it. A local activity gets another id after a pause that is a timer, and another time when
+    its worker died, so the workflow numbers its calls.
+    """
+    if wire.LOCAL_CALL in headers:
+        number: int = default().payload_converter.from_payload(headers[wire.LOCAL_CALL], int)
+        return f"local/{number}"
+    return f"{info.activity_id}@{info.scheduled_time.timestamp():.6f}"
 
 
 def _deadline_ms(info: activity.Info) -> int:

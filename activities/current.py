@@ -83,12 +83,13 @@ class _Inbound(ActivityInboundInterceptor):
         self._client = client
 
     async def execute_activity(self, input: ExecuteActivityInput) -> Any:
-        if input.executor is not None:  # a `def` activity in a thread: the client belongs to the event loop
-            return await super().execute_activity(input)
-        token = _current.set(self._client().calling_as(ActivityCaller(activity.info())))
         try:
-            _check_arguments(input)
-            return await super().execute_activity(input)
+            if input.executor is not None:  # a `def` activity in a thread: the client belongs to the event loop
+                return await super().execute_activity(input)
+            caller = ActivityCaller(activity.info(), input.headers)
+            with serving(self._client().calling_as(caller)):
+                _check_arguments(input)
+                return await super().execute_activity(input)
         except MemoryFault as fault:
             # Without the cause: a chain of stack traces could carry content into the history.
             raise to_application_error(fault) from None
@@ -98,8 +99,6 @@ class _Inbound(ActivityInboundInterceptor):
             if activity.info().activity_type not in wire.ACTIVITIES:
                 raise  # a user's activity speaks for itself
             raise without_words(error) from None
-        finally:
-            _current.reset(token)
 
 
 def _check_arguments(call: ExecuteActivityInput) -> None:

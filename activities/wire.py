@@ -76,6 +76,9 @@ JANITOR: Final = "memory-janitor"
 FLUSH_DUE: Final = "flush_due"
 """Signal that wakes a flusher; its argument says whether the flush is forced."""
 
+LOCAL_CALL: Final = "durable-memory-local-call"
+"""Header of a local activity: the number of the call within its run, the same for all its attempts."""
+
 MAX_REQUEST_BYTES: Final = 1_500_000
 """Encoded size of a request. Temporal fails a workflow task whose payload is above 2 MB, for ever."""
 

@@ -5,21 +5,24 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from temporalio import workflow
+from temporalio.api.common.v1 import Payload
 from temporalio.common import RetryPolicy
 from temporalio.converter import default
 from temporalio.exceptions import ApplicationError, is_cancelled_exception
 from temporalio.worker import (
     ContinueAsNewInput,
     ExecuteWorkflowInput,
+    HandleSignalInput,
     Interceptor,
     SignalChildWorkflowInput,
     SignalExternalWorkflowInput,
     StartActivityInput,
     StartChildWorkflowInput,
     StartLocalActivityInput,
+    StartNexusOperationInput,
     WorkflowInboundInterceptor,
     WorkflowInterceptorClassInput,
     WorkflowOutboundInterceptor,
@@ -32,6 +35,9 @@ from durable_memory.workflows.agent_memory import AgentMemory
 from durable_memory.workflows.use import mark_used, never_used, was_used
 
 _HEADER = "durable-memory-used"
+_FAILED_SIGNAL_CLEANS_UP: Final = "failed-signal-cleans-up"
+"""Since 0.2: a run that a signal handler fails is settled at once; before, by the janitor."""
+
 _CONFIG = workflow.ActivityConfig(
     start_to_close_timeout=timedelta(seconds=10),
     schedule_to_close_timeout=timedelta(minutes=1),
@@ -70,9 +76,22 @@ class _Inbound(WorkflowInboundInterceptor):
             await _clean_up()
         return result
 
+    async def handle_signal(self, input: HandleSignalInput) -> None:
+        """See base class. What a handler raises fails the whole run."""
+        try:
+            await super().handle_signal(input)
+        except Exception as error:
+            if was_used() and _ends_chain(error) and workflow.patched(_FAILED_SIGNAL_CLEANS_UP):
+                await _clean_up()
+            raise
+
 
 class _Outbound(WorkflowOutboundInterceptor):
-    """Looks at what a workflow passes on, and carries the mark of a run that used memory over continue-as-new."""
+    """Looks at what a workflow passes on, numbers its local calls, and carries the mark over continue-as-new."""
+
+    def __init__(self, next: WorkflowOutboundInterceptor) -> None:
+        super().__init__(next)
+        self._local_calls = 0
 
     def start_activity(self, input: StartActivityInput) -> workflow.ActivityHandle[Any]:
         _look_at(input.args)
@@ -80,6 +99,8 @@ class _Outbound(WorkflowOutboundInterceptor):
 
     def start_local_activity(self, input: StartLocalActivityInput) -> workflow.ActivityHandle[Any]:
         _look_at(input.args)
+        self._local_calls += 1
+        input.headers = {**input.headers, wire.LOCAL_CALL: _payload(self._local_calls)}
         return super().start_local_activity(input)
 
     async def start_child_workflow(self, input: StartChildWorkflowInput) -> workflow.ChildWorkflowHandle[Any, Any]:
@@ -94,13 +115,22 @@ class _Outbound(WorkflowOutboundInterceptor):
         _refuse_handles(input.args)
         await super().signal_external_workflow(input)
 
+    async def start_nexus_operation(
+        self, input: StartNexusOperationInput[Any, Any]
+    ) -> workflow.NexusOperationHandle[Any]:
+        _refuse_handles([input.input])
+        return await super().start_nexus_operation(input)
+
     def continue_as_new(self, input: ContinueAsNewInput) -> NoReturn:
         _refuse_handles(input.args)
         if was_used():
-            # A mark of ours, not the user's data: it needs no converter of theirs.
-            [payload] = default().payload_converter.to_payloads([True])
-            input.headers = {**input.headers, _HEADER: payload}
+            input.headers = {**input.headers, _HEADER: _payload(value=True)}
         super().continue_as_new(input)
+
+
+def _payload(value: object) -> Payload:
+    """Makes a mark of ours for a header. It is not the user's data, and needs no converter of theirs."""
+    return default().payload_converter.to_payload(value)
 
 
 def _look_at(arguments: Sequence[Any]) -> None:

@@ -168,7 +168,7 @@ async def test_turns_recorded_at_the_same_time_are_numbered_in_the_order_of_thei
     user = unique("user")
 
     async def attempt(first: str, second: str) -> list[str]:
-        mine = client.calling_as(ActivityCaller(info)).agent("scribe", input={"user": user})
+        mine = client.calling_as(ActivityCaller(info, {})).agent("scribe", input={"user": user})
         turns = await asyncio.gather(mine.record_turn(first), mine.record_turn(second))
         return [turn.messages[0].text[:5] for turn in turns]
 

@@ -36,11 +36,17 @@ def asks_in_a_thread() -> None:
     current_memory_client()
 
 
-SLIPS = (asks_for_the_client, asks_in_a_thread)
+@activity.defn
+def names_no_memory() -> None:
+    """Fails in a thread as a call of the core would."""
+    raise MemoryInvalid("key: is missing")
+
+
+SLIPS = (asks_for_the_client, asks_in_a_thread, names_no_memory)
 
 
 @pytest.mark.parametrize(
-    "what", ["memory", "agent", "local", "child", "signal", "signal to a child", "continue-as-new", "result"]
+    "what", ["memory", "agent", "local", "child", "signal", "signal to a child", "service", "continue-as-new", "result"]
 )
 async def test_a_handle_in_the_place_of_its_reference_fails_the_workflow(
     temporal_address: str, redis_url: str, what: str
@@ -120,6 +126,20 @@ async def test_a_client_that_is_asked_for_where_there_is_none_ends_the_caller(
             fault = await fault_of(handle.result())
     assert (fault.type, fault.non_retryable) == ("MemoryInvalid", True)
     assert "`async def` activity" in fault.message
+
+
+async def test_an_error_of_ours_in_a_thread_keeps_its_verdict_on_retries(temporal_address: str, redis_url: str) -> None:
+    client = await Client.connect(temporal_address, plugins=[plugin(redis_url, unique("project"), companion=False)])
+    queue = unique("queue")
+    with ThreadPoolExecutor(1) as threads:
+        async with Worker(
+            client, task_queue=queue, workflows=[AskForTheClient], activities=SLIPS, activity_executor=threads
+        ):
+            handle = await client.start_workflow(
+                AskForTheClient.run, "in a thread, by its own client", id=unique("run"), task_queue=queue
+            )
+            fault = await fault_of(handle.result())
+    assert (fault.type, fault.non_retryable) == ("MemoryInvalid", True)
 
 
 def test_outside_of_temporal_it_is_an_error_of_ours() -> None:

@@ -59,6 +59,18 @@ async def test_a_failed_workflow_is_cleaned_up_and_keeps_its_own_error(any_cache
     assert await any_cache.texts("scratch", key) == []
 
 
+async def test_a_workflow_that_a_signal_handler_fails_is_cleaned_up(any_cache: Rig) -> None:
+    key = unique("key")
+    handle = await any_cache.start(End.run, "scratch", key, "wait")
+    await appended(any_cache, key)
+    await handle.signal(End.fail)
+    with pytest.raises(WorkflowFailureError) as caught:
+        await handle.result()
+    assert "the user hung up" in str(caught.value.cause)
+    assert await activities_of(handle) == ["memory.append", CLEANUP]
+    assert await any_cache.texts("scratch", key) == []
+
+
 async def test_attempts_under_a_retry_policy_share_the_memory_and_the_last_one_settles_it(any_cache: Rig) -> None:
     key, workflow_id = unique("key"), unique("run")
     handle = await any_cache.start(

@@ -25,6 +25,11 @@ class End:
         """Lets a waiting run go on."""
         self._released = True
 
+    @workflow.signal
+    def fail(self) -> None:
+        """Fails a waiting run."""
+        raise ApplicationError("the user hung up", type="HungUp")
+
     @workflow.run
     async def run(self, resource: str, key: str, how: str) -> str:
         """See class."""

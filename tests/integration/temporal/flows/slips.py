@@ -30,6 +30,8 @@ class PassAHandle:
             await workflow.execute_child_workflow("AddToAReference", handle)
         if what == "signal":
             await workflow.get_external_workflow_handle("another").signal("take", handle)
+        if what == "service":
+            await workflow.create_nexus_client(service="any", endpoint="any").execute_operation("any", handle)
         if what == "signal to a child":
             child = await workflow.start_child_workflow(
                 "AddToAReference", "memory", id=f"{workflow.info().run_id}/child"
@@ -65,7 +67,8 @@ class AskForTheClient:
             from durable_memory import current_memory_client  # noqa: PLC0415 - without the plugin the sandbox refuses it
 
             current_memory_client()
-        name = "asks_in_a_thread" if where == "in a def activity" else "asks_for_the_client"
+        names = {"in a def activity": "asks_in_a_thread", "in a thread, by its own client": "names_no_memory"}
+        name = names.get(where, "asks_for_the_client")
         await workflow.execute_activity(name, start_to_close_timeout=timedelta(seconds=5))
 
 
