@@ -40,10 +40,10 @@ class _AuditFile(logging.Handler):
     """Appends each record by one write, so that processes may share the file. One that was moved away is made anew."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(logging.INFO)
         self.path = path
+        self._file = self._opened()  # before it is a handler: logging closes at the end each one that was begun
+        super().__init__(logging.INFO)
         self.setFormatter(JsonLines())
-        self._file = self._opened()
         self._torn = False
         """Whether the file ends with a part of a record, as of a full disk: the next one begins a line of its own."""
 

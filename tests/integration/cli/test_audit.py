@@ -61,7 +61,9 @@ async def test_without_a_word_on_logs_a_command_tells_its_user_nothing_of_the_au
 
 async def test_a_command_whose_audit_cannot_be_kept_does_nothing(cli: Cli) -> None:
     await cli("append", "notes", "k", "Hello")
-    refused = await cli("clear", "notes", "k", "--yes", DURABLE_MEMORY_AUDIT_LOG="nowhere/audit.jsonl")
-    assert (refused.code, refused.out) == (1, "")
-    assert "DURABLE_MEMORY_AUDIT_LOG: the file cannot be opened" in refused.err
+    for wrong in ("nowhere/audit.jsonl", "memories"):
+        refused = await cli("clear", "notes", "k", "--yes", DURABLE_MEMORY_AUDIT_LOG=wrong)
+        assert (refused.code, refused.out) == (1, "")
+        [told] = refused.err.splitlines()
+        assert told.startswith("Error: DURABLE_MEMORY_AUDIT_LOG: the file cannot be opened")
     assert len((await cli("read", "notes", "k", "-o", "json")).json()["messages"]) == 1
