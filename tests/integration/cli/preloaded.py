@@ -138,11 +138,14 @@ def _serve(requests: socket.socket) -> None:
     answers: dict[int, int] = {}
 
     def tell(*_: object) -> None:
+        # A handler of Python's is interrupted by the next signal: two children that end together would be told twice.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
         for child in list(answers):
             ended, status = os.waitpid(child, os.WNOHANG)
             if ended:
                 _answer(answers[child], os.waitstatus_to_exitcode(status))
                 os.close(answers.pop(child))
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     signal.signal(signal.SIGCHLD, tell)
     while descriptors := recv_fds(requests, 1, 5)[1]:
