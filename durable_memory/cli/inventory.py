@@ -84,7 +84,7 @@ def list_(
         for each in found.memories
     ]
     data = rows if limit is None else {"memories": rows, "cursor": found.cursor}
-    show(shared.output, data, tables.memories_table(_title(resource, scope, prefix), found))
+    show(shared.output, data, tables.memories_table(_title(shared, resource, scope, prefix), found))
 
 
 @sharing
@@ -112,13 +112,14 @@ def purge(
         return await client.purge(resource, scope=scope, prefix=prefix, dry_run=not yes, confirm=yes)
 
     result = with_client(shared, run)
-    show(shared.output, to_json(result), tables.purge_table(_title(resource, scope, prefix), result))
+    show(shared.output, to_json(result), tables.purge_table(_title(shared, resource, scope, prefix), result))
     if result.dry_run and (result.memories or result.backups):
         say("Nothing was removed; --yes removes them.")
 
 
-def _title(resource: str | None, scope: Scope | None, prefix: str) -> str:
-    return "  ".join(part for part in (resource or "all resources", scope and f"scope {scope}", prefix) if part)
+def _title(shared: Shared, resource: str | None, scope: Scope | None, prefix: str) -> str:
+    wanted = "  ".join(part for part in (resource or "all resources", scope and f"scope {scope}", prefix) if part)
+    return f"{wanted}  in project {shared.settings().project!r}"
 
 
 def _declaration(resource: MemoryResource) -> dict[str, object]:

@@ -100,7 +100,7 @@ def read(
             limit=limit, max_tokens=max_tokens, before_id=before, since_version=since, sections=section or None
         ),
     )
-    show(at.output, to_json(view), tables.view_table(at.resource, at.key, view))
+    show(at.output, to_json(view), tables.view_table(at.resource, at.key, view, at.settings().project))
 
 
 @sharing
@@ -114,7 +114,7 @@ def stats(
 ) -> None:
     """Show the counters: budget, flushes, lifetime."""
     counters = with_memory(at, lambda memory: memory.stats(group_by=group_by))
-    show(at.output, to_json(counters), tables.stats_table(at.resource, at.key, counters))
+    show(at.output, to_json(counters), tables.stats_table(at.resource, at.key, counters, at.settings().project))
 
 
 @sharing
@@ -130,7 +130,7 @@ def health(
     Exit code 1 if it cannot.
     """
     verdict = with_memory(at, lambda memory: memory.health(check_connectivity=check_connectivity))
-    show(at.output, to_json(verdict), tables.health_table(at.resource, at.key, verdict))
+    show(at.output, to_json(verdict), tables.health_table(at.resource, at.key, verdict, at.settings().project))
     if not verdict.healthy:
         raise typer.Exit(1)
 

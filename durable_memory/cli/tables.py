@@ -9,6 +9,7 @@ from typing import Any, Final
 from rich.table import Table
 
 from durable_memory.cli.output import facts, listing
+from durable_memory.memory.stores.values import ABSENT
 from durable_memory.memory.types import (
     AgentContext,
     AppendResult,
@@ -53,8 +54,10 @@ def append_table(resource: str, key: str, result: AppendResult) -> Table:
     return facts(f"{resource}  {key}", _filled(rows))
 
 
-def view_table(resource: str, key: str, view: View) -> Table:
+def view_table(resource: str, key: str, view: View, project: str) -> Table:
     """What an agent reads."""
+    if view.version == ABSENT:
+        return facts(f"{resource}  {key}", [_no_memory(project)])
     waiting = f", {counted(view.omitted.messages, 'message')} waiting for a summary" if view.omitted.messages else ""
     rows = (
         (message.section or "", _speaker(message), f"{message.tokens:,}", _said(message)) for message in view.messages
@@ -75,18 +78,18 @@ def context_table(agent: str, context: AgentContext) -> Table:
     return table
 
 
-def stats_table(resource: str, key: str, stats: MemoryStats) -> Table:
+def stats_table(resource: str, key: str, stats: MemoryStats, project: str) -> Table:
     """The counters of a memory."""
-    return facts(f"{resource}  {key}", _filled(_stats_rows(stats)))
+    return facts(f"{resource}  {key}", _filled(_stats_rows(stats, project)))
 
 
-def health_table(resource: str, key: str, health: MemoryHealth) -> Table:
+def health_table(resource: str, key: str, health: MemoryHealth, project: str) -> Table:
     """Whether a memory can do its work."""
     rows = [("healthy", "yes" if health.healthy else "no"), *(("problem", problem) for problem in health.problems)]
     if health.answer_us is not None:
         rows.append(("store answers in", f"{health.answer_us / 1000:.1f} ms"))
     if health.stats is not None:
-        rows += _stats_rows(health.stats)
+        rows += _stats_rows(health.stats, project)
     return facts(f"{resource}  {key}", _filled(rows))
 
 
@@ -178,12 +181,17 @@ def counted(number: int, unit: str) -> str:
     return f"{number:,} {unit[:-1]}ies" if unit.endswith("ry") else f"{number:,} {unit}s"
 
 
-def _stats_rows(stats: MemoryStats) -> list[tuple[str, str]]:
+def _no_memory(project: str) -> tuple[str, str]:
+    # Whoever looks for what he has written most often looks in another project.
+    return "memory", f"there is no memory under this key in project {project!r} (--project, DURABLE_MEMORY_PROJECT)"
+
+
+def _stats_rows(stats: MemoryStats, project: str) -> list[tuple[str, str]]:
     kept = [
         ("backup", f"{one.id}: {counted(one.messages, 'message')}, until {_time(one.ends_at)}") for one in stats.backups
     ]
     if not stats.exists:
-        return [("memory", "does not exist (yet)"), *kept]
+        return [_no_memory(project), *kept]
     messages, tokens = sum(stats.messages.values()), sum(stats.tokens.values())
     limits = [
         counted(limit, unit) for limit, unit in ((stats.max_messages, "message"), (stats.max_tokens, "token")) if limit

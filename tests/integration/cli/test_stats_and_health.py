@@ -29,6 +29,18 @@ async def test_a_memory_that_does_not_exist_is_empty_and_no_error(cli: Cli) -> N
     assert (await cli("read", "thread", "nobody", "-o", "json")).json()["version"] == "absent"
 
 
+async def test_where_nothing_is_found_the_project_that_was_looked_into_is_named(cli: Cli) -> None:
+    await cli("append", "thread", "k", "Hello")
+    elsewhere = ("--project", "elsewhere")
+    for verb in ("read", "stats", "health"):
+        missing = await cli(verb, "thread", "k", *elsewhere)
+        assert (missing.code, missing.err) == (0, "")
+        assert "there is no memory under this key in project 'elsewhere'" in missing.out
+    assert "in project 'elsewhere': 0 memories" in (await cli("list", "thread", *elsewhere)).out
+    assert "in project 'elsewhere'" in (await cli("purge", "thread", *elsewhere)).out
+    assert "there is no memory" not in (await cli("read", "thread", "k", "--limit", "0")).out
+
+
 async def test_health_tells_by_its_exit_code(cli: Cli) -> None:
     await cli("append", "crowded", "k", "--json", "-", stdin=batch(3))
     good = await cli("health", "crowded", "k", "-o", "json")
