@@ -9,6 +9,10 @@ import pty
 import signal
 from pathlib import Path
 
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.stores.redis.connection import connect_redis
+from durable_memory.testing.builders import summarising
+from durable_memory.testing.driven import Driven
 from tests.integration.cli.conftest import Cli
 from tests.integration.cli.programs import PROGRAM, environment
 
@@ -83,6 +87,18 @@ async def test_the_table_of_a_flush_says_what_it_did(cli: Cli) -> None:
     assert "dropped" in shown
     assert "3 messages" in shown
     assert "there is no such memory" in (await cli("flush", "notes", "other")).out
+
+
+async def test_a_flush_soon_after_a_failed_one_says_why_it_waits(cli: Cli, redis_url: str, project: str) -> None:
+    await cli("append", "thread", "k", "--json", "-", stdin=batch(4))
+    backend = await connect_redis(redis_url)
+    driven = Driven(backend.store, summarising(), MemoryId(project, "thread", "k"))
+    await backend.store.fail(driven.memory, await driven.batch("flusher/1", force=True), "Boom", 60_000)
+    await backend.store.close()
+    held_up = await cli("flush", "thread", "k")
+    assert held_up.code == 1
+    assert "the last one failed a moment ago" in held_up.out
+    assert (await cli("flush", "thread", "k", "--force")).code == 0
 
 
 async def test_a_dry_run_of_a_bounded_flush_takes_nothing(cli: Cli) -> None:
