@@ -41,6 +41,13 @@ class GroupsContract(StoreCase):
         await memory.append(result("second", "1"))
         assert await memory.texts() == ["C", "first", "D", "second"]
 
+    async def test_a_batch_answers_its_own_calls_before_others_with_their_id(self, memory: Driven) -> None:
+        await memory.append(call("C", "1"))
+        await memory.append(call("D", "1"), call("E", "1"), result("d", "1"), result("e", "1"))
+        assert await memory.texts() == ["D", "d", "E", "e"]
+        await memory.append(result("c", "1"))
+        assert await memory.texts() == ["C", "c", "D", "d", "E", "e"]
+
     async def test_an_id_repeated_in_one_message_waits_for_each_of_its_results(self, memory: Driven) -> None:
         await memory.append(call("C", "1", "1"), result("r", "1"))
         assert await memory.texts() == []

@@ -75,9 +75,12 @@ class _Planner:
         if entry.answers is None:
             self._open(position, entry, number)
             return
-        live = [*self.state.calls.waiting_live(entry.answers), *self.waiting.get(entry.answers, ())]
+        own, live = self.waiting[entry.answers], self.state.calls.waiting_live(entry.answers)
         left = self.state.calls.waiting_left(entry.answers)
-        if self.answered_live[entry.answers] < len(live):
+        if own:
+            # An id that comes again is mostly answered in its own turn.
+            self._join(position, entry, own.pop(0))
+        elif self.answered_live[entry.answers] < len(live):
             self._join(position, entry, live[self.answered_live[entry.answers]])
             self.answered_live[entry.answers] += 1
         elif self.answered_left[entry.answers] < len(left):

@@ -44,13 +44,27 @@ local function open_group(plan, new, ids)
   end
 end
 
--- A result goes to the oldest group that waits for its call, live ones first. Returns a refusal, or nil.
+-- Returns where in `seen` the group stands that a result goes to: the oldest that waits for it, those of this batch first,
+-- since an id that comes again is mostly answered in its own turn. Nothing if no live group waits.
+local function waiting_live(seen)
+  local from, to, group = string.find(seen, '(%d+)w')
+  local own_from, own_to, own = from, to, group
+  while own_from and tonumber(own) <= m.seq do
+    own_from, own_to, own = string.find(seen, '(%d+)w', own_to)
+  end
+  if own_from then
+    return own_from, own_to, own
+  end
+  return from, to, group
+end
+
+-- A result goes to a live group that waits for its call, or to the oldest that left the view. Returns a refusal, or nil.
 local function answer_call(plan, new, id)
   local seen = seen_of(plan, id)
   if not seen then
     return refusal('unseen', new.position)
   end
-  local from, to, group = string.find(seen, '(%d+)w')
+  local from, to, group = waiting_live(seen)
   new.late = not from
   if new.late then
     from, to, group = string.find(seen, '(%d+)l')

@@ -220,7 +220,8 @@ class ModelMemory(ModelState):
         live = [group for group in open_calls if any(kept.group is group for kept in self.live)]
         if not open_calls:
             raise Refused(MemoryOrphanResult)
-        group = (live or open_calls)[0]
+        own = [group for group in live if all(kept.group is not group for kept in before)]
+        group = (own or live or open_calls)[0]
         group.waiting.remove(entry.answers)
         kept = Kept(text_of(entry), entry.tokens, group)
         if not live:
