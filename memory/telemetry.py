@@ -22,9 +22,20 @@ from durable_memory.memory.types import FlushOutcome, Message
 _TOKENS: Final = (100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000)
 _SHARES: Final = (0.1, 0.25, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
 
+SECONDS_BUCKETS: Final = (
+    *(0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5),
+    *(1.0, 2.5, 5.0, 10.0, 30.0, 60.0),
+)
+"""Upper bounds of the buckets of every duration: from a fast script in Redis to a slow summary."""
+
 _meter = metrics.get_meter("durable_memory")
 _operations = _meter.create_counter("memory_operations", description="Operations on memories by outcome")
-_durations = _meter.create_histogram("memory_operation_duration", unit="s", description="Duration of operations")
+_durations = _meter.create_histogram(
+    "memory_operation_duration",
+    unit="s",
+    description="Duration of operations",
+    explicit_bucket_boundaries_advisory=SECONDS_BUCKETS,
+)
 _budget = _meter.create_histogram(
     "memory_budget_ratio",
     description="Share of the token budget that the view fills, after an append and after a flush",
@@ -43,14 +54,22 @@ _overflow_tokens = _meter.create_histogram(
 _evictions = _meter.create_counter("memory_evictions", description="Messages that left the view at an append")
 _conflicts = _meter.create_counter("memory_conflicts", description="Calls refused for a version or an operation id")
 _flushes = _meter.create_counter("memory_flush", description="Flushes by strategy and outcome")
-_flush_durations = _meter.create_histogram("memory_flush_duration", unit="s", description="Duration of flushes")
+_flush_durations = _meter.create_histogram(
+    "memory_flush_duration",
+    unit="s",
+    description="Duration of flushes",
+    explicit_bucket_boundaries_advisory=SECONDS_BUCKETS,
+)
 _summaries = _meter.create_counter("memory_summaries", description="Attempts of summarisers by outcome")
 _model_tokens = _meter.create_counter("memory_model_tokens", description="Tokens that language models charged for")
 _model_cost = _meter.create_counter(
     "memory_model_cost_usd", description="What language models cost by the public price list, in US dollars"
 )
 _lease_waits = _meter.create_histogram(
-    "memory_lease_wait", unit="s", description="How long flushes wait for their lease"
+    "memory_lease_wait",
+    unit="s",
+    description="How long flushes wait for their lease",
+    explicit_bucket_boundaries_advisory=SECONDS_BUCKETS,
 )
 _lost_leases = _meter.create_counter("memory_lease_lost", description="Flushes whose lease or batch was lost")
 _estimated = _meter.create_counter("memory_tokens_estimated", description="Messages whose tokens were estimated")

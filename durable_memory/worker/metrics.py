@@ -15,11 +15,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from temporalio.contrib.opentelemetry import MetricsExporter
 from temporalio.runtime import MetricBuffer, MetricBufferDurationFormat
 
-SECONDS_BUCKETS = (
-    *(0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5),
-    *(1.0, 2.5, 5.0, 10.0, 30.0, 60.0),
-)
-"""Upper bounds of the buckets of every duration: from a fast script in Redis to a slow summary."""
+from durable_memory.memory.telemetry import SECONDS_BUCKETS
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 _BUFFERED = 10_000
@@ -49,9 +45,11 @@ def install_metrics() -> WorkerMetrics:
     """Makes this process measure. Called once, by a worker; without it, measuring costs next to nothing."""
     registry = CollectorRegistry()
     reader = PrometheusMetricReader(disable_target_info=True, scope_info_enabled=False, registry=registry)
+    # Temporal's exporter advises none.
     durations = View(
         instrument_type=Histogram,
         instrument_unit="s",
+        meter_name="temporalio",
         aggregation=ExplicitBucketHistogramAggregation(SECONDS_BUCKETS),
     )
     provider = MeterProvider(

@@ -11,7 +11,8 @@ from temporalio.client import Client
 
 from durable_memory import MemoryClient
 from durable_memory.memory.janitor.sweep import ACTIONS
-from durable_memory.worker.metrics import SECONDS_BUCKETS, WorkerMetrics
+from durable_memory.memory.telemetry import SECONDS_BUCKETS
+from durable_memory.worker.metrics import WorkerMetrics
 from tests.integration.telemetry.declared import DECLARATIONS, REGISTRY
 from tests.integration.telemetry.page import rows
 from tests.integration.telemetry.story import KEY, Sample, play, samples

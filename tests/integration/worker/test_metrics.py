@@ -7,7 +7,7 @@ import re
 from prometheus_client.parser import text_string_to_metric_families
 from temporalio.client import Client
 
-from durable_memory.worker.metrics import SECONDS_BUCKETS
+from durable_memory.memory.telemetry import SECONDS_BUCKETS
 from tests.integration.worker.calling import calling
 from tests.integration.worker.conftest import StartWorker
 from tests.integration.worker.workers import WorkerProcess, eventually

@@ -1,0 +1,74 @@
+"""The files of docs/telemetry.md, run as they stand in a program of one's own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from durable_memory.memory.telemetry import SECONDS_BUCKETS
+from tests.integration.docs.pages import files_of
+from tests.integration.telemetry.page import rows
+
+DURATIONS = [name for name, *_ in rows("series") if name.endswith("_seconds")]
+
+SCRAPED = """
+import asyncio
+import socket
+import urllib.request
+from durable_memory import MemoryClient, Registry
+from scraped import serve_metrics
+
+REGISTRY = Registry.from_resources(
+    [{"resource": "memory", "id": "notes", "max_tokens": 1000, "persistence": {"type": "in_memory"}}]
+)
+
+async def main():
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    serve_metrics(port)
+    async with await MemoryClient.connect(memories=REGISTRY) as client:
+        memory = client.memory("notes", "k")
+        await memory.append(["Hello", "Is anybody there?", "Good-bye"])
+        await memory.flush(force=True)
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
+        print(answer.read().decode())
+
+asyncio.run(main())
+"""
+
+
+async def run(folder: Path, program: str) -> str:
+    """Runs a program beside the files of the page; returns what it prints."""
+    for name, text in files_of("docs/telemetry.md").items():
+        (folder / name).write_text(text)
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", program),
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder)},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    output, errors = await process.communicate()
+    assert process.returncode == 0, errors.decode()
+    return output.decode()
+
+
+@pytest.fixture(scope="module")
+async def scraped(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return await run(tmp_path_factory.mktemp("scraped"), SCRAPED)
+
+
+@pytest.mark.parametrize("series", DURATIONS)
+def test_a_worker_of_ones_own_has_the_buckets_of_the_page(scraped: str, series: str) -> None:
+    bounds = [
+        sample.labels["le"]
+        for family in text_string_to_metric_families(scraped)
+        for sample in family.samples
+        if sample.name == f"{series}_bucket"
+    ]
+    assert list(dict.fromkeys(bounds)) == [*map(str, SECONDS_BUCKETS), "+Inf"]
