@@ -32,7 +32,7 @@ return 1
 """
 
 _SHA = hashlib.sha1(_PUSH.encode(), usedforsecurity=False).hexdigest().encode()
-_PUSH_SCRIPT = Script("push", _PUSH.encode(), _SHA, b"$7\r\nEVALSHA\r\n$40\r\n" + _SHA + b"\r\n")
+_PUSH_SCRIPT = Script(_PUSH.encode(), _SHA, b"$7\r\nEVALSHA\r\n$40\r\n" + _SHA + b"\r\n")
 
 
 def entry(number: int) -> Entry:

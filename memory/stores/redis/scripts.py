@@ -17,7 +17,6 @@ _PARTS_LINE: Final = "-- parts: "
 class Script:
     """A script, ready to be sent. call: `EVALSHA <sha>` without its arguments, in the protocol's encoding."""
 
-    name: str
     source: bytes
     sha: bytes
     call: bytes
@@ -43,4 +42,4 @@ def load_script(name: str) -> Script:
     """Assembles the script `name`."""
     source = "\n".join(_lines(name, set())).encode()
     sha = hashlib.sha1(source, usedforsecurity=False).hexdigest().encode()
-    return Script(name, source, sha, b"$7\r\nEVALSHA\r\n$40\r\n" + sha + b"\r\n")
+    return Script(source, sha, b"$7\r\nEVALSHA\r\n$40\r\n" + sha + b"\r\n")
