@@ -24,7 +24,7 @@ from durable_memory.memory.limits import Limits
 from durable_memory.memory.services import Services
 from durable_memory.memory.stores.port import Store
 from durable_memory.memory.stores.values import ReadQuery
-from durable_memory.memory.types import FlushReason, MemoryHealth, MemoryStats
+from durable_memory.memory.types import TOOK_OUT, FlushReason, MemoryHealth, MemoryStats
 
 _BLOCKED: Final[Mapping[FlushReason, str]] = {
     "pinned": "a flush is due, but system and pinned messages fill the budget: delete some, or raise the budget",
@@ -103,7 +103,7 @@ def judge(stats: MemoryStats, limits: Limits, now: datetime) -> tuple[str, ...]:
         )
     if stats.flush_blocked is not None and stats.flush_blocked in _BLOCKED:
         problems.append(_BLOCKED[stats.flush_blocked])
-    if stats.last_flush_outcome not in (None, "committed", "dropped"):
+    if stats.last_flush_outcome is not None and stats.last_flush_outcome not in TOOK_OUT:
         why = FAILED.get(stats.last_flush_outcome.removeprefix("failed: "), "it is tried again")
         problems.append(f"the last flush {stats.last_flush_outcome}; {why}")
     for unit, waiting, capacity in (

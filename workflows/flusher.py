@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from datetime import timedelta
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy
@@ -26,6 +26,10 @@ _SUMMARIZE = workflow.ActivityConfig(
         initial_interval=timedelta(seconds=1), maximum_interval=timedelta(seconds=30), maximum_attempts=6
     ),
 )
+
+_Outcome: TypeAlias = FlushOutcome | Literal["failed"]
+_AT_REST: Final[tuple[_Outcome, ...]] = ("nothing", "gone", "failed")
+"""After one of these there is nothing to do until the next signal."""
 
 _FORCED_ENDS_PAUSE: Final = "forced-flush-ends-pause"
 """Since 0.2: a forced flush ends the pause after a failed one; before, no signal did."""
@@ -59,13 +63,13 @@ class MemoryFlusher:
             # Lowered before the question, or a signal between question and end would be forgotten (R13).
             force, self._due, self._force = self._force, False, False
             outcome = await self._flush_once(force=force)
-            if outcome in ("nothing", "gone", "failed") and not self._due:
+            if outcome in _AT_REST and not self._due:
                 return
             if workflow.info().is_continue_as_new_suggested():
                 await workflow.wait_condition(workflow.all_handlers_finished)
                 workflow.continue_as_new({"target": self._target, "due": True, "force": self._force})
 
-    async def _flush_once(self, *, force: bool) -> FlushOutcome | Literal["failed"]:
+    async def _flush_once(self, *, force: bool) -> _Outcome:
         """One round: begin, summarize, commit. Returns its outcome."""
         self._round += 1
         begun = await self._step(wire.FLUSH_BEGIN, _STEP, owner=f"{workflow.info().run_id}/{self._round}", force=force)

@@ -11,6 +11,7 @@ from rich.table import Table
 from durable_memory.cli.output import facts, listing
 from durable_memory.memory.stores.values import ABSENT
 from durable_memory.memory.types import (
+    TOOK_OUT,
     AgentContext,
     AppendResult,
     ClearResult,
@@ -95,8 +96,8 @@ def health_table(resource: str, key: str, health: MemoryHealth, project: str) ->
 
 def flush_table(resource: str, key: str, result: FlushResult) -> Table:
     """What a flush did."""
-    changed = result.outcome in ("committed", "dropped", "planned")
     would = result.outcome == "planned"
+    changed = would or result.outcome in TOOK_OUT
     rows = [
         ("outcome", result.outcome),
         ("reason", _REASONS.get(result.reason or result.outcome, result.reason or "")),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -14,10 +14,10 @@ from durable_memory.cli.session import with_memory
 from durable_memory.cli.sharing import sharing
 from durable_memory.cli.waking import require_temporal
 from durable_memory.memory.memory import Memory
-from durable_memory.memory.types import ClearResult, FlushResult
+from durable_memory.memory.types import ClearResult, FlushOutcome, FlushResult
 from durable_memory.memory.types.answers import to_json
 
-_UNDONE = ("busy", "stale")
+_UNDONE: Final[tuple[FlushOutcome, ...]] = ("busy", "stale")
 
 
 @sharing

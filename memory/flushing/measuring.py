@@ -11,7 +11,7 @@ from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.errors import MemoryFault
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.stores.port import Store
-from durable_memory.memory.types import FlushResult
+from durable_memory.memory.types import TOOK_OUT, FlushResult
 
 _log = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ async def measure_result(
     if result.outcome == "nothing":
         return
     telemetry.count_flush(resource.id, resource.flushing.strategy, result.outcome, seconds)
-    if result.outcome in ("committed", "dropped"):
+    if result.outcome in TOOK_OUT:
         telemetry.record_view(resource.id, result.tokens_after, resource.limits().max_tokens)
         await _measure_overflow(store, resource, memory)
 

@@ -42,6 +42,7 @@ from durable_memory.memory.types.message import (
 )
 from durable_memory.memory.types.refs import AgentRef, MemoryRef, refuse_beside_reference
 from durable_memory.memory.types.results import (
+    TOOK_OUT,
     AppendResult,
     Backup,
     ClearResult,
@@ -67,6 +68,7 @@ __all__ = [
     "STORE_GIVEN",
     "SYSTEM",
     "TEXT_PARTS",
+    "TOOK_OUT",
     "AgentContext",
     "AgentRef",
     "AgentTurn",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from durable_memory.memory.types.message import Message
 from durable_memory.memory.types.view import Omitted, View
@@ -85,6 +85,9 @@ class Backup:
 
 
 FlushOutcome: TypeAlias = Literal["committed", "dropped", "nothing", "gone", "stale", "busy", "planned", "signalled"]
+TOOK_OUT: Final[tuple[FlushOutcome, ...]] = ("committed", "dropped")
+"""Outcomes of a flush that took messages out of the view."""
+
 FlushReason: TypeAlias = Literal["below_threshold", "pinned", "keep", "max_messages"]
 """Why a flush takes nothing."""
 

@@ -8,7 +8,7 @@ from durable_memory.memory.stores.redis import replies
 from durable_memory.memory.stores.values import Batch, BatchPage, Begun, Stopped
 from durable_memory.memory.types import FlushOutcome, FlushReason, FlushResult
 
-_STOPPED: Final = ("gone", "stale")
+_STOPPED: Final[tuple[Stopped, ...]] = ("gone", "stale")
 
 
 @replies.of_stored
@@ -63,7 +63,7 @@ def stopped(resource: str, reply: bytes) -> Stopped | None:
     """Reads the answer to draft and fail."""
     word = reply.decode()
     if word in _STOPPED:
-        return cast("Stopped", word)
+        return word
     if word != "ok":
         raise replies.refusal_of(resource, [word])
     return None
@@ -75,7 +75,7 @@ def batch_page(_resource: str, reply: bytes) -> BatchPage | Stopped:
     head, _, rest = reply.partition(b"\n")
     words = head.decode().split(" ")
     if words[0] in _STOPPED:
-        return cast("Stopped", words[0])
+        return words[0]
     _, following, incarnation, *seqs = words
     lengths, _, texts = rest.partition(b"\n")
     return BatchPage(
@@ -90,7 +90,7 @@ def committed(resource: str, reply: bytes) -> FlushResult:
     if words[0] in replies.APPLIED:
         return _committed(reply)
     if words[0] in _STOPPED:
-        return FlushResult(cast("FlushOutcome", words[0]))
+        return FlushResult(words[0])
     raise replies.refusal_of(resource, words)
 
 
