@@ -61,10 +61,12 @@ def _problems(kind: Kind, model: type[BaseModel], item: Any) -> Iterator[Finding
         for path, problem in item["ctx"]["problems"]:
             yield tuple(path.split(".")), problem
         return
-    # Where a value may have one of several forms, pydantic names the form in brackets.
-    location = tuple(str(part) for part in item["loc"] if not str(part).startswith("<"))
+    # Where a value may have one of several forms, pydantic names that in brackets; an unknown field may look so, too.
+    names, unknown = [str(part) for part in item["loc"]], item["type"] == "extra_forbidden"
+    forms = [name for name in (names[:-1] if unknown else names) if name.startswith("<")]
+    location = tuple(name for name in names if name not in forms)
     path = ".".join(location)
-    if item["type"] == "extra_forbidden":
+    if unknown:
         yield location, refused_field(kind, path) or _unknown(model, location)
         return
     yield location, problem_text(item)

@@ -105,6 +105,7 @@ def test_slips_of_syntax_are_said_in_words_at_the_line_to_change(tmp_path: Path,
             "max_context_ratio: must be at most 1; it is a share, and 80 % is written 0.8",
         ),
         ("max_context_ratio: 40%\n", "max_context_ratio: must be a number; 80 % is written 0.8"),
+        ("<key>: 5\n", "<key>: is not a field here"),
         ("max_mesages: ${COUNT}\n", "max_mesages: is not a field here; did you mean 'max_messages'?"),
         ("max_messages: ${COUNT}\n", "max_messages: must be a whole number; it comes from the environment: COUNT"),
         (
