@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from temporalio import activity, workflow
+from temporalio import activity, nexus, workflow
 from temporalio.exceptions import FailureError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
@@ -24,8 +24,8 @@ def current_memory_client() -> MemoryClient:
     """Returns the client of the running activity attempt.
 
     Its operations are named after the activity: an attempt that is repeated repeats them, and they are applied once.
-    Raises MemoryInvalid outside an `async def` activity on a worker with the plugin; in other activities and in
-    workflows as an ApplicationError of this type, which ends them.
+    Raises MemoryInvalid outside an `async def` activity on a worker with the plugin; in other activities, in
+    Nexus operations and in workflows as an ApplicationError of this type, which ends them.
     """
     client = _current.get(None)
     if client is None:
@@ -33,8 +33,9 @@ def current_memory_client() -> MemoryClient:
             "current_memory_client: no memory client here; call it in an `async def` activity on a worker whose client "
             "was connected with plugins=[MemoryPlugin(...)]"
         )
-        # As it is, Temporal would try the activity, or the task of the workflow, again without end.
-        raise to_application_error(fault) if activity.in_activity() or workflow.in_workflow() else fault
+        # As it is, Temporal would try the activity, the operation, or the task of the workflow again without end.
+        in_temporal = activity.in_activity() or nexus.in_operation() or workflow.in_workflow()
+        raise to_application_error(fault) if in_temporal else fault
     return client
 
 

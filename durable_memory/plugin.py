@@ -8,6 +8,7 @@ import logging
 import weakref
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -33,7 +34,7 @@ from durable_memory.memory.flushing.summarizer import Summarizer
 from durable_memory.memory.settings import Settings
 from durable_memory.memory.stores.redis.url import check_url
 from durable_memory.memory.task_queues import summaries_queue
-from durable_memory.shared import Shared, run_to_its_end
+from durable_memory.shared import Shared, beside, run_to_its_end
 from durable_memory.workflows.cleanup import CleanupInterceptor
 from durable_memory.workflows.flusher import MemoryFlusher
 from durable_memory.workflows.janitor import MemoryJanitor
@@ -42,7 +43,7 @@ _log = logging.getLogger(__name__)
 _DRAIN = timedelta(seconds=10)
 _WORKFLOWS = (MemoryFlusher, MemoryJanitor)
 _Place: TypeAlias = tuple[asyncio.AbstractEventLoop, str, str]
-"""Who shares connections: event loop, Temporal's address, namespace. A worker's client may be exchanged meanwhile."""
+"""Who shares connections: event loop, Temporal's address, namespace."""
 
 
 class MemoryPlugin(SimplePlugin):
@@ -106,7 +107,8 @@ class MemoryPlugin(SimplePlugin):
         if not allow_in_memory:
             _refuse_in_memory(self._registry)
         self._shared: dict[_Place, Shared] = {}
-        self._companions: weakref.WeakSet[Worker] = weakref.WeakSet()
+        self._users: weakref.WeakKeyDictionary[Worker, Shared] = weakref.WeakKeyDictionary()
+        self._companions: weakref.WeakKeyDictionary[Worker, Shared] = weakref.WeakKeyDictionary()
         self._writers: weakref.WeakSet[Worker] = weakref.WeakSet()
         self._making: Literal["companion", "writer"] | None = None
         self._served: weakref.WeakSet[Client] = weakref.WeakSet()
@@ -170,9 +172,11 @@ class MemoryPlugin(SimplePlugin):
             await next(worker)
             return
         if worker in self._companions:
-            await self._run_with_writer(worker, next)
+            shared = self._companions[worker]
+            with beside(shared, worker):
+                await self._run_with_writer(worker, shared, next)
             return
-        shared = self._share(worker.client)
+        shared = self._users[worker] = self._share(worker.client)
         shared.users += 1
         try:
             try:
@@ -180,13 +184,13 @@ class MemoryPlugin(SimplePlugin):
             except Exception:
                 await run_to_its_end(worker, next)
                 raise
-            await self._run_with_writer(worker, next)
+            await self._run_with_writer(worker, shared, next)
         finally:
             shared.users -= 1
             if not shared.users:
                 await shared.close()
 
-    async def _run_with_writer(self, worker: Worker, run: Callable[[Worker], Awaitable[None]]) -> None:
+    async def _run_with_writer(self, worker: Worker, shared: Shared, run: Callable[[Worker], Awaitable[None]]) -> None:
         """Runs a worker; beside one of the project's queue, another that writes its slow summaries in its own slots."""
         if worker.task_queue != self._settings.task_queue:
             await run(worker)
@@ -199,22 +203,24 @@ class MemoryPlugin(SimplePlugin):
         )
         self._writers.add(writer)
         async with writer:
-            await run(worker)
+            with beside(shared, writer):
+                await run(worker)
 
     def _share(self, client: Client) -> Shared:
         place = _place(client)
         shared = self._shared.get(place)
         if shared is None or shared.closing:
             shared = self._shared[place] = Shared(
-                lambda: self._connect(client), lambda: self._make_companion(client), after=shared
+                lambda: self._connect(client), partial(self._make_companion, client), after=shared
             )
+        shared.clients.add(client)
         return shared
 
-    def _make_companion(self, client: Client) -> Worker | None:
+    def _make_companion(self, client: Client, shared: Shared) -> Worker | None:
         if not self._companion or client in self._served:
             return None
         companion = self._make("companion", client, task_queue=self._settings.task_queue)
-        self._companions.add(companion)
+        self._companions[companion] = shared
         return companion
 
     def _make(self, kind: Literal["companion", "writer"], client: Client, **options: Any) -> Worker:
@@ -267,7 +273,24 @@ class MemoryPlugin(SimplePlugin):
         return memories
 
     def _client_of_activity(self) -> MemoryClient:
-        return self._shared[_place(activity.client())].client
+        client = activity.client()
+        shared = self._shared.get(_place(client))
+        if shared is None or shared.ended or client not in shared.clients:
+            shared = self._exchanged(client)
+        return shared.client
+
+    def _exchanged(self, client: Client) -> Shared:
+        """Finds what the worker shares that was given this client while it ran, perhaps with another address."""
+        place = _place(client)
+        for worker, shared in list(self._users.items()):
+            if worker.client is client and worker.is_running and shared.loop is place[0]:
+                shared.follow(client)
+                there = self._shared.get(place)
+                if there is None or there.ended:
+                    there = self._shared[place] = shared
+                there.clients.add(client)
+                return there
+        raise RuntimeError("no running worker of this plugin has the client of this activity")
 
 
 def _place(client: Client) -> _Place:

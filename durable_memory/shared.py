@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable
+import weakref
+from collections.abc import Awaitable, Callable, Iterator
 
+from temporalio.client import Client
 from temporalio.worker import Worker
 
 from durable_memory.memory.client import MemoryClient
@@ -26,12 +28,16 @@ class Shared:
     def __init__(
         self,
         connect: Callable[[], Awaitable[MemoryClient]],
-        make_companion: Callable[[], Worker | None],
+        make_companion: Callable[[Shared], Worker | None],
         *,
         after: Shared | None,
     ) -> None:
         """Begins to open. after: what served the same workers before and may still be closing."""
         self.users = 0
+        self.clients: weakref.WeakSet[Client] = weakref.WeakSet()
+        """Temporal clients of the workers that it serves."""
+        self.beside: set[Worker] = set()
+        """The running workers of ours, beside those of users."""
         self._connect = connect
         self._make_companion = make_companion
         self._after = after
@@ -52,7 +58,23 @@ class Shared:
     @property
     def closing(self) -> bool:
         """Whether it serves nobody any more."""
-        return self._last_user_left.is_set() or self._task.done()
+        return self._last_user_left.is_set() or self.ended
+
+    @property
+    def ended(self) -> bool:
+        """Whether its connections are closed."""
+        return self._task.done()
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """Where its workers run."""
+        return self._task.get_loop()
+
+    def follow(self, client: Client) -> None:
+        """Gives our workers the client that a user gave one of theirs, as where certificates are renewed."""
+        self.clients.add(client)
+        for worker in self.beside:
+            worker.client = client
 
     async def opened(self) -> None:
         """Waits until connections are open and the companion runs. Raises what kept them from it."""
@@ -82,7 +104,7 @@ class Shared:
 
     async def _with_companion(self, client: MemoryClient) -> None:
         try:
-            companion = self._make_companion()
+            companion = self._make_companion(self)
             self._client.set_result(client)
             # It outlives the workers: flushes that their last appends asked for still have a home.
             async with companion or contextlib.nullcontext():
@@ -93,6 +115,16 @@ class Shared:
                 return
             _log.exception("the companion worker stopped: other workers of the project's queue have to run its flushes")
             await self._last_user_left.wait()
+
+
+@contextlib.contextmanager
+def beside(shared: Shared, worker: Worker) -> Iterator[None]:
+    """Notes that a worker of ours runs."""
+    shared.beside.add(worker)
+    try:
+        yield
+    finally:
+        shared.beside.discard(worker)
 
 
 async def run_to_its_end(worker: Worker, run: Callable[[Worker], Awaitable[None]]) -> None:

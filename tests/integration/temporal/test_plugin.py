@@ -21,6 +21,7 @@ from tests.integration.temporal.flows.bare import IdentifyHandle, ListModules
 from tests.integration.temporal.flows.calls import AppendMany
 from tests.integration.temporal.flows.conversations import CONVERSATIONS
 from tests.integration.temporal.flows.talks import Talk, UseEveryMethod
+from tests.integration.temporal.relay import open_relay
 from tests.integration.temporal.rig import REGISTRY, Rig, plugin, running, unique
 from tests.integration.temporal.user_activities import USER_ACTIVITIES
 
@@ -104,6 +105,31 @@ async def test_a_worker_whose_client_is_exchanged_goes_on(
             AppendMany.run, args=["small", ["key"], texts(4)], id=unique("run"), task_queue=queue
         )
         async with await MemoryClient.connect(redis_url, memories=REGISTRY, project=project) as memories:
+            memory = memories.memory("small", "key")
+            await flusher_ended(Rig(new, memories, queue, ""), memory)
+            assert (await memory.stats()).messages["long_term"] == 1
+
+
+async def test_a_worker_whose_client_is_exchanged_for_one_of_another_address_goes_on_and_so_do_its_flushes(
+    temporal_address: str, redis_url: str
+) -> None:
+    queue, project = unique("queue"), unique("project")
+    given = plugin(redis_url, project)
+    new = await Client.connect(temporal_address, plugins=[given])
+    async with open_relay(temporal_address) as relay:
+        old = await Client.connect(relay.address, plugins=[given])
+        async with (
+            await MemoryClient.connect(redis_url, memories=REGISTRY, project=project) as memories,
+            worker(old, queue) as running_worker,
+        ):
+            await old.execute_workflow(Talk.run, args=["key", "Hi."], id=unique("run"), task_queue=queue)
+            running_worker.client = new
+            answer = await new.execute_workflow(Talk.run, args=["key", "Hi."], id=unique("run"), task_queue=queue)
+            assert answer == "Attempt 1 knew 2 messages."
+            relay.cut()
+            await new.execute_workflow(
+                AppendMany.run, args=["small", ["key"], texts(4)], id=unique("run"), task_queue=queue
+            )
             memory = memories.memory("small", "key")
             await flusher_ended(Rig(new, memories, queue, ""), memory)
             assert (await memory.stats()).messages["long_term"] == 1

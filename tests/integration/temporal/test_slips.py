@@ -7,8 +7,13 @@ import inspect
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from nexusrpc import HandlerError
+from nexusrpc.handler import StartOperationContext, service_handler, sync_operation
 from temporalio import activity
-from temporalio.client import Client
+from temporalio.api.nexus.v1 import EndpointSpec, EndpointTarget
+from temporalio.api.operatorservice.v1 import CreateNexusEndpointRequest
+from temporalio.client import Client, WorkflowFailureError
+from temporalio.exceptions import NexusOperationError
 from temporalio.worker import Worker
 
 from durable_memory import Agent, AgentMemory, current_memory_client
@@ -17,6 +22,7 @@ from tests.integration.temporal.flows.slips import (
     WHERE,
     AddToAReference,
     AskForTheClient,
+    CallAService,
     CallWithAnyType,
     PassAHandle,
 )
@@ -126,6 +132,36 @@ async def test_a_client_that_is_asked_for_where_there_is_none_ends_the_caller(
             fault = await fault_of(handle.result())
     assert (fault.type, fault.non_retryable) == ("MemoryInvalid", True)
     assert "`async def` activity" in fault.message
+
+
+@service_handler(name="Clerk")
+class Clerk:
+    """A service that asks for the client in its operation."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    @sync_operation
+    async def ask(self, ctx: StartOperationContext, user: str) -> None:  # noqa: ARG002 - what operations are given
+        """See class."""
+        self.asked += 1
+        current_memory_client()
+
+
+async def test_a_client_that_is_asked_for_in_a_nexus_operation_ends_it(temporal_address: str, redis_url: str) -> None:
+    client = await Client.connect(temporal_address, plugins=[plugin(redis_url, unique("project"), companion=False)])
+    queue, endpoint, clerk = unique("queue"), unique("endpoint"), Clerk()
+    target = EndpointTarget(worker=EndpointTarget.Worker(namespace=client.namespace, task_queue=queue))
+    await client.operator_service.create_nexus_endpoint(
+        CreateNexusEndpointRequest(spec=EndpointSpec(name=endpoint, target=target))
+    )
+    async with Worker(client, task_queue=queue, workflows=[CallAService], nexus_service_handlers=[clerk]):
+        with pytest.raises(WorkflowFailureError) as caught:
+            await client.execute_workflow(CallAService.run, endpoint, id=unique("run"), task_queue=queue)
+    assert isinstance(caught.value.cause, NexusOperationError)
+    assert isinstance(caught.value.cause.cause, HandlerError)
+    assert "`async def` activity" in str(caught.value.cause.cause.__cause__)
+    assert clerk.asked == 1
 
 
 async def test_an_error_of_ours_in_a_thread_keeps_its_verdict_on_retries(temporal_address: str, redis_url: str) -> None:

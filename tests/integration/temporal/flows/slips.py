@@ -73,6 +73,17 @@ class AskForTheClient:
 
 
 @workflow.defn
+class CallAService:
+    """Calls an operation of a service."""
+
+    @workflow.run
+    async def run(self, endpoint: str) -> None:
+        """See class."""
+        service = workflow.create_nexus_client(service="Clerk", endpoint=endpoint)
+        await service.execute_operation("ask", "anna", schedule_to_close_timeout=timedelta(seconds=20))
+
+
+@workflow.defn
 class CallWithAnyType:
     """Calls a method of a handle with an argument of a wrong type, one that JSON carries and one that it does not.
 
