@@ -11,7 +11,8 @@ from types import MappingProxyType
 from durable_memory.memory.clock import Clock
 from durable_memory.memory.codec import body_of, encode
 from durable_memory.memory.errors import MemoryInvalid
-from durable_memory.memory.oversize import cut_message
+from durable_memory.memory.limits import RESULT_RESERVE
+from durable_memory.memory.oversize import cut_message, has_text
 from durable_memory.memory.privacy.stage import Privacy
 from durable_memory.memory.stores.values import Entry
 from durable_memory.memory.tokens.counter import TokenCounter
@@ -91,7 +92,7 @@ class Door:
         counts = await counter.count(messages)
         now = datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC)
         entries = tuple(
-            encode(message, count, created_at=now, provenance=provenance, body=body)
+            _marked(encode(message, count, created_at=now, provenance=provenance, body=body), message)
             for message, count, body in zip(messages, counts, bodies, strict=True)
         )
         return Admitted(messages, entries, digest, sum(count.estimated for count in counts), dropped, redacted)
@@ -108,17 +109,20 @@ class Door:
     ) -> Admitted | None:
         """Returns the same with one message cut, so that it has at least `excess_tokens` fewer.
 
-        None if its text cannot be cut so far. waiting: how many results of the same group are still to come.
+        None if its text cannot be cut so far; but where results of its group wait for a part, it is first marked as
+        such: it may still fit, though it leaves them less than they keep. waiting: how many, beside what each keeps.
         """
         entry, message = admitted.entries[position], admitted.messages[position]
         room, cut = entry.tokens - excess_tokens, None
         shares = 2 if message.tool_calls else waiting + 1
         if shares > 1:
-            # The results to come belong to its group, and would find no room at all.
-            cut = await cut_message(message, entry.tokens, room // shares, counter)
+            even = (room + waiting * RESULT_RESERVE) // shares
+            cut = await cut_message(message, entry.tokens, min(room, even), counter)
         cut = cut or await cut_message(message, entry.tokens, room, counter)
         if cut is None:
-            return None
+            if entry.whole or not waiting:
+                return None
+            return admitted.with_cut(position, message, replace(entry, whole=True))
         message, count = cut
         if message.truncated_from is None:
             message = replace(message, truncated_from=entry.tokens)
@@ -129,6 +133,13 @@ class Door:
 
 
 _NOTHING: Mapping[str, int] = MappingProxyType({})
+
+
+def _marked(entry: Entry, message: Message) -> Entry:
+    """Marks what belongs to a group and has no text that could be cut."""
+    if (entry.opens or entry.answers is not None) and not has_text(message):
+        return replace(entry, whole=True)
+    return entry
 
 
 def _encoded(bodies: Iterable[str]) -> bytes:

@@ -105,7 +105,7 @@ class MemoryOversize(MemoryFault):
         """Which of the messages that were sent is too large, by `excess_tokens`; None if it is not one alone."""
         self.excess_tokens = excess_tokens
         self.waiting = waiting
-        """How many other results its group of tool calls waits for: they need room as well."""
+        """How many other results of its group want a part of the room that is left."""
 
 
 class MemoryOrphanResult(MemoryFault):

@@ -6,12 +6,17 @@ Stores take them as arguments with each call and keep none of them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from durable_memory.memory.access import Mode
 from durable_memory.memory.types import LONG_TERM, SECTIONS, SHORT_TERM, SYSTEM, Section
 
 PolicyName: TypeAlias = Literal["fifo", "lru", "lfu", "priority", "token_aware_lru"]
+
+
+RESULT_RESERVE: Final = 64
+"""Tokens that hold a result of which little but the mark of the cut is left: its framing, the id of its call (about 20;
+35 where a tokenizer is estimated to give many), its name, and some words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,9 @@ class Limits:
     shares: how max_tokens is divided between the sections, in the order of the view: system, long_term, user-defined
     ones, short_term. Empty: one common budget. Where there are shares, room_tokens, due_tokens and target_tokens give
     way to them; limits of messages stay common.
+
+    result_reserve: tokens that a result of a tool call leaves for each one that its group waits for beside it, where
+    clients cut what is too large. Zero where they do not.
     """
 
     max_tokens: int | None
@@ -72,6 +80,7 @@ class Limits:
     mode: Mode = "read-write"
     shares: tuple[Share, ...] = ()
     oldest_share: float = 0
+    result_reserve: int = 0
 
     @classmethod
     def unlimited(cls) -> Limits:

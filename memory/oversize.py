@@ -27,9 +27,9 @@ async def cut_message(
     Tool calls, names, pictures and other media stay; None if they alone, with the mark, have more, or if there is no
     text to cut.
     """
-    length = sum(map(len, _texts(message)))
-    if not length:
+    if not has_text(message):
         return None
+    length = sum(map(len, _texts(message)))
     best, count = await _shortened(message, 0, counter)
     if count.tokens > max_tokens:
         return None
@@ -47,6 +47,11 @@ async def cut_message(
         else:
             high, high_tokens = middle, of_shorter.tokens
     return best, count
+
+
+def has_text(message: Message) -> bool:
+    """Tells whether a message has any text that may be cut."""
+    return any(_texts(message))
 
 
 async def _shortened(message: Message, length: int, counter: TokenCounter) -> tuple[Message, Count]:

@@ -35,6 +35,7 @@ from durable_memory.testing.paging import PagingContract
 from durable_memory.testing.pinning import PinningContract
 from durable_memory.testing.policies import EveryPolicyContract, PoliciesContract
 from durable_memory.testing.reading import ReadingContract
+from durable_memory.testing.results import ResultsContract
 from durable_memory.testing.scanning import ScanningContract
 from durable_memory.testing.sections import SectionsContract
 from durable_memory.testing.shares import SharesContract
@@ -49,6 +50,7 @@ class StoreContract(
     ReadingContract,
     ScanningContract,
     GroupsContract,
+    ResultsContract,
     EvictionContract,
     SharesContract,
     LoweringContract,

@@ -10,7 +10,7 @@ from durable_memory.memory.declarations.allocation import allocated_tokens, allo
 from durable_memory.memory.declarations.declaration import Problem
 from durable_memory.memory.declarations.durations import to_ms
 from durable_memory.memory.declarations.eviction import policy_problems
-from durable_memory.memory.limits import Limits, Share
+from durable_memory.memory.limits import RESULT_RESERVE, Limits, Share
 from durable_memory.memory.types import LONG_TERM, SHORT_TERM, SYSTEM, Section
 
 if TYPE_CHECKING:
@@ -237,4 +237,5 @@ def compute_limits(resource: MemoryResource) -> Limits:
         lease_ms=to_ms(resource.locking.flush_ttl),
         refresh_on_read=resource.persistence.refresh_on_read,
         shares=shares,
+        result_reserve=RESULT_RESERVE if resource.oversize == "truncate" else 0,
     )

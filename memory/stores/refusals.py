@@ -94,7 +94,7 @@ def group_too_large(
 ) -> MemoryOversize:
     """A message that would make its group of tool calls and results too large.
 
-    unit: `tokens` or `messages`. waiting: results that the group waits for beside this one.
+    unit: `tokens` or `messages`. actual: with what it has to leave other results. waiting: how many want a part.
     """
     return MemoryOversize(
         f"{resource}: with messages[{position}] its group of tool calls and results has {actual} {unit}, "

@@ -39,7 +39,8 @@ class Entry:
     """A message made ready to be stored.
 
     payload: its JSON text. opens: ids of the tool calls it makes, in order. answers: id of the tool call it is the
-    result of. band: its priority, 0 for low to 3 for critical; a result has that of its group.
+    result of. band: its priority, 0 for low to 3 for critical; a result has that of its group. whole: it belongs to a
+    group and cannot be cut, so it may take what other results of the group keep.
     """
 
     payload: str
@@ -49,6 +50,7 @@ class Entry:
     answers: str | None = None
     pinned: bool = False
     band: int = NORMAL
+    whole: bool = False
 
 
 class StoredEntry(NamedTuple):

@@ -12,25 +12,13 @@ from durable_memory.memory.eviction.policies import NEVER_BEFORE_OTHERS, POLICIE
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.in_memory.lowered import above_room
+from durable_memory.memory.stores.in_memory.results import Member, check_results
 from durable_memory.memory.stores.in_memory.state import MemoryState
 from durable_memory.memory.stores.in_memory.summaries import summaries_leaving
-from durable_memory.memory.stores.in_memory.values import OVERFLOW, Group, Place, Tally, in_conversation
+from durable_memory.memory.stores.in_memory.values import OVERFLOW, Group, Place, PlannedGroup, Tally, in_conversation
 from durable_memory.memory.stores.unfit import check_sections, too_large
 from durable_memory.memory.stores.values import Entry, StoredEntry
 from durable_memory.memory.types import LONG_TERM, SHORT_TERM, SYSTEM, Section
-
-
-@dataclass(slots=True)
-class _Planned:
-    """A live group as it will stand after the append: new, or joined by results."""
-
-    number: int
-    place: Place
-    pinned: bool
-    tokens: int
-    messages: int
-    waiting: int
-    score: int
 
 
 @dataclass(slots=True)
@@ -56,7 +44,7 @@ class _Planner:
         self.state, self.limits, self.resource, self.now_ms = state, limits, resource, now_ms
         self.policy = POLICIES[limits.policy]
         self.plan = AppendPlan(state.moment)
-        self.groups: dict[int, _Planned] = {}
+        self.groups: dict[int, PlannedGroup] = {}
         self.waiting: dict[str, list[int]] = defaultdict(list)
         self.opened: set[str] = set()
         self.answered_live: dict[str, int] = defaultdict(int)
@@ -64,6 +52,7 @@ class _Planner:
         self.live: defaultdict[Section, Tally] = defaultdict(Tally)
         self.fixed: defaultdict[Section, Tally] = defaultdict(Tally)
         self.leaving = Tally()
+        self.members: list[Member] = []
 
     def place(self, position: int, entry: Entry) -> None:
         """Finds the group of one message."""
@@ -92,14 +81,15 @@ class _Planner:
         else:
             raise refusals.call_never_seen(self.resource, position)
 
-    def check_fixed(self) -> None:
-        """Refuses when what is never evicted fills more than its room, also where that was made smaller since."""
+    def check_rooms(self) -> None:
+        """Refuses what takes the room of results, and when what is never evicted fills more than there is by now."""
         if not self.live:
             return
+        if self.limits.result_reserve:
+            check_results(self.resource, self.members, self.limits, self._fixed_beside)
         for share in self.limits.shares:
             if share.section in self.live:
-                there = self.state.fill(SYSTEM, self.limits) if share.section == SYSTEM else self._pinned(share.section)
-                actual = there.tokens + self.fixed[share.section].tokens
+                actual = self._fixed_tokens(share.section)
                 if actual > share.tokens:
                     raise refusals.pinned_too_large(self.resource, "tokens", actual, share.tokens, share.section)
         fixed = (self.state.fixed, *self.fixed.values())
@@ -147,8 +137,15 @@ class _Planner:
             self.plan.evicted_messages += group.messages
             self.leaving.change(group.tokens, group.messages)
 
-    def _pinned(self, section: Section) -> Tally:
-        return self.state.pinned_in(section, self.limits)
+    def _fixed_tokens(self, section: Section) -> int:
+        """What is never evicted, with this append: in a section, or in all where the budget is common."""
+        if not self.limits.shares:
+            return sum(tally.tokens for tally in (self.state.fixed, *self.fixed.values()))
+        there = self.state.tallies[SYSTEM] if section == SYSTEM else self.state.pinned_in(section, self.limits)
+        return there.tokens + self.fixed[section].tokens
+
+    def _fixed_beside(self, group: PlannedGroup) -> int:
+        return self._fixed_tokens(self.limits.section_of(group.place)) - group.tokens if group.pinned else 0
 
     def _needed(self) -> Tally:
         """What is never evicted and the groups of this append fill: where a memory drops, its summaries yield to it."""
@@ -176,12 +173,15 @@ class _Planner:
             if limit is not None and there + arriving > limit:
                 raise refusals.overflow_full(self.resource, unit, there, arriving, limit)
 
-    def _check_group(self, position: int, group: _Planned) -> None:
+    def _check_group(self, position: int, entry: Entry, group: PlannedGroup) -> None:
         # One that was too large before, since the budget was lowered, is evicted with its result.
         there = self.state.where.get(group.number)
         held = Tally() if there is None else Tally(there.tokens, there.messages)
         room, *name = self.limits.room_of(group.place)
-        if room is not None and group.tokens > room >= held.tokens:
+        if self.limits.result_reserve:
+            if entry.opens or entry.answers is not None:
+                self.members.append(Member(position, entry, group, held.tokens))
+        elif room is not None and group.tokens > room >= held.tokens:
             raise refusals.group_too_large(
                 self.resource, position, "tokens", group.tokens, room, *name, waiting=group.waiting
             )
@@ -192,8 +192,8 @@ class _Planner:
     def _open(self, position: int, entry: Entry, number: int) -> None:
         score = self.policy.score_at_append(number, self.plan.moment, entry.band)
         pinned = entry.pinned and entry.section != SYSTEM
-        group = _Planned(number, entry.section, pinned, entry.tokens, 1, len(entry.opens), score)
-        self._check_group(position, group)
+        group = PlannedGroup(number, entry.section, pinned, entry.tokens, 1, len(entry.opens), score)
+        self._check_group(position, entry, group)
         self.groups[number] = group
         for call in entry.opens:
             self.waiting[call].append(number)
@@ -205,7 +205,7 @@ class _Planner:
         group = self.groups.get(number)
         if group is None:
             there = self.state.where[number]
-            group = _Planned(
+            group = PlannedGroup(
                 number, there.place, there.pinned, there.tokens, there.messages, len(there.waiting), there.score
             )
             self.groups[number] = group
@@ -213,7 +213,7 @@ class _Planner:
         group.messages += 1
         group.waiting -= 1
         group.score = self.policy.score_at_join(group.score, self.plan.moment)
-        self._check_group(position, group)
+        self._check_group(position, entry, group)
         self._follow(number, late=False)
         self._arrive(entry, group.place, fixed=group.pinned)
 
@@ -279,7 +279,7 @@ def plan_append(
     planner = _Planner(state, limits, resource, now_ms)
     for position, entry in enumerate(entries):
         planner.place(position, entry)
-    planner.check_fixed()
+    planner.check_rooms()
     planner.choose_evictions()
     return planner.plan
 

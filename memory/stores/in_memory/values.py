@@ -67,6 +67,19 @@ class Group:
 
 
 @dataclass(slots=True)
+class PlannedGroup:
+    """A live group as it will stand after an append: new, or joined by results. waiting: how many it misses then."""
+
+    number: int
+    place: Place
+    pinned: bool
+    tokens: int
+    messages: int
+    waiting: int
+    score: int
+
+
+@dataclass(slots=True)
 class StoredBatch:
     """The flush in progress: the numbers of the old summaries and of the messages that it takes; held: all of both."""
 

@@ -114,15 +114,19 @@ def _call_id(call_id: str) -> str:
     return call_id if _PLAIN(call_id) else quote(call_id, safe="_.:-", errors="surrogatepass")
 
 
-def _head(entry: Entry) -> bytes:
+def _relation(letter: str, entry: Entry, result_reserve: int) -> str:
+    return f"{letter.upper() if entry.whole else letter}{result_reserve}" if result_reserve else letter
+
+
+def _head(entry: Entry, result_reserve: int) -> bytes:
     marks, letter = PINNED_MARKS if entry.pinned else _FREE_MARKS, LETTERS.get(entry.section)
     head = f"{letter or 'u'}{marks[entry.band]}{entry.tokens}"
     if letter is None:
         head += f" {entry.section}"
     if entry.answers is not None:
-        head += f" a={_call_id(entry.answers)}"
+        head += f" {_relation('a', entry, result_reserve)}={_call_id(entry.answers)}"
     elif entry.opens:
-        head += f" o={' '.join(map(_call_id, entry.opens))}"
+        head += f" {_relation('o', entry, result_reserve)}={' '.join(map(_call_id, entry.opens))}"
     return head.encode()
 
 
@@ -132,7 +136,7 @@ def entry_args(resource: str, entries: Sequence[Entry], limits: Limits) -> list[
     Raises MemoryInvalid for a section that is not declared, or that only a commit may write.
     """
     check_sections(resource, entries, limits)
-    return [arg for entry in entries for arg in (_head(entry), entry.payload.encode())]
+    return [arg for entry in entries for arg in (_head(entry, limits.result_reserve), entry.payload.encode())]
 
 
 def operation_args(operation: Operation) -> tuple[list[bytes], str]:

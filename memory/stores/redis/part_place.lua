@@ -1,7 +1,8 @@
 -- Placing messages: plan everything, refuse or write. Shared by append and write.
 -- ARGV[first], ARGV[first + 1] and so on are pairs of head and payload. A head is `<section><pin><tokens>`, where the
 -- section is `s`, `c`, or `u` with the name of a user-defined one behind a space; then, behind a space, `a=<call id>`
--- for a result or `o=<call ids>` for tool calls. ARGV[5] is the tag of the operation.
+-- for a result or `o=<call ids>` for tool calls. Where clients cut what is too large, the reserve of a result stands
+-- before the equals sign, and the letter is `A` or `O` if the message cannot be cut. ARGV[5] is the tag of the operation.
 
 -- A refusal is a word that the driver turns into an error, with its numbers.
 local function refusal(...)
@@ -98,7 +99,7 @@ local function answer_call(plan, new, id)
   state.touched, state.tokens, state.messages = now, state.tokens + new.tokens, state.messages + 1
   -- One that was too large before, since the budget was lowered, is evicted with its result.
   local room, name = room_of(new.place.section)
-  if state.tokens > room and (state.held_tokens or 0) <= room then
+  if not plan.reserve and state.tokens > room and (state.held_tokens or 0) <= room then
     return refusal('group', new.position, 'tokens', state.tokens, room, state.missing, name)
   end
   if state.messages > room_messages and (state.held_messages or 0) <= room_messages then
@@ -118,12 +119,20 @@ local function read_head(first, i)
     place, rest = place_named(name), behind
     section = place.letter
   end
+  local relation, reserve, ids = string.match(rest, '^ (.)(%d*)=(.*)$')
+  local whole = relation == 'A' or relation == 'O'
   return {
     position = position, seq = seq, section = section, place = section ~= 's' and place or nil, pin = pin,
-    tokens = tonumber(tokens), group = seq, link = '', payload = ARGV[i + 1],
-  }, string.match(rest, '^ (.)=(.*)$')
+    tokens = tonumber(tokens), group = seq, link = '', payload = ARGV[i + 1], whole = whole,
+  }, whole and string.lower(relation) or relation, ids, tonumber(reserve)
 end
 
+-- What is never evicted, with what this append adds: in a section, or in all where the budget is common.
+local function fixed_with(plan, section)
+  return shares and sum_of(section.places, 'pinned_tokens') + (plan.fixed[section] or 0) or plan.fixed_tokens
+end
+
+-- parts: results
 -- What is never evicted must fit its room, also where the room was made smaller since: else nothing could come in.
 local function fixed_refuses(plan)
   local function check(fixed, room, name)
@@ -138,7 +147,7 @@ local function fixed_refuses(plan)
     refused = plan.arrives[SYSTEM] and check(m.system_tokens + (plan.fixed[SYSTEM] or 0), system_room, 'system')
     for _, section in ipairs(sections) do
       refused = refused or plan.arrives[section]
-        and check(sum_of(section.places, 'pinned_tokens') + (plan.fixed[section] or 0), section.room, section.name)
+        and check(fixed_with(plan, section), section.room, section.name)
     end
   end
   if not refused and plan.arrives and plan.fixed_messages > room_messages then
@@ -156,7 +165,8 @@ local function plan_messages(first, fresh)
     fixed_tokens = fixed_tokens(), fixed_messages = fixed_messages(),
   }
   for i = first, #ARGV, 2 do
-    local new, relation, ids = read_head(first, i)
+    local new, relation, ids, reserve = read_head(first, i)
+    plan.reserve = reserve or plan.reserve
     local room, name = room_of(relation ~= 'a' and (new.place and new.place.section or SYSTEM) or nil)
     if new.tokens > room then
       return nil, refusal('message', new.position, new.tokens, room, name)
@@ -184,7 +194,7 @@ local function plan_messages(first, fresh)
     end
     plan.news[#plan.news + 1] = new
   end
-  local refused = fixed_refuses(plan)
+  local refused = results_refuse(plan) or fixed_refuses(plan)
   return not refused and plan or nil, refused
 end
 

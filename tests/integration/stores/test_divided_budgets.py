@@ -43,10 +43,13 @@ LIMITS: Final[list[Limits]] = [
     summarising(max_tokens=12, summary_tokens=3, overflow_tokens=24, due_tokens=7, target_tokens=4, keep_last=3),
     summarising(max_messages=4, overflow_messages=12, due_messages=3, target_messages=1),
     dropping(max_tokens=60, due_tokens=48),
+    dropping(max_tokens=60, due_tokens=48, result_reserve=8),
+    divided(result_reserve=5),
+    summarising(overflow_tokens=200, result_reserve=30),
 ]
 SECTIONS: Final = ("short_term", "short_term", "bookings", "notes", "other")
 said = st.tuples(
-    st.sampled_from(["user"] * 6 + ["pinned", "system", "call", "call", "answer", "answer"]),
+    st.sampled_from(["user"] * 6 + ["pinned", "system", "call", "parallel", "answer", "answer", "picture"]),
     st.sampled_from(SECTIONS),
     st.integers(1, 24),
     st.integers(0, 3),
@@ -130,8 +133,11 @@ class Pair:
             return system(text, tokens)
         if what == "call":
             return call(text, f"c{tokens % 4}", tokens=tokens, section=section, band=band)
-        if what == "answer":
-            return result(text, f"c{tokens % 4}", tokens)
+        if what == "parallel":
+            opens = [f"c{(tokens + more) % 4}" for more in range(3)]
+            return call(text, *opens, tokens=tokens, section=section, band=band, pinned=band == 0)
+        if what in {"answer", "picture"}:
+            return replace(result(text, f"c{tokens % 4}", tokens), whole=what == "picture")
         return user(text, tokens, pinned=what == "pinned", section=section, band=band)
 
     async def say(self, kind: str, entries: list[Entry]) -> None:
@@ -219,7 +225,7 @@ class Pair:
 
     async def same(self, calls: list[Any]) -> list[object]:
         answers = [await caught(one) for one in calls]
-        told = [(type(one), one.message) if isinstance(one, MemoryFault) else one for one in answers]
+        told = [(type(one), vars(one)) if isinstance(one, MemoryFault) else one for one in answers]
         assert told[0] == told[1]
         return answers
 
