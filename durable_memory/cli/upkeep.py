@@ -39,7 +39,7 @@ def flush(
 ) -> None:
     """Run one flush here and now.
 
-    Exit code 1 if another flush was in its way.
+    Exit code 1 if another flush was in its way, or the pause after a failed one.
     """
 
     async def work(memory: Memory) -> FlushResult:

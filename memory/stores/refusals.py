@@ -39,7 +39,8 @@ def check_mode(mode: Mode, operation: str, resource: str) -> None:
 def operation_expired(resource: str) -> MemoryOperationExpired:
     """The call came after its deadline."""
     return MemoryOperationExpired(
-        f"{resource}: the operation arrived after its deadline and was not applied; send it again as a new operation"
+        f"{resource}: the operation arrived after its deadline and was not applied; send it again as a new operation. "
+        "If each one ends so, compare the clocks of Redis, of Temporal and of the process that calls"
     )
 
 

@@ -92,6 +92,6 @@ async def test_a_clock_that_is_a_day_behind_is_refused_and_never_applied_twice(r
         Registry.load([folder]), {"redis": backend}, project=unique("project"), clock=Shifted(timedelta(hours=-25))
     )
     async with client:
-        with pytest.raises(MemoryOperationExpired):
+        with pytest.raises(MemoryOperationExpired, match="compare the clocks"):
             await client.memory("chat", "key").append("one")
         assert (await client.memory("chat", "key").read()).version == "absent"
