@@ -8,15 +8,11 @@ from typing import Annotated
 import typer
 
 from durable_memory.cli import tables
-from durable_memory.cli.options import OneMemory, OperationId
+from durable_memory.cli.options import Ids, OneMemory, OperationId
 from durable_memory.cli.output import show
 from durable_memory.cli.session import with_memory
 from durable_memory.cli.sharing import sharing
 from durable_memory.memory.types.answers import to_json
-
-Ids = Annotated[
-    list[str], typer.Argument(metavar="ID", help="Ids of messages, as `read -o json` shows them.", show_default=False)
-]
 
 
 @sharing

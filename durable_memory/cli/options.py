@@ -13,6 +13,9 @@ from durable_memory.memory.settings import Settings
 
 Resource = Annotated[str, typer.Argument(metavar="RESOURCE", help="Id of a declared memory.", show_default=False)]
 Key = Annotated[str, typer.Argument(metavar="KEY", help="Key of the memory, such as user:42.", show_default=False)]
+Ids = Annotated[
+    list[str], typer.Argument(metavar="ID", help="Ids of messages, as `read -o json` shows them.", show_default=False)
+]
 RedisUrl = Annotated[
     str | None,
     typer.Option("--redis-url", metavar="URL", help="Where Redis is. Default: REDIS_URL.", show_default=False),

@@ -15,6 +15,7 @@ from durable_memory.memory.types import (
     AgentContext,
     AppendResult,
     ClearResult,
+    DeleteResult,
     FlushOutcome,
     FlushReason,
     FlushResult,
@@ -28,6 +29,7 @@ from durable_memory.memory.types import (
 )
 
 _LISTED_IDS = 5
+_REPEATED = "this operation id was applied before; nothing changed"
 
 _REASONS: Final[Mapping[FlushOutcome | FlushReason, str]] = {
     "gone": "there is no such memory, or no longer",
@@ -45,7 +47,7 @@ def append_table(resource: str, key: str, result: AppendResult) -> Table:
     rows = [
         ("appended", counted(len(result.ids), "message")),
         ("not kept", counted(result.dropped, "message") if result.dropped else ""),
-        ("already", "this operation id was applied before; nothing changed" if result.already_applied else ""),
+        ("already", _REPEATED if result.already_applied else ""),
         ("id" if len(result.ids) == 1 else "ids", _ids(result.ids)),
         ("view now", _size(result.messages, result.tokens)),
         ("evicted", counted(result.evicted, "message") if result.evicted else ""),
@@ -93,6 +95,17 @@ def health_table(resource: str, key: str, health: MemoryHealth, project: str) ->
         rows += _stats_rows(health.stats, project)
     return facts(f"{resource}  {key}", _filled(rows))
 
+def delete_table(resource: str, key: str, result: DeleteResult) -> Table:
+    """What a delete removed."""
+    rows = [
+        ("already", _REPEATED if result.already_applied else ""),
+        ("removed", _ids(result.removed) if result.removed else "nothing"),
+        ("not there", "\n".join(result.not_found)),
+        *(("in a summary", f"{covered}: delete the summary {summary}") for covered, summary in result.covered.items()),
+    ]
+    return facts(f"{resource}  {key}", _filled(rows))
+
+
 
 def flush_table(resource: str, key: str, result: FlushResult) -> Table:
     """What a flush did."""
@@ -123,7 +136,7 @@ def clear_table(resource: str, key: str, result: ClearResult) -> Table:
 def restore_table(resource: str, key: str, result: AppendResult) -> Table:
     """What a restore brought back."""
     rows = [
-        ("already", "this operation id was applied before; nothing changed" if result.already_applied else ""),
+        ("already", _REPEATED if result.already_applied else ""),
         ("replaced", counted(result.removed, "message") if result.removed else ""),
         ("view now", _size(result.messages, result.tokens)),
         ("flush due", "yes" if result.flush_due else ""),

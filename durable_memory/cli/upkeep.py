@@ -1,4 +1,4 @@
-"""Commands that take messages out of a memory: flush, clear."""
+"""Commands that take messages out of a memory: delete, flush, clear."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import typer
 
 from durable_memory.cli import tables
-from durable_memory.cli.options import OneMemory, OperationId, SummarizerName
+from durable_memory.cli.options import Ids, OneMemory, OperationId, SummarizerName
 from durable_memory.cli.output import say, show
 from durable_memory.cli.session import with_memory
 from durable_memory.cli.sharing import sharing
@@ -18,6 +18,18 @@ from durable_memory.memory.types import ClearResult, FlushOutcome, FlushResult
 from durable_memory.memory.types.answers import to_json
 
 _UNDONE: Final[tuple[FlushOutcome, ...]] = ("busy", "stale")
+
+
+@sharing
+def delete(at: OneMemory, ids: Ids, *, operation_id: OperationId = None) -> None:
+    """Remove messages, or summaries, with their whole groups.
+
+    Exit code 1 if one of them is not there, or only as part of a summary.
+    """
+    result = with_memory(at, lambda memory: memory.delete(ids, operation_id=operation_id))
+    show(at.output, to_json(result), tables.delete_table(at.resource, at.key, result))
+    if result.not_found or result.covered:
+        raise typer.Exit(1)
 
 
 @sharing

@@ -20,6 +20,7 @@ VERBS = (
     "health",
     "pin",
     "unpin",
+    "delete",
     "flush",
     "clear",
     "restore",
@@ -46,6 +47,7 @@ async def test_help_names_every_verb(tmp_path: Path) -> None:
     [
         ("append", ["RESOURCE", "KEY", "TEXT"]),
         ("pin", ["RESOURCE", "KEY", "ID"]),
+        ("delete", ["RESOURCE", "KEY", "ID"]),
         ("list", ["RESOURCE"]),
         ("export", ["RESOURCE", "KEY"]),
     ],
