@@ -10,7 +10,7 @@ import typer
 from durable_memory.cli import tables
 from durable_memory.cli.options import Ids, OneMemory, OperationId, SummarizerName
 from durable_memory.cli.output import say, show
-from durable_memory.cli.session import with_memory
+from durable_memory.cli.session import failing_in_words, with_memory
 from durable_memory.cli.sharing import sharing
 from durable_memory.cli.waking import require_temporal
 from durable_memory.memory.memory import Memory
@@ -66,6 +66,10 @@ def flush(
             operation_id=operation_id,
         )
 
+    with failing_in_words():
+        named = at.settings(summarizer=summarizer).own_summarizer()
+        if named is not None:
+            named.load()  # a wrong name is told also where nothing is due
     result = with_memory(at, work, summarizer=summarizer)
     show(at.output, to_json(result), tables.flush_table(at.resource, at.key, result))
     if result.outcome in _UNDONE:

@@ -81,6 +81,14 @@ async def test_a_flush_is_summarised_by_the_summariser_that_it_is_told(cli: Cli,
     assert (unknown.code, unknown.err.count("no function or class 'Long'")) == (1, 1)
 
 
+async def test_a_summariser_that_there_is_not_fails_a_flush_that_needs_none(cli: Cli) -> None:
+    for named in (["--summarizer", "nope:Short"], ["--summarizer", "no name"]):
+        idle = await cli("flush", "thread", "nobody", *named)
+        assert (idle.code, idle.out, idle.err.count("\n")) == (1, "", 1)
+    declared = await cli("flush", "thread", "nobody", DURABLE_MEMORY_SUMMARIZER="nope:Short")
+    assert (declared.code, declared.err.count("the summariser nope:Short")) == (1, 1)
+
+
 async def test_the_table_of_a_flush_says_what_it_did(cli: Cli) -> None:
     await cli("append", "notes", "k", "--json", "-", stdin=batch(3))
     shown = (await cli("flush", "notes", "k", "--force")).out
