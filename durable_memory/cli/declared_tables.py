@@ -20,14 +20,14 @@ from durable_memory.memory.declarations.validation import KINDS
 def resources_table(registry: Registry) -> Table:
     """What is declared."""
     rows = ((f"{each.id}\n{each.version or ''}".strip(), _declared(each)) for each in registry.memories())
-    return listing("Declared memories", ("resource", "declaration"), rows)
+    return listing("Declared memories", ("resource", "declaration"), rows, whole=("resource",))
 
 
 def valid_table(registry: Registry) -> Table:
     """What a check without faults found."""
     rows = [("memory", each.id, ", ".join(_budget(each)), each.description) for each in registry.memories()]
     rows += [("agent", each.id, "", each.description) for each in registry.agents()]
-    return listing("All declarations are valid", ("kind", "id", "budget", "description"), rows)
+    return listing("All declarations are valid", ("kind", "id", "budget", "description"), rows, whole=("id",))
 
 
 def faults_table(faults: Sequence[Fault]) -> Table:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -36,7 +37,7 @@ def show(output: Output, data: object, table: Table) -> None:
         print_json(data)
     else:
         _escape_what_is_lacking()
-        Console(file=sys.stdout, highlight=False, markup=False, emoji=False).print(table)
+        Console(file=sys.stdout, highlight=False, markup=False, emoji=False).print(table, crop=False)
 
 
 def print_json(data: object) -> None:
@@ -82,17 +83,36 @@ def facts(title: str, rows: Iterable[tuple[str, str]]) -> Table:
     return table
 
 
-def listing(title: str, columns: Iterable[str], rows: Iterable[Iterable[str]], *, numbers: Iterable[str] = ()) -> Table:
-    """Makes a table with a row for each thing; the columns in `numbers` stand to the right."""
+def listing(
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Iterable[str]],
+    *,
+    numbers: Iterable[str] = (),
+    whole: Iterable[str] = (),
+) -> Table:
+    """Makes a table with a row for each thing.
+
+    The columns in `numbers` stand to the right; those in `whole` are never folded, so that they can be copied.
+    """
     table = Table(title=_bold(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    right = set(numbers)
-    for column in columns:
-        # A narrow terminal folds what stands in the rows, but not the headings.
-        table.add_column(column, justify="right" if column in right else "left", overflow="fold", min_width=len(column))
-    for row in rows:
-        table.add_row(*(Text(visible(cell)) for cell in row))
+    right, kept = set(numbers), set(whole)
+    shown = [[visible(cell) for cell in row] for row in rows]
+    for number, column in enumerate(columns):
+        # A narrow terminal folds what stands in other rows, but not the headings.
+        unfolded = [line for row in shown for line in row[number].splitlines()] if column in kept else []
+        width = max(map(cell_len, (column, *unfolded)))
+        table.add_column(column, justify="right" if column in right else "left", overflow="fold", min_width=width)
+    for cells in shown:
+        table.add_row(*map(Text, cells))
     return table
 
 
+def caption(table: Table, text: str) -> None:
+    """Puts a line below a table, which is not folded."""
+    table.caption = Text(visible(text), no_wrap=True, overflow="ignore")
+    table.caption_justify = "left"
+
+
 def _bold(title: str) -> Text:
-    return Text(visible(title), style="bold")
+    return Text(visible(title), style="bold", no_wrap=True, overflow="ignore")

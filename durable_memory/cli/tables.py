@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from rich.table import Table
 
-from durable_memory.cli.output import facts, listing
+from durable_memory.cli.output import caption, facts, listing
 from durable_memory.memory.stores.values import ABSENT
 from durable_memory.memory.types import (
     TOOK_OUT,
@@ -66,8 +66,7 @@ def view_table(resource: str, key: str, view: View, project: str) -> Table:
         (message.section or "", _speaker(message), f"{message.tokens:,}", _said(message)) for message in view.messages
     )
     table = listing(f"{resource}  {key}", ("section", "role", "tokens", "message"), rows, numbers=("tokens",))
-    table.caption = f"{_size(len(view.messages), view.tokens)}{waiting}, version {view.version}"
-    table.caption_justify = "left"
+    caption(table, f"{_size(len(view.messages), view.tokens)}{waiting}, version {view.version}")
     return table
 
 
@@ -95,6 +94,7 @@ def health_table(resource: str, key: str, health: MemoryHealth, project: str) ->
         rows += _stats_rows(health.stats, project)
     return facts(f"{resource}  {key}", _filled(rows))
 
+
 def delete_table(resource: str, key: str, result: DeleteResult) -> Table:
     """What a delete removed."""
     rows = [
@@ -104,7 +104,6 @@ def delete_table(resource: str, key: str, result: DeleteResult) -> Table:
         *(("in a summary", f"{covered}: delete the summary {summary}") for covered, summary in result.covered.items()),
     ]
     return facts(f"{resource}  {key}", _filled(rows))
-
 
 
 def flush_table(resource: str, key: str, result: FlushResult) -> Table:
@@ -160,10 +159,10 @@ def memories_table(title: str, page: ListedPage) -> Table:
         ("resource", "key", *numbers, "flush", "written", "expires"),
         ((each.resource, each.key, *_listed(each.stats, now)) for each in found),
         numbers=numbers,
+        whole=("resource", "key"),
     )
     if page.cursor is not None:
-        table.caption = f"more with --cursor {page.cursor}"
-        table.caption_justify = "left"
+        caption(table, f"more with --cursor {page.cursor}")
     return table
 
 
@@ -277,13 +276,14 @@ def _time(moment: datetime | None) -> str:
 def _from_now(moment: datetime | None, now: datetime) -> str:
     if moment is None:
         return ""
-    seconds = abs(int((moment - now).total_seconds()))
-    size, unit = next(((size, unit) for size, unit in _UNITS if seconds >= size), (1, "s"))
-    distance = f"{seconds // size}{unit}"
+    seconds = abs((moment - now).total_seconds())
+    size, unit = next(((size, unit) for size, smaller, unit in _UNITS if seconds >= size - smaller / 2), (1, "s"))
+    distance = f"{round(seconds / size)}{unit}"
     return f"in {distance}" if moment > now else f"{distance} ago"
 
 
-_UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"))
+_UNITS = ((86_400, 3_600, "d"), (3_600, 60, "h"), (60, 1, "m"))
+"""Seconds of a unit and of the next smaller one: what rounds to a whole unit is said in it."""
 
 
 def _speaker(message: Message) -> str:

@@ -26,6 +26,32 @@ async def test_list_finds_by_prefix_and_in_pages(cli: Cli) -> None:
     assert f"--cursor {first['cursor']}" in (await cli("list", "--scope", "user", "--limit", "2")).out.replace("\n", "")
 
 
+LONG = "user:0123456789abcdef0123456789abcdef:case:2026-03-02:reklamation-über-äpfel"
+
+
+async def test_ids_keys_and_cursors_are_whole_in_a_narrow_terminal(cli: Cli, project: str) -> None:
+    await cli("append", "thread", LONG, "Hello")
+    await cli("append", "thread", f"{LONG}:2", "word " * 40)
+    shown = (await cli("list", "thread", "--limit", "1", COLUMNS="40")).out.splitlines()
+    assert shown[0] == f"thread  in project {project!r}: 1 memory"
+    assert [line.split()[:2] for line in shown if LONG in line] == [["thread", LONG]]
+    cursor = (await cli("list", "thread", "--limit", "1", "-o", "json")).json()["cursor"]
+    assert shown[-1] == f"more with --cursor {cursor}"
+    read = (await cli("read", "thread", f"{LONG}:2", COLUMNS="40")).out.splitlines()
+    assert read[0] == f"thread  {LONG}:2"
+    assert max(len(line) for line in read if "word" in line) <= 40, "messages are folded"
+
+
+async def test_what_is_left_of_a_lifetime_is_rounded(cli: Cli, folder: Path) -> None:
+    (folder / "memories" / "week.yaml").write_text(
+        "resource: memory\nid: week\nmax_tokens: 500\npersistence: {ttl: 7d}\n"
+        "---\nresource: memory\nid: hour\nmax_tokens: 500\npersistence: {ttl: 1h}\n"
+    )
+    for resource, left in (("week", "in 7d"), ("hour", "in 1h")):
+        await cli("append", resource, "k", "Hello")
+        assert left in (await cli("list", resource)).out
+
+
 async def test_a_page_goes_on_into_the_next_resource(cli: Cli) -> None:
     for resource, key in (("notes", "k"), ("thread", "a"), ("thread", "b"), ("trip", "k")):
         await cli("append", resource, key, "Hello")
