@@ -125,17 +125,24 @@ class AllMemories:
         *,
         resource: str | None = None,
         key: str | None = None,
+        merge: bool = False,
         on_line: Callable[[int], None] | None = None,
     ) -> ImportResult:
         """Appends the messages of an export, in whole groups, through the same door as every append.
 
         Started again with the same lines within 24 hours, it appends nothing twice. resource: instead of the one that
-        was exported. key: one memory for all lines, instead of each line's own. on_line: is told the length of each
-        line, for progress. A line that cannot be appended is in the result, and the others go on. Raises MemoryInvalid
-        for lines without a header, MemoryKeyInvalid, MemoryUnknownResource, and MemoryUnavailable: start it again then.
+        was exported. key: one memory for all lines, instead of each line's own; lines of several memories are refused
+        unless `merge` lets them become one. on_line: is told the length of each line, for progress. A line that cannot
+        be appended is in the result, and the others go on. Raises MemoryInvalid for lines without a header, or at the
+        first line of a second memory under one key, MemoryKeyInvalid, MemoryUnknownResource, and MemoryUnavailable:
+        start it again then.
         """
         if on_line is not None and not callable(on_line):
             raise MemoryInvalid(f"on_line: must be a function of the length of a line, not {type(on_line).__name__}")
+        if not isinstance(merge, bool):
+            raise MemoryInvalid(f"merge: must be true or false, not {type(merge).__name__}")
+        if merge and key is None:
+            raise MemoryInvalid("merge: without a key each line goes under its own; name the one memory by its key")
         source = each(lines, on_line)
         header = await first_line(source)
         declared = self._registry.memory(header.resource if resource is None else resource)
@@ -144,7 +151,7 @@ class AllMemories:
         def opened(own: str) -> Memory:
             return self.at(MemoryId(self._wiring.project, declared.id, own))
 
-        return await Import(opened, one_key).run(header, source)
+        return await Import(opened, one_key, merge=merge).run(header, source)
 
     async def _inventory(self, resource: str | None, scope: Scope | None, prefix: str) -> Inventory:
         if scope is not None and scope not in list(SCOPES):  # what cannot be hashed is none, too

@@ -83,6 +83,7 @@ def import_(
             "--key", metavar="KEY", help="One memory for all lines, instead of each line's own.", show_default=False
         ),
     ] = None,
+    merge: Annotated[bool, typer.Option("--merge", help="Let several memories become the one of --key.")] = False,
 ) -> None:
     """Append the messages of an export through the ordinary door.
 
@@ -93,7 +94,9 @@ def import_(
     async def run(client: MemoryClient) -> ImportResult:
         refuse_unseen(client, resource)
         with _read(file) as (stream, size), _progress("import", size) as advance:
-            return await client.import_messages(_lines(stream), resource=resource, key=key, on_line=advance)
+            return await client.import_messages(
+                _lines(stream), resource=resource, key=key, merge=merge, on_line=advance
+            )
 
     result = with_client(shared, run)
     show(shared.output, to_json(result), tables.import_table(file, result))

@@ -53,11 +53,13 @@ class Import:
     """One import into the memories of a resource.
 
     open_memory: opens the memory of a key. key: of the one memory that all lines go into; None is each line's own.
+    merge: lines of several memories may go into it.
     """
 
-    def __init__(self, open_memory: Callable[[str], Memory], key: str | None) -> None:
+    def __init__(self, open_memory: Callable[[str], Memory], key: str | None, *, merge: bool) -> None:
         self._open_memory = open_memory
         self._key = key
+        self._merge = merge
         self._header = Header("", "")
         self._group: _Group | None = None
         self._appended = self._already = self._evicted = self._summaries = 0
@@ -67,8 +69,8 @@ class Import:
     async def run(self, header: Header, lines: AsyncIterator[RawLine]) -> ImportResult:
         """Appends what the lines behind the header hold.
 
-        Raises MemoryUnavailable, MemoryDamaged, and MemoryBackpressure where flushes do not help; started again, it
-        goes on. Everything else that is wrong with a line is in the result.
+        Raises MemoryInvalid at a second memory under one key; MemoryUnavailable, MemoryDamaged, and MemoryBackpressure
+        where flushes do not help: started again, it goes on. All else that is wrong with a line is in the result.
         """
         self._header = header
         read, promised, number = 0, None, 1
@@ -99,7 +101,13 @@ class Import:
 
     async def _take(self, number: int, line: MessageLine, raw: bytes) -> None:
         if self._group is None or not self._group.takes(line):
+            before = None if self._group is None else self._group.key
             await self._finish()
+            if before not in (None, line.key) and self._key is not None and not self._merge:
+                raise MemoryInvalid(
+                    f"line {number}: the import ends here: it is of another memory than the lines before it, and under "
+                    "one key they would be one conversation; pass merge=True (--merge) if they shall, or no key"
+                )
             self._group = _Group(line.key, number, [], [], set())
         self._group.lines.append(line)
         self._group.raw.append(raw)

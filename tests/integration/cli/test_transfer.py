@@ -31,6 +31,19 @@ async def test_a_file_comes_back_and_only_its_owner_reads_it(cli: Cli, folder: P
     assert (await cli("export", "thread", "--file", "out.jsonl")).code == 2, "a file is not written over"
 
 
+async def test_several_memories_do_not_become_one_unless_they_are_to_be_merged(cli: Cli) -> None:
+    for key in ("user:1", "user:2"):
+        await cli("append", "thread", key, f"Hello from {key}")
+    await cli("export", "thread", "--file", "out.jsonl")
+    one = ("import", "out.jsonl", "--key", "all")
+    refused = await cli(*one)
+    assert (refused.code, refused.out, refused.err.count("\n")) == (1, "", 1)
+    assert refused.err.startswith("Error: line 3: ")
+    assert (await cli(*one, "--merge", "-o", "json")).json()["messages"] == 1, "the first one is there"
+    said = (await cli("read", "thread", "all", "-o", "json")).json()["messages"]
+    assert [message["content"] for message in said] == ["Hello from user:1", "Hello from user:2"]
+
+
 async def test_an_export_that_fails_leaves_no_file_and_one_at_work_is_not_disturbed(cli: Cli, folder: Path) -> None:
     failed = await cli("export", "nothing", "--file", "out.jsonl")
     assert (failed.code, names_in(folder)) == (1, {"memories"})

@@ -255,11 +255,20 @@ async def test_an_import_into_what_is_not_declared_is_refused(client: MemoryClie
         await client.import_messages(await lines_of(client), resource="nobody")
 
 
-async def test_one_key_takes_all_lines_where_it_is_given(client: MemoryClient) -> None:
+async def test_several_memories_become_one_only_where_they_are_to_be_merged(client: MemoryClient) -> None:
     for key in ("a", "b"):
-        await client.memory("desk", key).append(key)
-    await client.import_messages(await lines_of(client), resource="thread", key="both")
-    assert [message.text for message in (await client.memory("thread", "both").read()).messages] == ["a", "b"]
+        await client.memory("desk", key).append([f"{key}1", f"{key}2"])
+    lines, both = await lines_of(client), client.memory("thread", "both")
+    with pytest.raises(MemoryInvalid, match=r"^line 4: the import ends here: it is of another memory"):
+        await client.import_messages(lines, resource="thread", key="both")
+    assert [message.text for message in (await both.read()).messages] == ["a1", "a2"]
+    merged = await client.import_messages(lines, resource="thread", key="both", merge=True)
+    assert (merged.already, merged.messages) == (2, 2)
+    assert [message.text for message in (await both.read()).messages] == ["a1", "a2", "b1", "b2"]
+    wrong: list[dict[str, Any]] = [{"merge": True}, {"key": "both", "merge": "yes"}]
+    for options in wrong:
+        with pytest.raises(MemoryInvalid, match=r"^merge: "):
+            await client.import_messages(lines, resource="thread", **options)
 
 
 async def test_an_empty_key_is_no_key_and_is_refused(client: MemoryClient, memory: Memory) -> None:
