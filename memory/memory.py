@@ -232,7 +232,9 @@ class Memory:
             record.done(already_applied=result.already_applied, removed=len(result.removed))
             return result
 
-    async def clear(self, *, confirm: bool, backup: bool = False, operation_id: str | None = None) -> ClearResult:
+    async def clear(
+        self, *, confirm: bool = False, backup: bool = False, operation_id: str | None = None
+    ) -> ClearResult:
         """Removes everything. Nothing that was begun before can touch what is written after.
 
         backup: keep all of it for seven days, to be restored by the id in the answer; or the call fails. Without it, a

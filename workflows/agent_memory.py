@@ -156,7 +156,9 @@ class AgentMemory:
         request = wire.DeleteRequest(self._memory(), wire_ids(ids), operation_id)
         return await self._calls.call(wire.DELETE, request, DeleteResult)
 
-    async def clear(self, *, confirm: bool, backup: bool = False, operation_id: str | None = None) -> ClearResult:
+    async def clear(
+        self, *, confirm: bool = False, backup: bool = False, operation_id: str | None = None
+    ) -> ClearResult:
         """Removes everything; see Memory.clear."""
         request = wire.ClearRequest(self._memory(), confirm, operation_id, backup)
         return await self._calls.call(wire.CLEAR, request, ClearResult)

@@ -124,16 +124,19 @@ class Message:
 
     def _check_shape(self) -> None:
         if self.tool_calls and self.role != "assistant":
-            raise InvalidValue("tool_calls", f"only an assistant message makes tool calls, not a {self.role} message")
+            raise InvalidValue(
+                "tool_calls", f"only an assistant message makes tool calls, not one of the role {self.role}"
+            )
         if self.role == "tool" and not self.tool_call_id:
             raise InvalidValue("tool_call_id", "is missing; a tool result names the call it answers")
         if self.tool_call_id is not None and self.role != "tool":
-            raise InvalidValue("tool_call_id", f"only a tool message answers a call, not a {self.role} message")
+            raise InvalidValue("tool_call_id", f"only a tool message answers a call, not one of the role {self.role}")
         if self.role == "tool":
             if self.content is None:
                 raise InvalidValue("content", "is missing; a tool that returned nothing has the result ''")
         elif not self.content and not self.tool_calls:
-            raise InvalidValue("content", f"is empty; a {self.role} message needs text, parts or tool calls")
+            needed = "text, parts or tool calls" if self.role == "assistant" else "text or parts"
+            raise InvalidValue("content", f"is empty; a message of the role {self.role} needs {needed}")
 
     @classmethod
     def user(cls, content: str | Sequence[ContentPart], **fields: Any) -> Message:
@@ -327,7 +330,7 @@ def _given_section(message: Message, path: str) -> Section | None:
         if section == LONG_TERM:
             raise InvalidValue(path, "is long_term, which only a flush writes; leave it out")
         if (section == SYSTEM) != (message.role == "system"):
-            raise InvalidValue(path, f"is {section}, where a {message.role} message does not stand; leave it out")
+            raise InvalidValue(path, f"is {section}, where no message of the role {message.role} stands; leave it out")
     elif message.role == "system" and section not in SECTIONS:
         raise InvalidValue(path, "cannot be chosen for a system message, which stands in system; leave it out")
     return None if section in SECTIONS else section

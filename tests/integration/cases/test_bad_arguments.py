@@ -93,6 +93,20 @@ def test_calls_that_are_no_list_are_invalid(calls: Any) -> None:
         Message.assistant("x", tool_calls=calls)
 
 
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: Message.user(""), "content: is empty; a message of the role user needs text or parts"),
+        (lambda: Message.system([]), "content: is empty; a message of the role system needs text or parts"),
+        (Message.assistant, "content: is empty; a message of the role assistant needs text, parts or tool calls"),
+    ],
+)
+def test_a_message_without_content_is_told_what_its_role_may_have(make: Callable[[], Message], sentence: str) -> None:
+    with pytest.raises(InvalidValue) as refused:
+        make()
+    assert str(refused.value) == sentence
+
+
 Call = Callable[[Memory], Any]
 
 
@@ -101,6 +115,7 @@ Call = Callable[[Memory], Any]
     [
         pytest.param(lambda memory: memory.read(ids="a-1-b"), "ids", id="read-one-text"),
         pytest.param(lambda memory: memory.touch("a-1-b"), "ids", id="touch-one-text"),
+        pytest.param(lambda memory: memory.clear(), "confirm", id="clear-unconfirmed"),
         pytest.param(lambda memory: memory.delete("a-1-b"), "ids", id="delete-one-text"),
         pytest.param(lambda memory: memory.delete([5]), "ids[0]", id="delete-number"),
         pytest.param(lambda memory: memory.read(ids=MANY), "ids", id="read-too-many"),
