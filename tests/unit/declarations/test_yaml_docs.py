@@ -6,7 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
+from durable_memory import MemoryClient, Registry
 from durable_memory.memory.declarations.agent import AgentResource
 from durable_memory.memory.declarations.loader import load_folders
 from durable_memory.memory.declarations.resource import MemoryResource
@@ -42,6 +44,20 @@ def test_the_block_with_all_fields_has_all_fields(tmp_path: Path) -> None:
     (source,) = load_folders([tmp_path], {})
     assert source.declaration is not None
     assert source.declaration.model_fields_set == set(MemoryResource.model_fields)
+
+
+async def test_the_pattern_for_passwords_takes_them_out_of_what_is_said() -> None:
+    (text,) = [text for kind, text in BLOCKS if kind == "yaml" and "without-passwords" in text]
+    declared = {**yaml.safe_load(text), "persistence": {"type": "in_memory"}}
+    said = ["My password: hunter2, thanks", "pwd=hunter2", 'PASSWORD => "hunter2"', "The passphrase is hunter2 today"]
+    kept = ["The password is", "password reset, passwords"]
+    async with await MemoryClient.connect(memories=Registry.from_resources([declared])) as client:
+        memory = client.memory("without-passwords", "user:1")
+        await memory.append([*said, *kept])
+        texts = [message.text for message in (await memory.read()).messages]
+    assert texts[:2] == ["My [redacted] thanks", "[redacted]"]
+    assert "hunter2" not in " ".join(texts)
+    assert texts[4:] == kept
 
 
 def test_the_blocks_with_agents_have_all_fields(tmp_path: Path) -> None:
