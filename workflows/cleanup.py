@@ -38,11 +38,12 @@ _HEADER = "durable-memory-used"
 _FAILED_SIGNAL_CLEANS_UP: Final = "failed-signal-cleans-up"
 """Since 0.2: a run that a signal handler fails is settled at once; before, by the janitor."""
 
-_CONFIG = workflow.ActivityConfig(
-    start_to_close_timeout=timedelta(seconds=10),
-    schedule_to_close_timeout=timedelta(minutes=1),
-    retry_policy=RetryPolicy(initial_interval=timedelta(milliseconds=200), maximum_interval=timedelta(seconds=5)),
+CLEANUP_CALL = workflow.ActivityConfig(
+    start_to_close_timeout=timedelta(seconds=5),
+    schedule_to_close_timeout=timedelta(seconds=10),
+    retry_policy=RetryPolicy(initial_interval=timedelta(milliseconds=200), maximum_interval=timedelta(seconds=2)),
 )
+"""Short: whoever waits for the workflow waits for it too, and the janitor finds what it has missed."""
 
 
 class CleanupInterceptor(Interceptor):
@@ -200,7 +201,9 @@ async def _clean_up() -> None:
     info = workflow.info()
     request = {"workflow_id": info.workflow_id, "run_id": info.run_id}
     # A task of its own: the workflow's cancellation does not reach it.
-    task = asyncio.create_task(workflow.execute_activity(wire.CLEANUP, request, result_type=dict[str, Any], **_CONFIG))
+    task = asyncio.create_task(
+        workflow.execute_activity(wire.CLEANUP, request, result_type=dict[str, Any], **CLEANUP_CALL)
+    )
     try:
         await _wait_through_cancellation(task)
     except Exception as error:  # noqa: BLE001 - whatever it is, the workflow has ended well without it

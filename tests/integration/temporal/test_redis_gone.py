@@ -106,7 +106,7 @@ def _decoded(node: Any) -> Any:
 
 
 async def test_a_cleanup_that_finds_no_redis_does_not_fail_a_good_workflow(mortal: Mortal) -> None:
-    # The time-skipping server: the cleanup gives up after a minute.
+    # The time-skipping server: the cleanup waits before it gives up.
     async with await WorkflowEnvironment.start_time_skipping(
         test_server_existing_path=str(TEST_SERVER), plugins=[plugin(mortal.url, unique("project"))]
     ) as server:
@@ -123,4 +123,4 @@ async def test_a_cleanup_that_finds_no_redis_does_not_fail_a_good_workflow(morta
             mortal.die()
             await handle.signal(End.release)
             assert await handle.result() == "wait"
-            assert (await attempts_of(handle, "memory.cleanup"))[0] > 3
+            assert (await attempts_of(handle, "memory.cleanup"))[0] > 1
