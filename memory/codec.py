@@ -13,6 +13,7 @@ from durable_memory.memory.privacy.sealed_payload import is_sealed, missing_key
 from durable_memory.memory.stores.values import Entry, StoredEntry, StoredView
 from durable_memory.memory.tokens.counter import Count
 from durable_memory.memory.types import (
+    LONG_TERM,
     PRIORITIES,
     ROLES,
     SECTIONS,
@@ -50,12 +51,9 @@ def encode(
 ) -> Entry:
     """Makes a message ready to be stored.
 
-    Args:
-        message: what the caller appended; its store-given fields are ignored, but for how large it was before a cut.
-        count: its tokens, as the model sees it.
-        created_at: when it was accepted, with a time zone.
-        provenance: where it was written, if in a workflow.
-        body: `body_of(message)`, where it is at hand.
+    message: what the caller appended; its store-given fields are ignored, but for how large it was before a cut. count:
+    its tokens, as the model sees it. created_at: when it was accepted, with a time zone. provenance: where it was
+    written, if in a workflow. body: `body_of(message)`, where it is at hand.
     """
     # The text of the message is written once, however long it is: its object is opened and continued.
     body = body_of(message) if body is None else body
@@ -86,7 +84,7 @@ def _utc(instant: datetime) -> str:
 def encode_summary(message: Message, count: Count, *, created_at: datetime) -> Entry:
     """Makes a summary ready to be stored: a system message in the section `long_term`."""
     entry = encode(message, count, created_at=created_at)
-    return Entry(payload=entry.payload, section="long_term", tokens=entry.tokens)
+    return Entry(payload=entry.payload, section=LONG_TERM, tokens=entry.tokens)
 
 
 def section_of(message: Message) -> Section:

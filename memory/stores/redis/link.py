@@ -257,7 +257,6 @@ class ClusterLink:
     def __init__(self, cluster: RedisCluster, place: str) -> None:
         self._cluster = cluster
         self._place = place
-        self._in_time = TimeLimit(TIMEOUT_SECONDS)
 
     async def run(self, script: Script, keys: KeySet, args: Sequence[bytes]) -> Reply:
         """See Link."""
