@@ -20,6 +20,8 @@ from durable_memory.memory.identity import MemoryId
 
 _log = logging.getLogger(__name__)
 _RPC_TIMEOUT = timedelta(seconds=5)
+_SIGNALS_USED_UP = "limit for signal events"
+"""What the server says of a run that takes no signal any more: after 10,000, unless it is configured otherwise."""
 _LAST_MOMENTS_SECONDS = 15
 """An attempt that fails with less time left than this may be the last: the longest backoff and a margin."""
 
@@ -113,15 +115,20 @@ class TemporalWaker:
 
     async def _signal(self, memory: MemoryId, *, force: bool) -> None:
         target = {"project": memory.project, "resource": memory.resource, "key": memory.key}
-        await self._client_now().start_workflow(
-            wire.FLUSHER,
-            {"target": target},
-            id=flusher_id(memory),
-            task_queue=self._task_queue,
-            start_signal=wire.FLUSH_DUE,
-            start_signal_args=[force],
-            rpc_timeout=_RPC_TIMEOUT,
-        )
+        try:
+            await self._client_now().start_workflow(
+                wire.FLUSHER,
+                {"target": target},
+                id=flusher_id(memory),
+                task_queue=self._task_queue,
+                start_signal=wire.FLUSH_DUE,
+                start_signal_args=[force],
+                rpc_timeout=_RPC_TIMEOUT,
+            )
+        except RPCError as error:
+            # A run with that many events ends with another run, which asks the store again: it is told all the same.
+            if force or _SIGNALS_USED_UP not in error.message:
+                raise
 
     def _client_now(self) -> Client:
         """The worker of an activity may have a new client meanwhile, as where certificates are renewed."""

@@ -34,6 +34,9 @@ _AT_REST: Final[tuple[_Outcome, ...]] = ("nothing", "gone", "failed")
 _FORCED_ENDS_PAUSE: Final = "forced-flush-ends-pause"
 """Since 0.2: a forced flush ends the pause after a failed one; before, no signal did."""
 
+_LONG_RUN_ASKS: Final = "long-run-asks-again"
+"""Since 0.2: after a long run that was signalled, another one asks; before, it ended."""
+
 
 @workflow.defn(name=wire.FLUSHER)
 class MemoryFlusher:
@@ -49,11 +52,12 @@ class MemoryFlusher:
         self._due: bool = request.get("due", False)
         self._force: bool = request.get("force", False)
         self._round = 0
+        self._signalled = False
 
     @workflow.signal(name=wire.FLUSH_DUE)
     def flush_due(self, force: bool = False) -> None:  # noqa: FBT001, FBT002 - the argument of a signal is positional
         """Says that this memory has work, perhaps by now done; `force` flushes below the threshold too."""
-        self._due = True
+        self._due = self._signalled = True
         self._force = self._force or force
 
     @workflow.run
@@ -63,11 +67,16 @@ class MemoryFlusher:
             # Lowered before the question, or a signal between question and end would be forgotten (R13).
             force, self._due, self._force = self._force, False, False
             outcome = await self._flush_once(force=force)
-            if outcome in _AT_REST and not self._due:
-                return
-            if workflow.info().is_continue_as_new_suggested():
+            at_rest = outcome in _AT_REST and not self._due
+            if workflow.info().is_continue_as_new_suggested() and (not at_rest or self._may_have_missed()):
                 await workflow.wait_condition(workflow.all_handlers_finished)
                 workflow.continue_as_new({"target": self._target, "due": True, "force": self._force})
+            if at_rest:
+                return
+
+    def _may_have_missed(self) -> bool:
+        """Whether a long run may have been refused a signal since it asked: the server takes some 10,000 for each."""
+        return self._signalled and workflow.patched(_LONG_RUN_ASKS)
 
     async def _flush_once(self, *, force: bool) -> _Outcome:
         """One round: begin, summarize, commit. Returns its outcome."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
+from datetime import timedelta
 
 import pytest
 from temporalio.client import Interceptor
@@ -12,6 +13,7 @@ from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.testing import WorkflowEnvironment
 
 from durable_memory.activities import wire
+from durable_memory.activities.waker import TemporalWaker
 from durable_memory.dev.temporal import find_program
 from durable_memory.memory.stores.values import Batch
 from tests.integration.temporal.background import flusher_ended, messages_accounted_for, texts
@@ -222,3 +224,31 @@ async def test_continue_as_new_carries_what_signals_asked_for(redis_url: str) ->
         # Unforced, a flush stops at the target, some messages earlier: that only keep_last is left shows the force.
         assert (await memory.stats()).messages["short_term"] == 1
         assert await messages_accounted_for(memory) == 10
+
+
+async def test_a_flusher_that_may_take_no_more_signals_holds_no_append_up_and_forgets_none(redis_url: str) -> None:
+    holds = HoldsAnswers(wire.FLUSH_BEGIN, outcome="nothing")
+    limits = ("limit.historyCount.suggestContinueAsNew=20", "history.maximumSignalsPerExecution=3")
+    async with (
+        await WorkflowEnvironment.start_local(
+            dev_server_existing_path=str(find_program()),
+            dev_server_extra_args=[word for limit in limits for word in ("--dynamic-config-value", limit)],
+        ) as server,
+        running(server.client.service_client.config.target_host, redis_url, interceptors=[holds]) as rig,
+    ):
+        memory = rig.memory("small", "key")
+        await memory.append("Hello.")
+        await TemporalWaker(rig.client, rig.flush_queue).tell(memory.id)
+        await holds.held()
+        for _ in range(2):
+            await rig.flusher(memory).signal(wire.FLUSH_DUE)
+        first_gate, holds.gate = holds.gate, asyncio.Event()
+        holds.holding.clear()
+        first_gate.set()
+        await holds.held()  # it has heard all signals that it may, and asked for the last time
+        await rig.run(AppendMany.run, "small", ["key"], texts(4), execution_timeout=timedelta(seconds=20))
+        assert (await memory.stats()).flush_due
+        holds.gate.set()
+        await flusher_ended(rig, memory)
+        assert not (await memory.stats()).flush_due
+        assert await messages_accounted_for(memory) == 5
