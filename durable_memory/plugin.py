@@ -7,6 +7,7 @@ import dataclasses
 import logging
 import weakref
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import nullcontext
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -28,13 +29,16 @@ from durable_memory.memory.arguments import made_with
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.declarations.model_access import check_models
 from durable_memory.memory.declarations.registry import Registry, checked_registry
+from durable_memory.memory.declarations.watching import Watch
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.flushing.named import NamedSummarizer
 from durable_memory.memory.flushing.summarizer import Summarizer
 from durable_memory.memory.settings import Settings
 from durable_memory.memory.stores.redis.url import check_url
 from durable_memory.memory.task_queues import summaries_queue
+from durable_memory.reloading import Reloading
 from durable_memory.shared import Shared, beside, run_to_its_end
+from durable_memory.start_log import tell_of_start
 from durable_memory.workflows.cleanup import CleanupInterceptor
 from durable_memory.workflows.flusher import MemoryFlusher
 from durable_memory.workflows.janitor import MemoryJanitor
@@ -52,15 +56,15 @@ class MemoryPlugin(SimplePlugin):
     It belongs on the client only; workers inherit it. Your data converter, codec and interceptors stay as they are.
     What is not given comes from the environment (REDIS_URL, DURABLE_MEMORY_MEMORIES, ...).
 
-    redis_url, project, prefix: where memories are kept. memories: folders of YAML files, or a registry. task_queue: the
-    project's queue, where flushers run; each project has its own unless one is given. encoding: how tokens of memories
-    without token_provider are counted. encryption_keys: encrypts what Redis keeps, `id:base64` pairs of which the first
-    one writes. companion: run a second worker for that queue beside yours; switch it off where `worker.py` serves it.
-    janitor: ensure the schedule of the project's janitor, which finishes what terminated workflows leave; `worker.py`
-    does that as well. summarizer: writes the summaries of all resources, in place of those that they declare; else the
-    one that DURABLE_MEMORY_SUMMARIZER names. summary_slots: how many summaries that wait for a model are written at the
-    same time. allow_in_memory: accept resources of persistence type in_memory, whose memories end with this process:
-    for tests.
+    redis_url, project, prefix: where memories are kept. memories: folders of YAML files, which are read again when they
+    change while a worker runs, or a registry. task_queue: the project's queue, where flushers run; each project has its
+    own unless one is given. encoding: how tokens of memories without token_provider are counted. encryption_keys:
+    encrypts what Redis keeps, `id:base64` pairs of which the first one writes. companion: run a second worker for that
+    queue beside yours; switch it off where `worker.py` serves it. janitor: ensure the schedule of the project's
+    janitor, which finishes what terminated workflows leave; `worker.py` does that as well. summarizer: writes the
+    summaries of all resources, in place of those that they declare; else the one that DURABLE_MEMORY_SUMMARIZER names.
+    summary_slots: how many summaries that wait for a model are written at the same time. allow_in_memory: accept
+    resources of persistence type in_memory, whose memories end with this process: for tests.
     """
 
     def __init__(  # noqa: PLR0913 - each is a choice of its own
@@ -102,7 +106,15 @@ class MemoryPlugin(SimplePlugin):
         self._summarizer = summarizer or settings.own_summarizer()
         if isinstance(self._summarizer, NamedSummarizer):
             self._summarizer.load()  # what is no summariser is told here, and not by the first flush
-        self._registry = memories if isinstance(memories, Registry) else Registry.load(memories or settings.memories)
+        self._folders: Sequence[str | Path] = ()
+        self._reloads: Reloading | None = None
+        if isinstance(memories, Registry):
+            self._registry = memories
+        else:
+            self._folders = memories or settings.memories
+            watch = Watch(self._folders)
+            self._registry = watch.registry
+            self._reloads = Reloading(watch, self.use, settings.reload_interval)
         self._allow_in_memory = allow_in_memory
         if not allow_in_memory:
             _refuse_in_memory(self._registry)
@@ -121,7 +133,8 @@ class MemoryPlugin(SimplePlugin):
     def use(self, registry: Registry) -> None:
         """Puts other declarations in force, at once, for the calls that begin from now on; running ones keep theirs.
 
-        Raises MemoryInvalid, and changes nothing, for what the plugin would have refused at its start.
+        Where the plugin was given folders, what changes in them later takes the place of these. Raises MemoryInvalid,
+        and changes nothing, for what the plugin would have refused at its start.
         """
         checked_registry(registry)
         if not self._allow_in_memory:
@@ -211,7 +224,10 @@ class MemoryPlugin(SimplePlugin):
         shared = self._shared.get(place)
         if shared is None or shared.closing:
             shared = self._shared[place] = Shared(
-                lambda: self._connect(client), partial(self._make_companion, client), after=shared
+                lambda: self._connect(client),
+                partial(self._make_companion, client),
+                nullcontext if self._reloads is None else self._reloads.watched,
+                after=shared,
             )
         shared.clients.add(client)
         return shared
@@ -268,8 +284,13 @@ class MemoryPlugin(SimplePlugin):
             summarizer=self._summarizer,
             **settings.of_client(),
         )
-        if memories.registry is not self._registry:
-            memories.use(self._registry)  # others came into force meanwhile
+        try:
+            await tell_of_start(memories, settings, self._folders)
+            if memories.registry is not self._registry:
+                memories.use(self._registry)  # others came into force meanwhile
+        except BaseException:
+            await memories.close()
+            raise
         return memories
 
     def _client_of_activity(self) -> MemoryClient:

@@ -7,6 +7,7 @@ import contextlib
 import logging
 import weakref
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AbstractAsyncContextManager
 
 from temporalio.client import Client
 from temporalio.worker import Worker
@@ -29,10 +30,15 @@ class Shared:
         self,
         connect: Callable[[], Awaitable[MemoryClient]],
         make_companion: Callable[[Shared], Worker | None],
+        reloading: Callable[[], AbstractAsyncContextManager[None]],
         *,
         after: Shared | None,
     ) -> None:
-        """Begins to open. after: what served the same workers before and may still be closing."""
+        """Begins to open.
+
+        reloading: keeps declarations up to date meanwhile. after: what served the same workers before and may still be
+        closing.
+        """
         self.users = 0
         self.clients: weakref.WeakSet[Client] = weakref.WeakSet()
         """Temporal clients of the workers that it serves."""
@@ -40,6 +46,7 @@ class Shared:
         """The running workers of ours, beside those of users."""
         self._connect = connect
         self._make_companion = make_companion
+        self._reloading = reloading
         self._after = after
         self._client: asyncio.Future[MemoryClient] = asyncio.get_running_loop().create_future()
         self._last_user_left = asyncio.Event()
@@ -95,7 +102,8 @@ class Shared:
             self._client.set_exception(error)
             return
         try:
-            await self._with_companion(client)
+            async with self._reloading():
+                await self._with_companion(client)
         finally:
             with contextlib.suppress(TimeoutError):
                 # A store that does not answer must not hold up the end of a worker.

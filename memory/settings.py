@@ -153,7 +153,7 @@ class Settings(BaseSettings):
     """How often the project's janitor looks for what ended workflows left."""
 
     reload_interval: Annotated[Interval | None, BeforeValidator(_off)] = timedelta(seconds=10)
-    """How often a worker looks whether the YAML files have changed; `off`: only at SIGHUP."""
+    """How often workers look whether the YAML files have changed; `off`: never, but for the SIGHUP of `worker.py`."""
 
     summarizer: Annotated[str, AfterValidator(_checked_summarizer)] | None = None
     """Names a summariser of one's own, `package.module:factory`, which writes for all resources."""

@@ -35,13 +35,13 @@ from durable_memory.memory.stores.redis.url import redact_url
 from durable_memory.memory.tokens.counters import load_encodings
 from durable_memory.memory.tokens.counting import Counting, counting_named
 from durable_memory.plugin import MemoryPlugin
+from durable_memory.reloading import Reloading
 from durable_memory.temporal_connection import connect_temporal, load_profile
 from durable_memory.worker.deployment import deployment_of
 from durable_memory.worker.http import serving
 from durable_memory.worker.metrics import WorkerMetrics, install_metrics
 from durable_memory.worker.overdue import OverdueFlushes
 from durable_memory.worker.readiness import Readiness
-from durable_memory.worker.reloading import Reloading
 from durable_memory.worker.spans import exporting_spans
 
 _DRAIN = timedelta(seconds=10)
@@ -131,7 +131,7 @@ async def _work(settings: Settings, *, dev: DevPlaces | None) -> None:
         )
         await _serve_probes(stack, settings, readiness)
         await stack.enter_async_context(late.watched())
-        await stack.enter_async_context(reloads.watched())
+        await stack.enter_async_context(reloads.watched(stack.enter_context(_set_by_sighup())))
         warming = asyncio.create_task(load_encodings(_ways_to_count(watch.registry, settings)))
         stack.callback(warming.cancel)
         await _poll(client, settings.task_queue, readiness, deployment)
@@ -186,13 +186,20 @@ def _naming(variable: str, address: str | None, *, dev: DevPlaces | None) -> Ite
         ) from None
 
 
+@contextlib.contextmanager
+def _set_by_sighup() -> Iterator[asyncio.Event]:
+    loop, asked = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_signal_handler(signal.SIGHUP, asked.set)
+    try:
+        yield asked
+    finally:
+        loop.remove_signal_handler(signal.SIGHUP)
+
+
 async def _open_redis(redis_url: str, prefix: str) -> tuple[Backend, tuple[str, ...]]:
     """Connects to Redis for the probes; that it can be reached is known from here on. Returns its warnings as well."""
     backend = await connect_redis(redis_url, prefix=prefix)
-    warnings = await redis_warnings(redis_url)
-    for warning in warnings:
-        _log.warning(warning)
-    return backend, warnings
+    return backend, await redis_warnings(redis_url)
 
 
 async def _check_namespace(client: Client) -> None:

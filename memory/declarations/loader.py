@@ -61,7 +61,7 @@ def load_folders(
     environment by default. check: looks at each document as well. Raises InvalidDeclarations with every fault of every
     file.
     """
-    _refuse_one(folders, "the folders of declarations: must be a list of paths, as in ['./memories']")
+    folders = folders_of(folders)
     environment = os.environ if environment is None else environment
     faults: list[Fault] = []
     sources: list[Source] = []
@@ -71,6 +71,12 @@ def load_folders(
     if check is not None:
         faults += [source.fault(*found) for source in sources for found in check(source.data)]
     return _checked(sources, faults)
+
+
+def folders_of(given: Iterable[Path | str]) -> tuple[Path | str, ...]:
+    """Returns a list of folders as it stays. Raises MemoryInvalid for what is none."""
+    _refuse_one(given, "the folders of declarations: must be a list of paths, as in ['./memories']")
+    return tuple(given)
 
 
 def check_declared(resources: Iterable[object]) -> tuple[Source, ...]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from durable_memory.memory import telemetry
-from durable_memory.memory.declarations.loader import Check, declaration_files
+from durable_memory.memory.declarations.loader import Check, declaration_files, folders_of
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.validation import Resource
 
@@ -31,16 +31,18 @@ class Watch:
     """The declarations of some folders, in the form that was valid last."""
 
     def __init__(self, folders: Iterable[Path | str], *, check: Check | None = None) -> None:
-        """Reads the folders. Raises InvalidDeclarations: there is nothing yet to fall back on.
+        """Reads the folders. Raises as Registry.load does: there is nothing yet to fall back on.
 
         check: see Registry.load.
         """
-        self._folders = tuple(folders)
+        self._folders = folders_of(folders)
         self._check = check
         # Looked at before it is read: what changes in between is seen at the next look.
         self._read = self._seen = self._marks()
         self.registry = Registry.load(self._folders, check=check)
         """The declarations in force."""
+        # A program may change its working directory while it runs.
+        self._folders = tuple(Path(folder).absolute() for folder in self._folders)
 
     def is_due(self) -> bool:
         """Tells whether files differ from those that were read last, and have stood still since the look before.
@@ -74,7 +76,7 @@ class Watch:
         for file in declaration_files(self._folders, []):
             with contextlib.suppress(OSError):
                 status = file.stat()
-                marks.append((str(file), status.st_ino, status.st_size, status.st_mtime_ns))
+                marks.append((str(file.absolute()), status.st_ino, status.st_size, status.st_mtime_ns))
         return tuple(marks)
 
 

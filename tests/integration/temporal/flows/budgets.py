@@ -46,6 +46,16 @@ class PlanATrip:
 
 
 @workflow.defn
+class TellBudget:
+    """Tells what a memory may hold."""
+
+    @workflow.run
+    async def run(self, resource: str) -> int | None:
+        """See class."""
+        return (await AgentMemory(resource, key="user:1").stats()).max_tokens
+
+
+@workflow.defn
 class AppendOne:
     """Appends one text and reads it."""
 

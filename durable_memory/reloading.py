@@ -1,11 +1,10 @@
-"""Reads the declarations of a running worker again: when their files change, and at SIGHUP."""
+"""Reads the declarations of running workers again: when their files change, and when somebody asks for it."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import logging
-import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -20,7 +19,7 @@ _KEPT = "the last good declarations stay in force"
 
 
 class Reloading:
-    """Keeps the declarations of a worker up to date.
+    """Keeps declarations up to date.
 
     notes: why files that were read last are not in force, for /readyz; empty if they are.
     """
@@ -33,16 +32,12 @@ class Reloading:
         self.notes: tuple[str, ...] = ()
 
     @asynccontextmanager
-    async def watched(self) -> AsyncIterator[None]:
-        """Reads them again as long as the context is open."""
-        loop = asyncio.get_running_loop()
-        asked = asyncio.Event()
-        loop.add_signal_handler(signal.SIGHUP, asked.set)
-        working = asyncio.create_task(self._work(asked))
+    async def watched(self, asked: asyncio.Event | None = None) -> AsyncIterator[None]:
+        """Reads them again as long as the context is open. asked: is set by whoever wants it at once."""
+        working = asyncio.create_task(self._work(asked or asyncio.Event()))
         try:
             yield
         finally:
-            loop.remove_signal_handler(signal.SIGHUP)
             working.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await working

@@ -1,0 +1,32 @@
+"""What the log tells when workers begin to use memories: what they serve, and what their Redis may lose."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+from durable_memory.memory.client import MemoryClient
+from durable_memory.memory.settings import Settings
+
+_log = logging.getLogger(__name__)
+
+
+async def tell_of_start(memories: MemoryClient, settings: Settings, folders: Sequence[str | Path]) -> None:
+    """Writes it.
+
+    memories: what was opened with these settings. folders: where the declarations were read, if that was in files.
+    Raises like connect_redis.
+    """
+    _log.info(
+        "declared memories: %d%s; project %s, whose flushes run on %s",
+        len(memories.registry.memories()),
+        f" in {', '.join(map(str, folders))}" if folders else "",
+        settings.project,
+        settings.task_queue,
+    )
+    if settings.redis_url and "redis" in memories.wiring.backends:
+        from durable_memory.memory.stores.redis.connection import redis_warnings  # noqa: PLC0415 - loaded where it is used
+
+        for warning in await redis_warnings(settings.redis_url):
+            _log.warning("%s", warning)
