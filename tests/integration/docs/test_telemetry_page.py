@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sys
 from pathlib import Path
@@ -42,8 +43,28 @@ asyncio.run(main())
 """
 
 
-async def run(folder: Path, program: str) -> str:
-    """Runs a program beside the files of the page; returns what it prints."""
+LOGGED = """
+import asyncio
+from durable_memory import MemoryClient, Registry
+from logged import log_as_a_worker
+
+REGISTRY = Registry.from_resources(
+    [{"resource": "memory", "id": "notes", "max_tokens": 1000, "persistence": {"type": "in_memory"}}]
+)
+
+async def main():
+    log_as_a_worker()
+    async with await MemoryClient.connect(memories=REGISTRY) as client:
+        memory = client.memory("notes", "k")
+        await memory.append(["Hello, my order is A-17.", "Is anybody there?", "Good-bye"])
+        await memory.flush(force=True)
+
+asyncio.run(main())
+"""
+
+
+async def run(folder: Path, program: str) -> tuple[str, str]:
+    """Runs a program beside the files of the page; returns what it prints, and what it logs."""
     for name, text in files_of("docs/telemetry.md").items():
         (folder / name).write_text(text)
     process = await asyncio.create_subprocess_exec(
@@ -55,12 +76,12 @@ async def run(folder: Path, program: str) -> str:
     )
     output, errors = await process.communicate()
     assert process.returncode == 0, errors.decode()
-    return output.decode()
+    return output.decode(), errors.decode()
 
 
 @pytest.fixture(scope="module")
 async def scraped(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return await run(tmp_path_factory.mktemp("scraped"), SCRAPED)
+    return (await run(tmp_path_factory.mktemp("scraped"), SCRAPED))[0]
 
 
 @pytest.mark.parametrize("series", DURATIONS)
@@ -72,3 +93,10 @@ def test_a_worker_of_ones_own_has_the_buckets_of_the_page(scraped: str, series: 
         if sample.name == f"{series}_bucket"
     ]
     assert list(dict.fromkeys(bounds)) == [*map(str, SECONDS_BUCKETS), "+Inf"]
+
+
+async def test_a_program_of_ones_own_writes_the_lines_of_a_worker(tmp_path: Path) -> None:
+    lines = [json.loads(line) for line in (await run(tmp_path, LOGGED))[1].splitlines()]
+    [summary] = [line for line in lines if line["message"] == "a summary was written"]
+    assert (summary["level"], summary["resource"], summary["summarizer"]) == ("info", "notes", "rule_based")
+    assert len(summary["memory_hash"]) > 8
