@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 from temporalio import activity
 from temporalio.client import Client
+from temporalio.common import VersioningBehavior
 from temporalio.plugin import SimplePlugin
 from temporalio.worker import ReplayerConfig, Worker, WorkerConfig, WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
@@ -166,6 +167,7 @@ class MemoryPlugin(SimplePlugin):
             self._check_needs(serves=serves)
             self._warn_of_plain_payloads(client)
             if serves:
+                _refuse_pinned(config)
                 self._served.add(client)
         activities += [*PUBLIC_ACTIVITIES, lifecycle.cleanup]
         if serves:
@@ -312,6 +314,18 @@ class MemoryPlugin(SimplePlugin):
                 there.clients.add(client)
                 return there
         raise RuntimeError("no running worker of this plugin has the client of this activity")
+
+
+def _refuse_pinned(config: WorkerConfig) -> None:
+    """Refuses versions that hold a flusher: once their workers are gone, it would swallow the wake-ups of a memory."""
+    deployment = config.get("deployment_config")
+    if deployment is None or not deployment.use_worker_versioning:
+        return
+    if deployment.default_versioning_behavior is not VersioningBehavior.AUTO_UPGRADE:
+        raise MemoryInvalid(
+            "deployment_config: a versioned worker of the project's queue runs its flushes, which go on with the "
+            "current version; set default_versioning_behavior=VersioningBehavior.AUTO_UPGRADE, or another task queue"
+        )
 
 
 def _place(client: Client) -> _Place:

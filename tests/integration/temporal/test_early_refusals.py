@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from temporalio.client import Client
-from temporalio.worker import Worker
+from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
+from temporalio.worker import Worker, WorkerDeploymentConfig
 
 from durable_memory import MemoryPlugin, Registry
 from durable_memory.memory.errors import InvalidDeclarations, MemoryInvalid
@@ -78,3 +79,21 @@ async def test_a_model_without_its_key_is_named_where_a_worker_that_asks_it_is_m
     worker(client, unique("queue"))  # asks nobody
     with pytest.raises(InvalidDeclarations, match="the environment variable NO_SUCH_KEY is not set"):
         worker(client, queue)
+
+
+@pytest.mark.parametrize("behavior", [VersioningBehavior.UNSPECIFIED, VersioningBehavior.PINNED])
+async def test_a_version_that_would_hold_a_flusher_is_refused_where_the_worker_is_made(
+    temporal_address: str, redis_url: str, behavior: VersioningBehavior
+) -> None:
+    project = unique("project")
+    client = await Client.connect(temporal_address, plugins=[plugin(redis_url, project)])
+
+    def versioned(behavior: VersioningBehavior, queue: str) -> Worker:
+        version = WorkerDeploymentVersion(project, "build-1")
+        config = WorkerDeploymentConfig(version, use_worker_versioning=True, default_versioning_behavior=behavior)
+        return Worker(client, task_queue=queue, deployment_config=config)
+
+    with pytest.raises(MemoryInvalid, match=r"^deployment_config: .* default_versioning_behavior=.*AUTO_UPGRADE"):
+        versioned(behavior, f"flushes-of-{project}")
+    assert versioned(VersioningBehavior.AUTO_UPGRADE, f"flushes-of-{project}").task_queue == f"flushes-of-{project}"
+    assert versioned(behavior, unique("queue")).task_queue.startswith("queue-")
