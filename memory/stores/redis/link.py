@@ -16,8 +16,8 @@ from redis.asyncio.connection import AbstractConnection
 
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.stores.patience import Wait, current_wait
-from durable_memory.memory.stores.redis.keys import KeySet, bulk
-from durable_memory.memory.stores.redis.scripts import Script
+from durable_memory.memory.stores.redis.keys import KeySet, bulk, key_set
+from durable_memory.memory.stores.redis.scripts import Script, load_script
 from durable_memory.memory.stores.time_limit import TimeLimit
 
 Reply = Any
@@ -35,6 +35,9 @@ _GIVE_UP_SECONDS: Final = 10.0
 """After this time no further attempt is made, whatever is left of the waits."""
 
 _MAX_CONNECTIONS: Final = 64
+
+_PROBE: Final = "probe"
+"""A script that writes nothing and is refused where writes are: a PING is answered there, too."""
 
 _PASSING: Final = (
     OSError,
@@ -78,7 +81,7 @@ class Link(Protocol):
         ...
 
     async def ping(self) -> None:
-        """Returns when a server answers; raises like run."""
+        """Returns when each server that holds memories answers, and takes writes; raises like run."""
         ...
 
     async def info(self) -> list[dict[str, str]]:
@@ -177,7 +180,7 @@ class PooledLink:
 
     async def ping(self) -> None:
         """See Link."""
-        await self.command("PING")
+        await self.run(load_script(_PROBE), key_set(), ())
 
     async def info(self) -> list[dict[str, str]]:
         """See Link."""
@@ -282,7 +285,7 @@ class ClusterLink:
 
     async def ping(self) -> None:
         """See Link."""
-        await self.info()  # of every primary, since each holds some memories
+        await self._of_each_primary("EVAL", load_script(_PROBE).source.decode(), "0")
 
     async def info(self) -> list[dict[str, str]]:
         """See Link."""

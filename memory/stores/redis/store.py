@@ -24,8 +24,6 @@ from durable_memory.memory.stores.redis.arguments import (
 )
 from durable_memory.memory.stores.redis.ending import RedisEnding
 from durable_memory.memory.stores.redis.flushing import RedisFlushing
-from durable_memory.memory.stores.redis.keys import key_set
-from durable_memory.memory.stores.redis.scripts import load_script
 from durable_memory.memory.stores.values import Entry, Operation, ReadQuery, ScanPage, StoredEntry, StoredView
 from durable_memory.memory.types import AppendResult, DeleteResult
 
@@ -156,7 +154,6 @@ class RedisStore(RedisFlushing, RedisEnding):
     async def ping(self) -> None:
         """See Store."""
         await self._link.ping()
-        await self._link.run(load_script("probe"), key_set(), ())
 
     async def close(self) -> None:
         """See Store."""

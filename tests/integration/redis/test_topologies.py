@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from redis.asyncio import RedisCluster
 
+from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis.connection import connect_redis, redis_warnings
@@ -78,6 +79,19 @@ async def test_writers_of_a_cluster_lose_nothing(clustered: Backend) -> None:
     driven = Driven(clustered.store, wide)
     await asyncio.gather(*(driven.append(user(f"m{number}")) for number in range(200)))
     assert sorted(await driven.texts()) == sorted(f"m{number}" for number in range(200))
+
+
+async def test_a_cluster_takes_writes_when_each_primary_does(clustered: Backend, cluster_url: str) -> None:
+    async with RedisCluster.from_url(cluster_url.replace("redis+cluster", "redis")) as cluster:
+        await cluster.initialize()
+        one = cluster.get_primaries()[0]
+        await clustered.store.ping()
+        await cluster.config_set("maxmemory", 1, target_nodes=[one])
+        for _ in range(5):  # whichever is asked first
+            with pytest.raises(MemoryUnavailable, match="out of memory"):
+                await clustered.store.ping()
+        await cluster.config_set("maxmemory", 0, target_nodes=[one])
+        await clustered.store.ping()
 
 
 async def test_a_cluster_is_warned_of_like_a_server(cluster_url: str) -> None:
