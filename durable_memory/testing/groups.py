@@ -109,6 +109,14 @@ class GroupsContract(StoreCase):
         assert await memory.texts() == list("abcdefgh")
         assert await memory.waiting() == ["C"]
 
+    async def test_a_late_result_brings_an_abandoned_group_back(self, open_memory: OpenMemory) -> None:
+        memory = open_memory(summarising(open_group_ms=1))
+        await memory.append(call("C", "1"), user("a"))
+        await asyncio.sleep(0.02)
+        assert await memory.texts() == ["a"]
+        await memory.append(result("r", "1"))
+        assert await memory.texts() == ["C", "r", "a"]
+
     async def test_a_group_is_evicted_whole(self, memory: Driven) -> None:
         await memory.append(call("C", "1", "2"), *(user(text) for text in "abcde"))
         await memory.append(result("r1", "1"), result("r2", "2"))

@@ -212,8 +212,9 @@ class MemoryResource(Declaration):
     text is cut to what fits and marked (`truncate`). Tool calls are never cut."""
 
     open_group_ttl: Duration = timedelta(hours=1)
-    """How long tool calls may wait for their results, untouched, before their group counts as abandoned. Views leave
-    the group out meanwhile."""
+    """How long a group may miss results of its tool calls, untouched, before it counts as abandoned: it is evicted and
+    flushed like any other then. Before and after that no view shows it while it misses one; a result that comes late
+    brings it back, unless the group has left by then."""
 
     overflow: Overflow = Overflow()
     persistence: Persistence = Persistence()
