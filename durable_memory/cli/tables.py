@@ -75,8 +75,7 @@ def context_table(agent: str, context: AgentContext) -> Table:
     rows = ((_speaker(message), f"{message.tokens or 0:,}", _said(message)) for message in context.messages)
     table = listing(agent, ("role", "tokens", "message"), rows, numbers=("tokens",))
     parts = "; ".join(f"{one.label}: {_size(one.messages, one.tokens)}" for one in context.memories)
-    table.caption = f"{context.tokens:,} tokens. {parts}"
-    table.caption_justify = "left"
+    caption(table, f"{context.tokens:,} tokens. {parts}")
     return table
 
 
