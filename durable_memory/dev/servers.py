@@ -56,7 +56,8 @@ async def dev_servers(
         started: list[str] = []
         temporal_ui = None
         if redis_url is None:
-            valkey = await start_valkey(places.folder / "valkey", port=places.redis_port)
+            # Durable as a server that nobody has to be warned of.
+            valkey = await start_valkey(places.folder / "valkey", port=places.redis_port, fsync="always")
             stack.push_async_callback(valkey.server.stop)
             started.append(valkey.server.name)
             redis_url = valkey.url
