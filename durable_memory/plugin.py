@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-import logging
 import weakref
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import nullcontext
@@ -15,7 +14,6 @@ from typing import Any, Literal, TypeAlias
 
 from temporalio import activity
 from temporalio.client import Client
-from temporalio.common import VersioningBehavior
 from temporalio.plugin import SimplePlugin
 from temporalio.worker import ReplayerConfig, Worker, WorkerConfig, WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
@@ -25,6 +23,7 @@ from durable_memory.activities.current import ActivityInterceptor
 from durable_memory.activities.execute import PUBLIC_ACTIVITIES
 from durable_memory.activities.waker import TemporalWaker
 from durable_memory.audit_log import keep_audit_log
+from durable_memory.early_refusals import refuse_in_memory, refuse_pinned, warn_of_plain_payloads
 from durable_memory.janitor_schedule import ensure_janitor
 from durable_memory.memory.arguments import made_with
 from durable_memory.memory.client import MemoryClient
@@ -44,7 +43,6 @@ from durable_memory.workflows.cleanup import CleanupInterceptor
 from durable_memory.workflows.flusher import MemoryFlusher
 from durable_memory.workflows.janitor import MemoryJanitor
 
-_log = logging.getLogger(__name__)
 _DRAIN = timedelta(seconds=10)
 _WORKFLOWS = (MemoryFlusher, MemoryJanitor)
 _Place: TypeAlias = tuple[asyncio.AbstractEventLoop, str, str]
@@ -118,7 +116,7 @@ class MemoryPlugin(SimplePlugin):
             self._reloads = Reloading(watch, self.use, settings.reload_interval)
         self._allow_in_memory = allow_in_memory
         if not allow_in_memory:
-            _refuse_in_memory(self._registry)
+            refuse_in_memory(self._registry)
         self._shared: dict[_Place, Shared] = {}
         self._users: weakref.WeakKeyDictionary[Worker, Shared] = weakref.WeakKeyDictionary()
         self._companions: weakref.WeakKeyDictionary[Worker, Shared] = weakref.WeakKeyDictionary()
@@ -139,7 +137,7 @@ class MemoryPlugin(SimplePlugin):
         """
         checked_registry(registry)
         if not self._allow_in_memory:
-            _refuse_in_memory(registry)
+            refuse_in_memory(registry)
         self._check_models(registry, serves=bool(self._served))
         for shared in self._shared.values():
             shared.use(registry)
@@ -165,9 +163,9 @@ class MemoryPlugin(SimplePlugin):
         serves = config.get("task_queue") == self._settings.task_queue
         if self._making is None:
             self._check_needs(serves=serves)
-            self._warn_of_plain_payloads(client)
+            warn_of_plain_payloads(client, self._settings)
             if serves:
-                _refuse_pinned(config)
+                refuse_pinned(config)
                 self._served.add(client)
         activities += [*PUBLIC_ACTIVITIES, lifecycle.cleanup]
         if serves:
@@ -266,14 +264,6 @@ class MemoryPlugin(SimplePlugin):
         if self._summarizer is None and (self._companion or serves):
             check_models(registry)
 
-    def _warn_of_plain_payloads(self, client: Client) -> None:
-        if self._settings.payload_keys is not None and client.data_converter.payload_codec is None:
-            _log.warning(
-                "DURABLE_MEMORY_PAYLOAD_KEYS is set, but the client of this worker has no payload codec, so Temporal "
-                "keeps in plain text what workflows and activities pass: connect it with a data converter that has "
-                "EncryptionCodec"
-            )
-
     async def _connect(self, client: Client) -> MemoryClient:
         settings = self._settings
         if self._janitor:
@@ -316,29 +306,8 @@ class MemoryPlugin(SimplePlugin):
         raise RuntimeError("no running worker of this plugin has the client of this activity")
 
 
-def _refuse_pinned(config: WorkerConfig) -> None:
-    """Refuses versions that hold a flusher: once their workers are gone, it would swallow the wake-ups of a memory."""
-    deployment = config.get("deployment_config")
-    if deployment is None or not deployment.use_worker_versioning:
-        return
-    if deployment.default_versioning_behavior is not VersioningBehavior.AUTO_UPGRADE:
-        raise MemoryInvalid(
-            "deployment_config: a versioned worker of the project's queue runs its flushes, which go on with the "
-            "current version; set default_versioning_behavior=VersioningBehavior.AUTO_UPGRADE, or another task queue"
-        )
-
-
 def _place(client: Client) -> _Place:
     return asyncio.get_running_loop(), client.service_client.config.target_host, client.namespace
-
-
-def _refuse_in_memory(registry: Registry) -> None:
-    for resource in registry.memories():
-        if resource.persistence.type == "in_memory":
-            raise MemoryInvalid(
-                f"{resource.id}: persistence.type in_memory keeps messages in one process and loses them with it; "
-                "use redis, or MemoryPlugin(allow_in_memory=True) in a test"
-            )
 
 
 def _pass_through(runner: WorkflowRunner | None) -> WorkflowRunner:
