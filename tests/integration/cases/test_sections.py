@@ -67,7 +67,10 @@ async def test_what_a_view_shows_may_be_written_back(open_memory: OpenMemory) ->
             {"role": "user", "content": "x", "section": "long_term"},
             r"messages\[0\]\.section: is long_term, which only a",
         ),
-        ({"role": "user", "content": "x", "section": "system"}, r"messages\[0\]\.section: is system, where a user"),
+        (
+            {"role": "user", "content": "x", "section": "system"},
+            r"messages\[0\]\.section: is system, where no message of the role user",
+        ),
         (
             {"role": "system", "content": "x", "section": "bookings"},
             r"messages\[0\]\.section: cannot be chosen for a sys",
