@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from durable_memory import MemoryClient, Registry
+from durable_memory import Memory, MemoryClient, Registry
 
 OpenClient = Callable[..., Coroutine[Any, Any, MemoryClient]]
 
@@ -46,3 +46,8 @@ async def client(request: pytest.FixtureRequest, stack: AsyncExitStack, project:
     """A client that knows `desk`, `thread` and `temporary`."""
     registry = declared("thread", "desk", "temporary", persistence=request.param, temporary="session")
     return await stack.enter_async_context(await MemoryClient.connect(redis_url, memories=registry, project=project))
+
+
+@pytest.fixture
+def memory(client: MemoryClient) -> Memory:
+    return client.memory("desk", "user:42")
