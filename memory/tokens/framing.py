@@ -71,5 +71,5 @@ def _part_text(part: ContentPart) -> str:
     text = part.get("text")
     if part.get("type") in TEXT_PARTS and isinstance(text, str):
         return text
-    # Not escaped: \uXXXX would inflate other scripts by several times.
+    # Not escaped, which would inflate other scripts by several times.
     return json.dumps(part, ensure_ascii=False, separators=(",", ":"))

@@ -37,8 +37,8 @@ _O200K_PIECES: Final = (
     r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
     r"\s*[\r\n]+",
 )
-# As published they stand beside the two that look ahead. In a group of their own the tokenizer searches for all of them
-# at once, which takes a fifth off its time and finds the same.
+"""As published they stand beside the two that look ahead. In a group of their own the tokenizer searches for all of
+them at once, which takes a fifth off its time and finds the same."""
 
 SPECS: Final[dict[str, EncodingSpec]] = {
     "o200k_base": EncodingSpec(

@@ -98,12 +98,11 @@ class FlushResult:
 
     outcome: `committed` (a summary replaced messages, or only summaries that had become too large), `dropped`
     (messages removed, the resource drops), `nothing` (see reason: below_threshold, pinned, keep, max_messages), `gone`
-    or `stale` (the memory was cleared, expired or replaced meanwhile; nothing was written), `busy` (another flush holds
-    the lease, or the pause after a failed one is not over), `planned` (a dry run: what would be removed, with a summary
-    counted as large as it may become), `signalled` (the background was told). removed_ids: empty in an answer to a
-    workflow that could not carry them all.
-    tokens and messages are those of the live view before and after.
-    already_applied: another attempt had done it; the rest is its result.
+    or `stale` (the memory was cleared, expired or replaced meanwhile; nothing was written), `busy` (another flush
+    holds the lease, or the pause after a failed one is not over), `planned` (a dry run: what would be removed, with
+    a summary counted as large as it may become), `signalled` (the background was told). removed_ids: empty in an
+    answer to a workflow that could not carry them all. tokens and messages are those of the live view before and
+    after. already_applied: another attempt had done it; the rest is its result.
     """
 
     outcome: FlushOutcome

@@ -22,13 +22,4 @@ end
 if m.born then
   redis.call('UNLINK', key.lease, unpack(mortal())) -- what an earlier life left behind
 end
-local first = m.seq + 1
-local touched = apply_plan(plan)
-remember('a', op, digest, deadline, m.incarnation .. ' ' .. first .. ' ' .. #plan.news)
-prolong(touched)
-note_due()
-save()
-if m.born then
-  inherit_expiry({key.meta})
-end
-return answer_new(first, plan.evicted, plan.late, 0)
+return carry_out(plan, 'a', op, digest, deadline, 0)

@@ -83,3 +83,18 @@ local function apply_plan(plan)
   m.version, m.tag, m.updated_at = m.version + 1, plan.tag, now
   return touched
 end
+
+-- Does what was planned, with all that follows, as this kind of operation. removed: what was there before. Returns the
+-- answer.
+local function carry_out(plan, kind, op, digest, deadline, removed)
+  local first = m.seq + 1
+  local touched = apply_plan(plan)
+  remember(kind, op, digest, deadline, m.incarnation .. ' ' .. first .. ' ' .. #plan.news)
+  prolong(touched)
+  note_due()
+  save()
+  if m.born then
+    inherit_expiry({key.meta})
+  end
+  return answer_new(first, plan.evicted, plan.late, removed)
+end

@@ -48,15 +48,12 @@ end
 -- Returns where in `seen` the group stands that a result goes to: the oldest that waits for it, those of this batch first,
 -- since an id that comes again is mostly answered in its own turn. Nothing if no live group waits.
 local function waiting_live(seen)
-  local from, to, group = string.find(seen, '(%d+)w')
-  local own_from, own_to, own = from, to, group
-  while own_from and tonumber(own) <= m.seq do
-    own_from, own_to, own = string.find(seen, '(%d+)w', own_to)
+  local oldest = {string.find(seen, '(%d+)w')}
+  local own = oldest
+  while own[1] and tonumber(own[3]) <= m.seq do
+    own = {string.find(seen, '(%d+)w', own[2])}
   end
-  if own_from then
-    return own_from, own_to, own
-  end
-  return from, to, group
+  return unpack(own[1] and own or oldest)
 end
 
 -- A result goes to a live group that waits for its call, or to the oldest that left the view. Returns a refusal, or nil.

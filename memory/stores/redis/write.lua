@@ -37,13 +37,4 @@ if m.born then
   redis.call('UNLINK', key.meta) -- of a life that ends in this millisecond
 end
 m.policy = scoring
-local first = m.seq + 1
-local touched = apply_plan(plan)
-remember('w', op, digest, deadline, m.incarnation .. ' ' .. first .. ' ' .. #plan.news)
-prolong(touched)
-note_due()
-save()
-if m.born then
-  inherit_expiry({key.meta})
-end
-return answer_new(first, plan.evicted, plan.late, removed)
+return carry_out(plan, 'w', op, digest, deadline, removed)
