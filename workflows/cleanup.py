@@ -36,7 +36,8 @@ from durable_memory.workflows.use import mark_used, never_used, was_used
 
 _HEADER = "durable-memory-used"
 _FAILED_SIGNAL_CLEANS_UP: Final = "failed-signal-cleans-up"
-"""Since 0.2: a run that a signal handler fails is settled at once; before, by the janitor."""
+"""Patch of 0.1.0: a run that fails in a signal handler is settled at once. Runs that began before the patch leave it
+to the janitor."""
 
 CLEANUP_CALL = workflow.ActivityConfig(
     start_to_close_timeout=timedelta(seconds=5),

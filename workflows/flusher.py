@@ -32,10 +32,12 @@ _AT_REST: Final[tuple[_Outcome, ...]] = ("nothing", "gone", "failed")
 """After one of these there is nothing to do until the next signal."""
 
 _FORCED_ENDS_PAUSE: Final = "forced-flush-ends-pause"
-"""Since 0.2: a forced flush ends the pause after a failed one; before, no signal did."""
+"""Patch of 0.1.0: a forced flush ends the pause after a failed one. In runs that began before the patch no
+signal does."""
 
 _LONG_RUN_ASKS: Final = "long-run-asks-again"
-"""Since 0.2: after a long run that was signalled, another one asks; before, it ended."""
+"""Patch of 0.1.0: a long run that was signalled continues as a new run, which asks the store once more. Runs that began
+before the patch just end."""
 
 
 @workflow.defn(name=wire.FLUSHER)
