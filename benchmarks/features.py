@@ -67,7 +67,7 @@ async def rows(redis_url: str) -> AsyncIterator[Row]:
 
 async def _beside_plain(name: str, client: MemoryClient, other: MemoryClient, resource: str) -> AsyncIterator[Row]:
     plain, featured = _fresh(client, "plain"), _fresh(other, resource)
-    append = await compare(_appends(featured), _appends(plain), rounds=7)
+    append = await compare(_appends(featured), _appends(plain), rounds=70)
     detail = f"{append.subject_us:.0f} µs against {append.floor_us:.0f} without"
     yield Row(f"append with {name}", append.ratio, None, detail)
     yield await _read(featured, plain)
@@ -86,7 +86,7 @@ async def _beside_bare(
 
 
 async def _read(featured: Memory, plain: Memory) -> Row:
-    read = await compare(lambda _: featured.read(limit=_SHOWN), lambda _: plain.read(limit=_SHOWN), calls=50, rounds=7)
+    read = await compare(lambda _: featured.read(limit=_SHOWN), lambda _: plain.read(limit=_SHOWN), calls=5, rounds=70)
     return Row("… a read of 50", read.ratio, None, f"{read.subject_us:.0f} µs against {read.floor_us:.0f} without")
 
 

@@ -1,4 +1,7 @@
-"""Measures works side by side: all in every round, turn about, so that a noisy machine disturbs them alike."""
+"""Measures works side by side: all in every round, turn about, so that a noisy machine disturbs them alike.
+
+A machine that others use changes its speed within tenths of a second. So rounds are short and many.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +24,13 @@ class Ratio:
     floor_us: float
 
 
-async def compare(subject: Work, floor: Work, *, calls: int = 200, rounds: int = 15) -> Ratio:
+async def compare(subject: Work, floor: Work, *, calls: int = 20, rounds: int = 150) -> Ratio:
     """Runs `calls` of each per round, after one round to warm up; who goes first changes from round to round."""
     [ratio] = await compare_all(subject, [floor], calls=calls, rounds=rounds)
     return ratio
 
 
-async def compare_all(subject: Work, floors: Sequence[Work], *, calls: int = 200, rounds: int = 15) -> list[Ratio]:
+async def compare_all(subject: Work, floors: Sequence[Work], *, calls: int = 20, rounds: int = 150) -> list[Ratio]:
     """Compares one subject with several floors, all in every round."""
     works = [subject, *floors]
     times: list[list[float]] = [[] for _ in works]

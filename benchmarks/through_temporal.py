@@ -56,6 +56,6 @@ async def _beside_no_op(client: Client) -> Row:
             CallInTurn.run, args=[name, request, CALLS], id=f"calls-{secrets.token_hex(8)}", task_queue=QUEUE
         )
 
-    compared = await compare(lambda _: call(wire.APPEND), lambda _: call("no_op"), calls=1)
+    compared = await compare(lambda _: call(wire.APPEND), lambda _: call("no_op"), calls=1, rounds=31)
     mine, floor = compared.subject_us / CALLS / 1000, compared.floor_us / CALLS / 1000
     return Row(NAME, compared.ratio, 1.15, f"memory.append {mine:.1f} ms / no-op activity {floor:.1f}")
