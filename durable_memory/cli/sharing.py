@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from inspect import Parameter, Signature, signature
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_type_hints
 
 Command: TypeAlias = Callable[..., None]
 
@@ -16,14 +16,16 @@ def sharing(command: Command) -> Command:
     Its arguments come before those of the command, its options, which have defaults, after those of the command.
     """
     first, *own = signature(command, eval_str=True).parameters.values()
-    shared = signature(first.annotation, eval_str=True).parameters
+    # Not eval_str: an inherited field's annotation has its names in the module of the class that declares it.
+    hints = get_type_hints(first.annotation, include_extras=True)
+    shared = [each.replace(annotation=hints[each.name]) for each in signature(first.annotation).parameters.values()]
 
     @wraps(command)
     def spread(**given: Any) -> None:
-        command(first.annotation(**{name: given.pop(name) for name in shared}), **given)
+        command(first.annotation(**{each.name: given.pop(each.name) for each in shared}), **given)
 
-    arguments = [each for each in shared.values() if each.default is Parameter.empty]
-    options = [each for each in shared.values() if each.default is not Parameter.empty]
+    arguments = [each for each in shared if each.default is Parameter.empty]
+    options = [each for each in shared if each.default is not Parameter.empty]
     named = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in (*arguments, *own, *options)]
     spread.__signature__ = Signature(named)  # type: ignore[attr-defined]  # what typer reads
     return spread

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from durable_memory.cli.options import Connection, Memories, Project, RedisUrl, SummarizerName
+from durable_memory.cli.options import Connection, SummarizerName
 from durable_memory.cli.session import failing_in_words
+from durable_memory.cli.sharing import sharing
 from durable_memory.dev import DevPlaces
 from durable_memory.logs import configure_logs
+from durable_memory.memory.settings import Settings
 
 DevPort = Annotated[
     int | None,
@@ -24,7 +27,78 @@ DevPort = Annotated[
 ]
 
 
-def worker(  # noqa: PLR0913 - each argument is one of the command line
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerOptions(Connection):
+    """A connection, and the settings of the process that runs the worker."""
+
+    task_queue: Annotated[
+        str | None,
+        typer.Option(
+            "--task-queue",
+            metavar="NAME",
+            help="Default: DURABLE_MEMORY_TASK_QUEUE, else 'durable-memory', or 'durable-memory-<project>'.",
+            show_default=False,
+        ),
+    ] = None
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            "--encoding",
+            metavar="NAME",
+            help="How tokens of memories without token_provider are counted: o200k_base, cl100k_base, or a model. "
+            "Default: DURABLE_MEMORY_ENCODING, else o200k_base.",
+            show_default=False,
+        ),
+    ] = None
+    summarizer: SummarizerName = None
+    http_host: Annotated[
+        str | None,
+        typer.Option(
+            "--http-host",
+            metavar="ADDRESS",
+            help="Where /livez, /readyz and /metrics are. Default: DURABLE_MEMORY_HTTP_HOST, else 127.0.0.1.",
+            show_default=False,
+        ),
+    ] = None
+    http_port: Annotated[
+        int | None,
+        typer.Option(
+            "--http-port",
+            metavar="PORT",
+            help="Default: DURABLE_MEMORY_HTTP_PORT, else a free one, which the log names.",
+            show_default=False,
+        ),
+    ] = None
+    log_level: Annotated[
+        str | None,
+        typer.Option("--log-level", metavar="LEVEL", help="debug, info, warning or error.", show_default=False),
+    ] = None
+    log_format: Annotated[
+        str | None,
+        typer.Option(
+            "--log-format",
+            metavar="FORM",
+            help="json or console. Default: json; with --dev, console.",
+            show_default=False,
+        ),
+    ] = None
+
+    def worker_settings(self) -> Settings:
+        """Returns the settings with all options of the worker; see Connection.settings. Raises MemoryInvalid."""
+        return self.settings(
+            task_queue=self.task_queue,
+            encoding=self.encoding,
+            summarizer=self.summarizer,
+            http_host=self.http_host,
+            http_port=self.http_port,
+            log_level=self.log_level,
+            log_format=self.log_format,
+        )
+
+
+@sharing
+def worker(
+    options: WorkerOptions,
     *,
     dev: Annotated[
         bool,
@@ -41,60 +115,6 @@ def worker(  # noqa: PLR0913 - each argument is one of the command line
     dev_redis_port: DevPort = None,
     dev_temporal_port: DevPort = None,
     dev_ui_port: DevPort = None,
-    memories: Memories = None,
-    redis_url: RedisUrl = None,
-    project: Project = None,
-    task_queue: Annotated[
-        str | None,
-        typer.Option(
-            "--task-queue",
-            metavar="NAME",
-            help="Default: DURABLE_MEMORY_TASK_QUEUE, else 'durable-memory', or 'durable-memory-<project>'.",
-            show_default=False,
-        ),
-    ] = None,
-    encoding: Annotated[
-        str | None,
-        typer.Option(
-            "--encoding",
-            metavar="NAME",
-            help="How tokens of memories without token_provider are counted: o200k_base, cl100k_base, or a model. "
-            "Default: DURABLE_MEMORY_ENCODING, else o200k_base.",
-            show_default=False,
-        ),
-    ] = None,
-    summarizer: SummarizerName = None,
-    http_host: Annotated[
-        str | None,
-        typer.Option(
-            "--http-host",
-            metavar="ADDRESS",
-            help="Where /livez, /readyz and /metrics are. Default: DURABLE_MEMORY_HTTP_HOST, else 127.0.0.1.",
-            show_default=False,
-        ),
-    ] = None,
-    http_port: Annotated[
-        int | None,
-        typer.Option(
-            "--http-port",
-            metavar="PORT",
-            help="Default: DURABLE_MEMORY_HTTP_PORT, else a free one, which the log names.",
-            show_default=False,
-        ),
-    ] = None,
-    log_level: Annotated[
-        str | None,
-        typer.Option("--log-level", metavar="LEVEL", help="debug, info, warning or error.", show_default=False),
-    ] = None,
-    log_format: Annotated[
-        str | None,
-        typer.Option(
-            "--log-format",
-            metavar="FORM",
-            help="json or console. Default: json; with --dev, console.",
-            show_default=False,
-        ),
-    ] = None,
 ) -> None:
     """Run the worker until a signal.
 
@@ -113,15 +133,7 @@ def worker(  # noqa: PLR0913 - each argument is one of the command line
     if given and not dev:
         raise typer.BadParameter("--dev-folder and the ports are of the servers that --dev starts")
     with failing_in_words():
-        settings = Connection(redis_url=redis_url, project=project, memories=memories).settings(
-            task_queue=task_queue,
-            encoding=encoding,
-            summarizer=summarizer,
-            http_host=http_host,
-            http_port=http_port,
-            log_level=log_level,
-            log_format=log_format,
-        )
+        settings = options.worker_settings()
         for_people = dev and "log_format" not in settings.model_fields_set
         configure_logs(settings.log_level, "console" if for_people else settings.log_format)
         run_worker(settings, dev=DevPlaces(**given) if dev else None)
