@@ -38,6 +38,7 @@ from tests.integration.temporal.flows.conversations import CONVERSATIONS
 from tests.integration.temporal.flows.endings import ENDINGS, End
 from tests.integration.temporal.observing import eventually
 from tests.integration.temporal.rig import REGISTRY, Rig, plugin, unique
+from tests.logs import said_by
 
 OFTEN = timedelta(seconds=1)
 SELDOM = timedelta(hours=12)
@@ -102,7 +103,7 @@ async def test_a_server_without_schedules_is_one_warning(caplog: pytest.LogCaptu
     async with await WorkflowEnvironment.start_time_skipping(test_server_existing_path=program) as server:
         with caplog.at_level(logging.WARNING, logger="durable_memory"):
             await ensure_janitor(server.client, project="any", task_queue="queue", interval=SELDOM)
-    [record] = caplog.records
+    [record] = said_by(caplog, ensure_janitor.__module__)
     assert "UNIMPLEMENTED" in record.getMessage()
 
 
@@ -128,7 +129,7 @@ async def test_a_client_without_the_right_to_schedules_works_all_the_same(
             await client.execute_workflow(
                 End.run, args=["scratch", "key", "return"], id=unique("run"), task_queue=f"users-of-{name}"
             )
-    [record] = caplog.records
+    [record] = said_by(caplog, ensure_janitor.__module__)
     assert "PERMISSION_DENIED" in record.getMessage()
 
 

@@ -12,10 +12,12 @@ import pytest
 from durable_memory import MemoryClient, Message
 from durable_memory.memory.codec import decode
 from durable_memory.memory.errors import MemoryOperationConflict, MemoryUndecryptable
+from durable_memory.memory.stores import sealed
 from durable_memory.memory.stores.values import Entry, Operation
 from durable_memory.memory.types import ToolCall
 from tests.integration.privacy.conftest import REGISTRY, Repeats
 from tests.integration.privacy.redis_files import Kept
+from tests.logs import said_by
 
 MARKER = "marley4711"
 OLD = "k1:" + base64.b64encode(b"1" * 32).decode()
@@ -94,6 +96,7 @@ async def test_without_the_right_key_an_error_says_which_one_is_needed(connect: 
         assert (await memory.stats()).exists
 
 
+LOGGER = sealed.__name__
 WARNING = (
     "a message was stored in plain text after others had been encrypted: a process that writes to these memories lacks "
     "DURABLE_MEMORY_ENCRYPTION_KEYS"
@@ -107,11 +110,11 @@ async def test_a_process_with_keys_tells_once_of_one_that_writes_without(
     memory = client.memory("open", key)
     await memory.append("Hello")
     await memory.read()
-    assert caplog.messages == []
+    assert said_by(caplog, LOGGER) == []
     await (await connect(None)).memory("open", key).append(f"I am {MARKER}")
     for _ in range(2):
         assert (await memory.read()).messages[1].text == f"I am {MARKER}"
-    assert [(record.levelname, record.message, record.__dict__["resource"]) for record in caplog.records] == [
+    assert [(record.levelname, record.message, record.__dict__["resource"]) for record in said_by(caplog, LOGGER)] == [
         ("WARNING", WARNING, "open")
     ]
 
@@ -124,7 +127,7 @@ async def test_what_was_stored_before_there_were_keys_is_no_reason_for_a_warning
     memory = (await connect(OLD)).memory("open", key)
     await memory.append([Message.tool("In Lyon.", "call-1"), "Hello?"])  # the result stands before the older question
     assert [message.text for message in (await memory.read()).messages] == ["", "In Lyon.", "Are you there?", "Hello?"]
-    assert caplog.messages == []
+    assert said_by(caplog, LOGGER) == []
 
 
 async def test_a_record_that_is_moved_to_another_memory_does_not_open_there(

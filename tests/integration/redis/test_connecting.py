@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterator
 
 import pytest
 
@@ -20,10 +21,12 @@ def told(error: BaseException | None) -> str:
     return "" if error is None else f"{error!r} {told(error.__cause__ or error.__context__)}"
 
 
-def closed_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+@pytest.fixture
+def closed_port() -> Iterator[int]:
+    """A port that nobody listens on, and that nobody else can take meanwhile."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield int(bound.getsockname()[1])
 
 
 @pytest.mark.parametrize("url", ["http://localhost:6379", "localhost:6379", "redis+tls://x", "", "REDIS://localhost"])
@@ -54,9 +57,9 @@ async def test_a_url_that_cannot_be_read_is_one_sentence_without_its_secrets(url
     assert "\n" not in refused.value.message
 
 
-async def test_a_prefix_with_braces_is_refused_before_anything_is_opened() -> None:
+async def test_a_prefix_with_braces_is_refused_before_anything_is_opened(closed_port: int) -> None:
     with pytest.raises(MemoryInvalid, match="braces"):
-        await connect_redis(f"redis://127.0.0.1:{closed_port()}", prefix="{x}")
+        await connect_redis(f"redis://127.0.0.1:{closed_port}", prefix="{x}")
 
 
 @pytest.mark.parametrize(
@@ -81,10 +84,9 @@ def test_a_sentinel_url_names_sentinels_service_and_database() -> None:
     assert (address.service, address.db, address.username, address.password) == ("mem/ory", 2, "me", "p:w")
 
 
-async def test_an_unreachable_server_is_unavailable_and_names_its_place_only() -> None:
-    port = closed_port()
-    with pytest.raises(MemoryUnavailable, match=f"127.0.0.1:{port}") as refused:
-        await connect_redis(f"redis://:{SECRET}@127.0.0.1:{port}/0")
+async def test_an_unreachable_server_is_unavailable_and_names_its_place_only(closed_port: int) -> None:
+    with pytest.raises(MemoryUnavailable, match=f"127.0.0.1:{closed_port}") as refused:
+        await connect_redis(f"redis://:{SECRET}@127.0.0.1:{closed_port}/0")
     assert "secret" not in told(refused.value)
 
 

@@ -12,8 +12,9 @@ from typing import Any
 
 from redis.asyncio import Redis
 
-from durable_memory.dev.supervisor import Server, ServerSpec, free_ports, start_server
+from durable_memory.dev.supervisor import Server, ServerSpec, start_server
 from durable_memory.dev.valkey import find_program
+from tests.ports import quiet_ports
 
 SLOTS = 16384
 READY = "Ready to accept connections"
@@ -42,7 +43,7 @@ async def open_cluster(folder: Path, *, primaries: int = 3, **options: str) -> A
     edges = [SLOTS * number // primaries for number in range(primaries + 1)]
 
     def command(ports: Sequence[int]) -> list[str]:
-        cluster = {"cluster-enabled": "yes", "cluster-port": str(ports[1]), "cluster-node-timeout": "2000"}
+        cluster = {"cluster-enabled": "yes", "cluster-port": str(ports[1]), "cluster-node-timeout": "10000"}
         return [program, *_options(ports[0], **cluster, **options)]
 
     async with AsyncExitStack() as stack:
@@ -96,7 +97,7 @@ async def open_sentinels(folder: Path) -> AsyncIterator[Sentinels]:
         watchers = []
         for number in range(3):
             own = folder / f"s{number}"
-            (own_port,) = free_ports(1)
+            (own_port,) = quiet_ports(1)
             _configure(own, own_port, port)
             spec = ServerSpec("sentinel", lambda _: [program, "sentinel.conf", "--sentinel"], 1, "+monitor master")
             watcher = await start_server(spec, own, ports=(own_port,))
@@ -114,7 +115,7 @@ def _configure(folder: Path, own_port: int, primary_port: int) -> None:
         f"port {own_port}",
         "bind 127.0.0.1",
         f"sentinel monitor mem 127.0.0.1 {primary_port} 2",
-        "sentinel down-after-milliseconds mem 500",
+        "sentinel down-after-milliseconds mem 2000",
         "sentinel failover-timeout mem 2000",
     ]
     folder.mkdir(parents=True)

@@ -17,6 +17,7 @@ from durable_memory.memory.tokens.estimating import ScaledCounter
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from tests.integration.tokens.conftest import Connect
 from tests.integration.tokens.counting_server import CountingServer, counting_server
+from tests.logs import said_by
 
 KEY = "sk-marker-5b1f"
 PROBE = "The parcel left the depot for Ghent."
@@ -60,9 +61,14 @@ async def base_of(text: str) -> int:
 
 
 async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not holds():  # noqa: ASYNC110 - it happens in the server's thread
             await asyncio.sleep(0.005)
+
+
+def outcomes(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """What the log says of requests that failed."""
+    return [record.__dict__["outcome"] for record in said_by(caplog, Calibration.__module__)]
 
 
 async def fill(memory: Memory) -> None:
@@ -88,7 +94,7 @@ async def test_one_request_corrects_the_counts_that_follow(
     await until(lambda: len(server.asked) == 1)
     text = server.texts()[0]
     corrected = math.ceil(framed * 4_000 / await base_of(text))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while await tokens_of(memory) != corrected:  # noqa: ASYNC110 - the answer comes in a task of its own
             await asyncio.sleep(0.005)
     assert corrected > 1.5 * estimated
@@ -104,7 +110,7 @@ async def test_no_append_and_no_flush_waits_for_the_answer(claude: Memory, serve
     server.gate.clear()
     await fill(claude)
     await until(lambda: len(server.asked) == 1)
-    async with asyncio.timeout(4):  # the server holds its answer for five seconds
+    async with asyncio.timeout(30):  # the server holds its answer for a minute
         for _ in range(20):
             await fill(claude)
         assert (await claude.flush(force=True)).outcome == "committed"
@@ -149,8 +155,8 @@ async def test_an_endpoint_that_fails_leaves_the_estimates_as_they_are(
     estimated = await tokens_of(claude)
     with caplog.at_level(logging.WARNING):
         await fill(claude)
-        await until(lambda: any("counted by their provider" in record.message for record in caplog.records))
-    assert [getattr(record, "outcome", None) for record in caplog.records] == [outcome]
+        await until(lambda: bool(outcomes(caplog)))
+    assert outcomes(caplog) == [outcome]
     assert KEY not in caplog.text
     assert await tokens_of(claude) == estimated > 0
     await fill(claude)
@@ -164,8 +170,8 @@ async def test_a_missing_key_asks_nobody(
     estimated = await tokens_of(claude)
     with caplog.at_level(logging.WARNING):
         await fill(claude)
-        await until(lambda: bool(caplog.records))
-    assert [getattr(record, "outcome", None) for record in caplog.records] == ["no_key"]
+        await until(lambda: bool(outcomes(caplog)))
+    assert outcomes(caplog) == ["no_key"]
     assert (await tokens_of(claude), server.asked) == (estimated, [])
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import psutil
 
-from durable_memory.dev.supervisor import free_ports
 from tests.integration.cli.programs import run_program
 from tests.integration.worker.workers import WorkerProcess, worker_process
+from tests.ports import quiet_ports
 
 SCRIPT = (sys.executable, str(Path(__file__).parents[3] / "worker.py"))
 
@@ -46,7 +46,7 @@ async def test_a_worker_with_nothing_running_serves_and_leaves_nothing_behind(fo
 
 
 async def test_folder_and_ports_of_the_servers_can_be_chosen(folder: Path) -> None:
-    redis, temporal, ui = free_ports(3)
+    redis, temporal, ui = quiet_ports(3)
     chosen = {"--dev-folder": "kept", "--dev-redis-port": redis, "--dev-temporal-port": temporal, "--dev-ui-port": ui}
     options = [str(part) for option in chosen.items() for part in option]
     async with worker_process("--dev", "--log-format", "json", *options, cwd=folder) as worker:

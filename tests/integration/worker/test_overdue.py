@@ -17,13 +17,15 @@ from durable_memory.memory.stores.redis.connection import redis_warnings
 from durable_memory.worker.overdue import OverdueFlushes
 from tests.integration.worker.calling import calling
 from tests.integration.worker.conftest import StartWorker
+from tests.logs import said_by
 
 RESOURCE = {"resource": "memory", "id": "desk", "max_tokens": 400, "persistence": {"type": "in_memory"}}
 REGISTRY = Registry.from_resources([{**RESOURCE, "flushing": {"summary_tokens": 50, "keep_last": 0}}])
 
 
 async def test_flushes_that_are_overdue_are_told_once_until_they_are_done(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, "durable_memory.worker.overdue")
+    logger = OverdueFlushes.__module__
+    caplog.set_level(logging.INFO, logger)
     clock = ManualClock(1_700_000_000_000)  # years behind that of the machine, which must not count
     backend = open_in_memory(clock)
     client = MemoryClient(REGISTRY, {"in_memory": backend}, clock=clock)
@@ -38,12 +40,12 @@ async def test_flushes_that_are_overdue_are_told_once_until_they_are_done(caplog
         await watch.look()
     [note] = watch.notes
     assert note.startswith("2 flushes are overdue")
-    assert [record.getMessage() for record in caplog.records] == [note]
+    assert [record.getMessage() for record in said_by(caplog, logger)] == [note]
     for memory in memories:
         await memory.flush()
     await watch.look()
     assert watch.notes == ()
-    assert caplog.records[-1].getMessage() == "no flush is overdue any more"
+    assert said_by(caplog, logger)[-1].getMessage() == "no flush is overdue any more"
 
 
 async def test_a_damaged_memory_hides_no_flush_that_is_overdue(redis_url: str) -> None:
@@ -74,7 +76,7 @@ async def test_a_redis_that_may_lose_two_seconds_is_named_at_the_start_and_stays
     async with start_worker(REDIS_URL=own_valkey.url) as worker:
         await worker.ready()
         await worker.entry(level="warning", message=warning)
-        assert await worker.get("/readyz") == (200, f"ready\n{warning}\n")
+        await worker.answers("/readyz", 200, f"ready\n{warning}\n")
 
 
 async def test_callers_by_name_get_groups_and_the_time_of_an_answer(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import http.client
 import json
 import signal
 import urllib.error
@@ -57,21 +58,28 @@ class WorkerProcess:
         return [json.loads(line) for line in self.log_text().splitlines(keepends=True) if line.endswith("}\n")]
 
     async def get(self, path: str) -> tuple[int, str]:
-        """Asks its HTTP endpoint; returns status and body."""
-        return await asyncio.to_thread(_get, f"{(await self.entry(http=None))['http']}{path}")
+        """Asks its HTTP endpoint; returns status and body.
+
+        It ends a request that takes it five seconds, which happens where many tests run: it is asked again then.
+        """
+        url = f"{(await self.entry(http=None))['http']}{path}"
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while True:
+                try:
+                    return await asyncio.to_thread(_get, url)
+                except (OSError, http.client.HTTPException):
+                    assert self.process.returncode is None, self.log_text()
 
     async def ready(self) -> None:
         """Waits until it does its work."""
         await self.answers("/readyz", 200)
 
-    async def answers(self, path: str, status: int) -> None:
-        """Waits until a path answers with this status."""
+    async def answers(self, path: str, status: int, words: str = "") -> None:
+        """Waits until a path answers with this status, and a body that holds these words."""
 
         async def is_so() -> bool:
-            try:
-                return (await self.get(path))[0] == status
-            except OSError:
-                return False  # it ends a request that takes it five seconds, which happens where many tests run
+            answer = await self.get(path)
+            return answer[0] == status and words in answer[1]
 
         await eventually(is_so)
 

@@ -12,6 +12,7 @@ from redis.asyncio import Redis
 from temporalio.client import Client, WorkflowExecutionStatus
 
 from durable_memory.dev import DevPlaces, ServerStartError, dev_servers, start_valkey
+from tests.ports import quiet_ports
 
 
 def children() -> set[int]:
@@ -60,12 +61,13 @@ async def test_a_server_that_cannot_start_stops_the_one_that_did(tmp_path: Path)
 
 
 async def test_with_always_no_acknowledged_write_is_lost_at_a_kill_9(tmp_path: Path) -> None:
-    valkey = await start_valkey(tmp_path, fsync="always")
+    (port,) = quiet_ports(1)
+    valkey = await start_valkey(tmp_path, port=port, fsync="always")
     async with Redis.from_url(valkey.url) as redis:
         for number in range(50):
             await redis.rpush("writes", number)
         valkey.server.kill()
-    again = await start_valkey(tmp_path, port=valkey.server.ports[0], fsync="always")
+    again = await start_valkey(tmp_path, port=port, fsync="always")
     async with Redis.from_url(again.url) as redis:
         assert await redis.llen("writes") == 50
     assert again.url == valkey.url
