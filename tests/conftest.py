@@ -16,8 +16,17 @@ from durable_memory.dev import start_temporal, start_valkey
 
 pytest.register_assert_rewrite("durable_memory.testing")  # the asserts of its suites explain themselves then
 
-# Deadlines measure the machine, not the promise; examples that failed are printed as code that reproduces them.
-hypothesis.settings.register_profile("default", deadline=None, database=None, print_blob=True)
+# Time limits measure the machine, not the promise, and examples are the same in each run, so that a run says something
+# of the change. `--hypothesis-profile explore` draws others; those that fail are printed as code that reproduces them.
+for _profile, _derandomize in (("default", True), ("explore", False)):
+    hypothesis.settings.register_profile(
+        _profile,
+        deadline=None,
+        suppress_health_check=[hypothesis.HealthCheck.too_slow],
+        derandomize=_derandomize,
+        database=None,
+        print_blob=True,
+    )
 hypothesis.settings.load_profile("default")
 
 

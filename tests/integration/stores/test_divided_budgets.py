@@ -10,7 +10,6 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Any, Final
 
-import hypothesis
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -248,7 +247,7 @@ def test_any_schedule_under_any_budget_leaves_both_stores_the_same(redis_url: st
             for number in range(len(LIMITS)):
                 await pair.settle((first + number) % len(LIMITS))
 
-    @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+    @settings(max_examples=EXAMPLES)
     @given(
         drawn=steps,
         first=st.sampled_from(range(len(LIMITS))),

@@ -82,7 +82,6 @@ def check(open_rig: OpenRig) -> None:
         settings=hypothesis.settings(
             max_examples=EXAMPLES,
             stateful_step_count=60,
-            deadline=None,
             suppress_health_check=[hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.filter_too_much],
         ),
     )

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import get_args
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from durable_memory.memory.errors import MemoryFault
@@ -113,7 +113,7 @@ def check(played: Played) -> None:
 
 @pytest.mark.parametrize("policy", get_args(PolicyName))
 @pytest.mark.parametrize("limits", [summarising(open_group_ms=1000), dropping(open_group_ms=1000, max_messages=6)])
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150)
 @given(steps=STEPS)
 def test_counters_and_order_are_a_recount(limits: Limits, policy: PolicyName, steps: list[tuple[str, object]]) -> None:
     played = Played(replace(limits, policy=policy))
