@@ -12,8 +12,8 @@ from durable_memory.testing.builders import summarising, user
 from durable_memory.testing.case import OpenMemory, StoreCase
 from durable_memory.testing.driven import Driven
 
-SHORT_TTL_MS = 250
-LONGER_SECONDS = 0.35
+SHORT_TTL_MS = 1_000
+LONGER_SECONDS = 1.1
 
 
 class ClearingContract(StoreCase):

@@ -76,17 +76,17 @@ class PinningContract(StoreCase):
     async def test_a_pin_prolongs_the_lifetime_and_one_that_changes_nothing_does_not(
         self, open_memory: OpenMemory
     ) -> None:
-        memory = open_memory(summarising(ttl_ms=2_000))
+        memory = open_memory(summarising(ttl_ms=10_000))
         ids = await memory.append_each(user("a"))
         for change in (memory.pin, memory.unpin):
             before = (await memory.stats()).expires_at
-            await asyncio.sleep(0.15)
+            await asyncio.sleep(0.6)
             await change(*ids)
             after = (await memory.stats()).expires_at
             assert before is not None
             assert after is not None
             assert (after - before).total_seconds() > 0.1
-            await asyncio.sleep(0.15)
+            await asyncio.sleep(0.6)
             await change(*ids)
             assert (await memory.stats()).expires_at == after
 

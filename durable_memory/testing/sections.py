@@ -217,9 +217,9 @@ class SectionsContract(StoreCase):
         await shared.check_counters()
 
     async def test_sections_end_with_their_memory(self, open_memory: OpenMemory) -> None:
-        memory = open_memory(divided(ttl_ms=300))
+        memory = open_memory(divided(ttl_ms=1_000))
         await memory.append(user("n0", section="notes"), user("c0"))
-        await _until_abandoned(0.4)
+        await _until_abandoned(1.1)
         assert await memory.texts() == []
         await memory.append(user("b0", section="bookings"))
         assert await memory.texts() == ["b0"]

@@ -47,13 +47,13 @@ resource: memory
 id: brief
 max_tokens: 4000
 scope: user
-persistence: {type: PERSISTENCE, ttl: 800ms}
+persistence: {type: PERSISTENCE, ttl: 3s}
 ---
 resource: memory
 id: visited
 max_tokens: 4000
 scope: user
-persistence: {type: PERSISTENCE, ttl: 800ms, refresh_on_read: true}
+persistence: {type: PERSISTENCE, ttl: 3s, refresh_on_read: true}
 ---
 resource: memory
 id: trip

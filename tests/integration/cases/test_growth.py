@@ -67,8 +67,8 @@ async def test_thousands_of_memories_leave_no_object_task_or_thread_behind(own_r
         await memory.read()
 
     async def each(numbers: range, call: Callable[[Memory], Awaitable[None]]) -> None:
-        for start in range(numbers.start, numbers.stop, 300):
-            several = range(start, start + 300)
+        for start in range(numbers.start, numbers.stop, 100):
+            several = range(start, start + 100)
             await asyncio.gather(*(call(client.memory("chat", f"{prefix}-{number}")) for number in several))
 
     prefix = unique("many")

@@ -176,7 +176,7 @@ async def test_a_summariser_without_an_end_is_given_up_at_the_deadline(scene: Sc
     before = await scene.state()
     summarizer = Gated()
     with pytest.raises(MemoryOperationExpired):
-        await scene.run(summarizer=summarizer, deadline_ms=scene.rig.clock.now_ms() + 200)
+        await scene.run(summarizer=summarizer, deadline_ms=scene.rig.clock.now_ms() + 2_000)
     assert summarizer.cancelled
     assert await scene.state() == before
     assert (await scene.run("next", force=True)).outcome == "committed"

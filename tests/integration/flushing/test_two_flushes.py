@@ -54,7 +54,7 @@ async def test_an_attempt_whose_flush_another_attempt_has_committed_answers_its_
 
 
 async def test_a_flush_longer_than_its_lease_keeps_it(scene: Scene) -> None:
-    scene = scene.with_limits(lease_ms=900)
+    scene = scene.with_limits(lease_ms=2_400)
     texts = await scene.fill()
     renewals = 0
 

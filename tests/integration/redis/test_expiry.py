@@ -109,7 +109,7 @@ async def test_the_first_message_that_can_go_brings_a_key_that_ends_with_the_mem
 
 
 async def test_a_read_prolongs_every_key_of_the_memory_together(backend: Backend, raw: Redis, prefix: str) -> None:
-    limits = summarising(ttl_ms=2_000, policy="lru", keep_last=1, refresh_on_read=True)
+    limits = summarising(ttl_ms=10_000, policy="lru", keep_last=1, refresh_on_read=True)
     driven = Driven(backend.store, limits)
     first = await driven.append(
         system("rule", 5), call("call", "a", "b"), result("answer", "a"), user("pin", pinned=True)
@@ -118,7 +118,7 @@ async def test_a_read_prolongs_every_key_of_the_memory_together(backend: Backend
     await driven.batch(force=True)
     for ids in (None, first.ids[:1]):
         before = await expiries(raw, prefix, driven)
-        await asyncio.sleep(0.15)
+        await asyncio.sleep(0.6)
         await driven.read(ids=ids)
         await check_one_end(raw, prefix, driven)
         after = await expiries(raw, prefix, driven)
@@ -130,7 +130,7 @@ async def test_a_read_prolongs_every_key_of_the_memory_together(backend: Backend
 
 
 async def test_a_flush_does_not_keep_a_memory_alive(backend: Backend, raw: Redis, prefix: str) -> None:
-    driven = Driven(backend.store, summarising(ttl_ms=4_000))
+    driven = Driven(backend.store, summarising(ttl_ms=10_000))
     for number in range(8):
         await driven.append(user(f"m{number}"))
     before = await expiries(raw, prefix, driven)
@@ -142,7 +142,7 @@ async def test_a_flush_does_not_keep_a_memory_alive(backend: Backend, raw: Redis
 
 
 async def test_a_memory_ends_at_once_and_whole(backend: Backend, raw: Redis, prefix: str) -> None:
-    driven = Driven(backend.store, summarising(ttl_ms=300, policy="lru"))
+    driven = Driven(backend.store, summarising(ttl_ms=2_000, policy="lru"))
     await driven.append(system("s"), call("c", "x"), user("a"), user("b"))
     batch = await driven.batch(force=True)
     await driven.summarise(batch)
@@ -157,10 +157,10 @@ async def test_a_memory_ends_at_once_and_whole(backend: Backend, raw: Redis, pre
 
 
 async def test_a_write_prolongs_the_life_and_a_read_does_not(backend: Backend, raw: Redis, prefix: str) -> None:
-    driven = Driven(backend.store, summarising(ttl_ms=4_000))
+    driven = Driven(backend.store, summarising(ttl_ms=10_000))
     await driven.append(user("a"))
     born = (await expiries(raw, prefix, driven))["meta"]
-    await asyncio.sleep(0.2)
+    await asyncio.sleep(0.6)
     await driven.read()
     assert (await expiries(raw, prefix, driven))["meta"] == born
     await driven.append(user("b"))

@@ -25,7 +25,7 @@ DECLARATIONS: tuple[dict[str, Any], ...] = (
         on_workflow_end="flush",
         flushing={"keep_last": 0, "summary_tokens": 200},
     ),
-    _memory("small", max_tokens=400, scope="user", flushing=_SMALL, locking={"flush_ttl": "1s"}),
+    _memory("small", max_tokens=400, scope="user", flushing=_SMALL, locking={"flush_ttl": "3s"}),
     _memory("patient", max_tokens=400, scope="user", flushing=_SMALL),
     _memory("ring", max_tokens=400, scope="user", flushing={"type": "drop", "keep_last": 1}),
     _memory(
