@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from temporalio.api.enums.v1 import EventType
-from temporalio.client import WorkflowFailureError, WorkflowHandle
+from temporalio.client import WorkflowHandle
 from temporalio.common import RetryPolicy, WorkflowIDConflictPolicy
 
 from tests.integration.janitor.flows import ContinuesAsNew, EveryTime, FailsOnce
@@ -15,6 +15,7 @@ from tests.integration.janitor.sweeping import Sweeper, appended, latest_run, ne
 from tests.integration.temporal.flows.endings import WORDS, End
 from tests.integration.temporal.observing import eventually
 from tests.integration.temporal.rig import unique
+from tests.integration.temporal.unseen_ends import UNSEEN_ENDS, end_unseen
 
 
 async def test_continue_as_new_keeps_what_the_first_run_wrote_until_the_chain_ends(busy: Sweeper) -> None:
@@ -149,19 +150,9 @@ async def test_a_shared_memory_stays_as_long_as_one_of_its_owners_goes_on(busy: 
     assert await busy.rig.texts("scratch", key) == []
 
 
-@pytest.mark.parametrize("how", ["terminate", "execution timeout", "run timeout"])
+@pytest.mark.parametrize("how", UNSEEN_ENDS)
 async def test_what_an_end_that_no_worker_sees_leaves_is_cleared(busy: Sweeper, how: str) -> None:
-    key = unique("key")
-    options: dict[str, Any] = {
-        "terminate": {},
-        "execution timeout": {"execution_timeout": timedelta(seconds=1)},
-        "run timeout": {"run_timeout": timedelta(seconds=1)},
-    }[how]
-    handle = await busy.rig.start(End.run, "scratch", key, "wait", **options)
-    await appended(busy.rig, "scratch", key)
-    await {"terminate": handle.terminate}.get(how, handle.describe)()
-    with pytest.raises(WorkflowFailureError):
-        await handle.result()
+    handle, key = await end_unseen(busy.rig, how)
     await busy.nothing_is_left("scratch", key, handle.id)
 
     async def unlisted() -> bool:

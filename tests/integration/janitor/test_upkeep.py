@@ -14,13 +14,14 @@ from durable_memory.activities.waker import TemporalWaker
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.memory import Memory
-from tests.integration.janitor.sweeping import Counts, Sweeper, appended, sweeper
+from tests.integration.janitor.sweeping import Counts, Sweeper, sweeper
 from tests.integration.temporal.background import flusher_ended, messages_accounted_for, texts
 from tests.integration.temporal.flows.calls import AppendMany
 from tests.integration.temporal.flows.endings import WORDS, End
 from tests.integration.temporal.observing import eventually
 from tests.integration.temporal.rig import running, unique
 from tests.integration.temporal.summarizers import Gated
+from tests.integration.temporal.unseen_ends import has_written
 
 
 async def lease_is_over(memory: Memory) -> None:
@@ -118,7 +119,7 @@ async def test_an_abandoned_group_is_closed_without_a_step_of_its_own(by_hand: S
 
 async def test_expired_memories_leave_the_index_and_their_owners_stay_bound_until_they_end(by_hand: Sweeper) -> None:
     owner = await by_hand.rig.start(End.run, "brief", "owned", "wait")
-    await appended(by_hand.rig, "brief", "owned")
+    await eventually(lambda: has_written(owner))
     await by_hand.rig.memory("brief", "ownerless").append(WORDS)
     assert len(await by_hand.listed("brief")) == 2
     await asyncio.sleep(1.1)  # the resource's ttl
@@ -133,13 +134,13 @@ async def test_expired_memories_leave_the_index_and_their_owners_stay_bound_unti
 
 
 async def test_a_memory_stays_in_the_index_while_it_has_backups_so_that_a_purge_finds_them(by_hand: Sweeper) -> None:
-    memory = by_hand.rig.memory("brief", "kept")
+    memory = by_hand.rig.memory("scratch", "kept")
     await memory.append(WORDS)
     await memory.clear(confirm=True, backup=True)
     await asyncio.sleep(0.01)
     assert (await by_hand.sweep())["forgotten"] == 0
-    assert (await by_hand.client.purge("brief", dry_run=False, confirm=True)).backups == 1
-    assert await by_hand.listed("brief") == []
+    assert (await by_hand.client.purge("scratch", dry_run=False, confirm=True)).backups == 1
+    assert await by_hand.listed("scratch") == []
 
 
 async def test_a_memory_of_a_resource_that_is_no_longer_declared_stays_as_it_is(by_hand: Sweeper) -> None:

@@ -22,6 +22,7 @@ from tests.integration.temporal.flows.endings import WORDS, End, HasABug, HasNoB
 from tests.integration.temporal.holding import HoldsAnswers
 from tests.integration.temporal.observing import activities_of, event_types_of, eventually
 from tests.integration.temporal.rig import Rig, running, unique
+from tests.integration.temporal.unseen_ends import UNSEEN_ENDS, end_unseen
 
 CLEANUP = "memory.cleanup"
 
@@ -105,7 +106,7 @@ async def test_a_bug_that_fails_the_workflow_task_cleans_nothing_until_it_is_rep
     key = unique("key")
     async with running(temporal_address, redis_url, workflows=[HasABug], max_cached_workflows=cache) as rig:
         # A task that a stopping worker holds is given to the next one after its timeout, 10 s by default.
-        handle = await rig.start(HasABug.run, key, task_timeout=timedelta(seconds=1))
+        handle = await rig.start(HasABug.run, key, task_timeout=timedelta(seconds=4))
         failed = EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED
 
         async def task_failed() -> bool:
@@ -218,26 +219,11 @@ async def test_an_eviction_from_the_cache_is_no_end(temporal_address: str, redis
         assert await rig.texts("scratch", evicted_key) == []
 
 
-@pytest.mark.parametrize("how", ["terminate", "execution timeout", "run timeout"])
+@pytest.mark.parametrize("how", UNSEEN_ENDS)
 async def test_an_end_that_no_worker_sees_leaves_the_memory_as_it_is(any_cache: Rig, how: str) -> None:
-    key = unique("key")
-    options = {
-        "terminate": {},
-        "execution timeout": {"execution_timeout": timedelta(seconds=1)},
-        "run timeout": {"run_timeout": timedelta(seconds=1)},
-    }[how]
-    handle = await any_cache.start(End.run, "scratch", key, "wait", **options)
-    await appended(any_cache, key)
-    await _end_unseen(handle, how)
-    with pytest.raises(WorkflowFailureError):
-        await handle.result()
+    handle, key = await end_unseen(any_cache, how)
     assert await activities_of(handle) == ["memory.append"]
     assert await any_cache.texts("scratch", key) == [WORDS]
-
-
-async def _end_unseen(handle: WorkflowHandle[object, str], how: str) -> None:
-    if how == "terminate":
-        await handle.terminate()
 
 
 async def test_a_run_that_replaces_a_running_one_takes_its_memory_over(any_cache: Rig) -> None:
