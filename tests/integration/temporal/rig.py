@@ -90,13 +90,14 @@ async def running(
     *,
     registry: Registry = REGISTRY,
     project: str | None = None,
+    queue: str | None = None,
     summarizer: Summarizer | None = None,
     interceptors: Sequence[Interceptor] = (),
     data_converter: DataConverter = DataConverter.default,
     **worker_options: Any,
 ) -> AsyncIterator[Rig]:
-    """Runs a worker, of a project of its own unless one is given."""
-    project, queue = project or unique("project"), unique("queue")
+    """Runs a worker, of a project and on a queue of its own unless they are given."""
+    project, queue = project or unique("project"), queue or unique("queue")
     client = await Client.connect(
         temporal_address,
         plugins=[plugin(redis_url, project, memories=registry, summarizer=summarizer)],

@@ -12,7 +12,7 @@ from temporalio.client import WorkflowHandle
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.stores.values import Batch
 from tests.integration.temporal.background import messages_accounted_for, texts
-from tests.integration.temporal.flows.slow_flush import WatchedFlush
+from tests.integration.temporal.flows.slow_flush import PASSES_ON, WatchedFlush
 from tests.integration.temporal.observing import eventually
 from tests.integration.temporal.rig import Rig, running
 from tests.integration.temporal.summarizers import Gated
@@ -28,7 +28,13 @@ def summarizer() -> Gated:
 @pytest.fixture
 async def watched(temporal_address: str, redis_url: str, summarizer: Gated) -> AsyncIterator[Rig]:
     """A worker whose summariser waits at its gate."""
-    async with running(temporal_address, redis_url, summarizer=summarizer, workflows=[WatchedFlush]) as rig:
+    async with running(
+        temporal_address,
+        redis_url,
+        summarizer=summarizer,
+        workflows=[WatchedFlush],
+        max_heartbeat_throttle_interval=PASSES_ON,
+    ) as rig:
         yield rig
         summarizer.gate.set()
 

@@ -19,7 +19,7 @@ from durable_memory.memory.errors import MemoryWrongWorker
 from tests.integration.temporal.background import flusher_ended, messages_accounted_for, texts
 from tests.integration.temporal.flows.by_name import CallByName
 from tests.integration.temporal.flows.calls import AppendMany, Flush
-from tests.integration.temporal.flows.slow_flush import HurriedFlush
+from tests.integration.temporal.flows.slow_flush import PASSES_ON, SILENCE, HurriedFlush
 from tests.integration.temporal.observing import attempts_of, eventually
 from tests.integration.temporal.rig import REGISTRY, Rig, plugin, running, unique
 from tests.integration.temporal.summarizers import FirstOutlivesItsTime, Gated
@@ -52,7 +52,7 @@ async def test_an_attempt_that_outlives_its_time_beside_the_next_one_leaves_one_
         target = {"project": memory.id.project, "resource": "patient", "key": "key"}
         assert await rig.run(HurriedFlush.run, target, rig.flush_queue) == "committed"
         summarizer.let_go.set()
-        await asyncio.wait_for(summarizer.first_answered.wait(), 10)
+        await asyncio.wait_for(summarizer.first_answered.wait(), 60)
         assert summarizer.calls == 2
         shown = await rig.texts("patient", "key")
         assert len(shown) == 2
@@ -63,14 +63,22 @@ async def test_an_attempt_that_outlives_its_time_beside_the_next_one_leaves_one_
 async def test_a_summary_that_takes_longer_than_its_heartbeat_timeout_is_one_attempt(
     temporal_address: str, redis_url: str
 ) -> None:
-    summarizer = Gated()
-    async with running(temporal_address, redis_url, summarizer=summarizer, workflows=[HurriedFlush]) as rig:
+    summarizer, project = Gated(), unique("project")
+    async with running(
+        temporal_address,
+        redis_url,
+        project=project,
+        queue=f"flushes-of-{project}",
+        summarizer=summarizer,
+        workflows=[HurriedFlush],
+        max_heartbeat_throttle_interval=PASSES_ON,
+    ) as rig:
         memory = rig.memory("small", "key")
         await memory.append(texts(3))
         target = {"project": memory.id.project, "resource": "small", "key": "key"}
         handle = await rig.start(HurriedFlush.run, target, rig.flush_queue, True)  # noqa: FBT003 - is patient
         await summarizer.asked()
-        await asyncio.sleep(2.5)  # also longer than its lease
+        await asyncio.sleep(SILENCE.total_seconds() + 1)  # also longer than its lease
         summarizer.gate.set()
         assert await handle.result() == "committed"
         assert await attempts_of(handle, wire.FLUSH_SUMMARIZE) == [1]

@@ -11,19 +11,26 @@ from temporalio.common import RetryPolicy
 from durable_memory import AgentMemory
 from durable_memory.activities import wire
 
+SILENCE = timedelta(seconds=6)
+"""How long an attempt may be silent. It beats at a third of that, which its worker has to pass on: see PASSES_ON."""
+
+PASSES_ON = timedelta(milliseconds=100)
+"""The `max_heartbeat_throttle_interval` of its worker, which by itself keeps a beat back for four fifths of SILENCE."""
+
 
 @workflow.defn
 class HurriedFlush:
-    """Gives up an attempt at the summary after a second: of work, or of silence if it is `patient`."""
+    """Gives up an attempt at the summary after some seconds: of work, or of silence if it is `patient`."""
 
     @workflow.run
     async def run(self, target: dict[str, str], queue: str, patient: bool = False) -> str:  # noqa: FBT001, FBT002
         """See class."""
         begin = {"target": target, "owner": workflow.info().run_id, "force": True}
         batch = {"target": target, "batch": (await self._step(queue, wire.FLUSH_BEGIN, begin))["batch"]}
-        second = timedelta(seconds=1)
-        limits = workflow.ActivityConfig(heartbeat_timeout=second) if patient else None
-        await self._step(queue, wire.FLUSH_SUMMARIZE, batch, limits or {"start_to_close_timeout": second})
+        limits = workflow.ActivityConfig(start_to_close_timeout=timedelta(seconds=3))
+        if patient:
+            limits = workflow.ActivityConfig(heartbeat_timeout=SILENCE)
+        await self._step(queue, wire.FLUSH_SUMMARIZE, batch, limits)
         return str((await self._step(queue, wire.FLUSH_COMMIT, batch))["outcome"])
 
     async def _step(
@@ -43,10 +50,10 @@ class HurriedFlush:
 
 @workflow.defn
 class WatchedFlush:
-    """Flushes by the handle; what happens to its activity is heard of within a second."""
+    """Flushes by the handle; what happens to its activity is heard of by its heartbeats."""
 
     @workflow.run
     async def run(self, resource: str, key: str) -> str:
         """See class."""
-        config = workflow.ActivityConfig(heartbeat_timeout=timedelta(seconds=1))
+        config = workflow.ActivityConfig(heartbeat_timeout=SILENCE)
         return (await AgentMemory(resource, key=key, activity_config=config).flush(force=True)).outcome
