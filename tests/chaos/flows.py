@@ -23,7 +23,7 @@ class AppendInTurn:
                 "memory.append",
                 request,
                 task_queue=queue,
-                start_to_close_timeout=timedelta(seconds=10),
+                start_to_close_timeout=timedelta(seconds=30),
                 schedule_to_close_timeout=timedelta(minutes=10),
                 retry_policy=RetryPolicy(
                     initial_interval=timedelta(milliseconds=100), maximum_interval=timedelta(seconds=2)

@@ -54,7 +54,7 @@ class Load:
     async def more(self, appends: int) -> None:
         """Waits until so many more appends were answered."""
         wanted = self.answered.total() + appends
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(240):
             while self.answered.total() < wanted:  # noqa: ASYNC110 - several writers count, none gives a sign
                 await asyncio.sleep(0.05)
 

@@ -25,7 +25,7 @@ async def test_fifty_flushes_that_wait_for_their_model_keep_beating_and_end_at_t
         async def all_wait() -> bool:
             return summarizer.calls == FLUSHES
 
-        await eventually(all_wait, seconds=60)
+        await eventually(all_wait)
         # Longer than the 15 s of their heartbeat timeout: an attempt that did not beat would be repeated.
         await asyncio.sleep(17)
         summarizer.gate.set()

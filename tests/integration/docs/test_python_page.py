@@ -160,7 +160,7 @@ async def test_without_redis_a_call_and_the_cleanup_end_after_the_time_that_they
     lines = (await run(folder, "gone.py")).splitlines()  # Temporal's core may log between them
     assert [line for line in lines if "noted" in line] == ["noted", "not noted: MemoryUnavailable"]
     [seconds] = [float(line.split()[0]) for line in lines if line.endswith(" seconds")]
-    assert seconds < 15 + 10 + 10  # those of the page, and what a busy machine takes
+    assert seconds < 15 + 10 + 60  # those of the page, and what a busy machine takes; by itself it is ten minutes
 
 
 async def test_nobody_sees_a_turn_before_the_human_has_decided_and_its_error_is_found(folder: Path) -> None:

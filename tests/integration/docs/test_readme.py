@@ -124,21 +124,23 @@ from durable_memory.exit import leave
 class Forgetful:
     @workflow.run
     async def run(self) -> None:
-        short = workflow.ActivityConfig(schedule_to_close_timeout=timedelta(seconds=1))
+        short = workflow.ActivityConfig(schedule_to_close_timeout=timedelta(seconds=5))
         await AgentMemory("customer-support", key="user:44", activity_config=short).append("Hello")
 
 @activity.defn
 async def reply() -> None:
     pass
 
+async def fail(client, queue, activities):
+    async with Worker(client, task_queue=queue, workflows=[Forgetful], activities=activities):
+        try:
+            await client.execute_workflow(Forgetful.run, id=queue, task_queue=queue)
+        except WorkflowFailureError as error:
+            print(error.cause.cause, "|", error.cause.cause.cause)
+
 async def main():
     client = await Client.connect(os.environ["TEMPORAL_ADDRESS"])
-    for queue, activities in (("no-plugin", [reply]), ("no-activity", [])):
-        async with Worker(client, task_queue=queue, workflows=[Forgetful], activities=activities):
-            try:
-                await client.execute_workflow(Forgetful.run, id=queue, task_queue=queue)
-            except WorkflowFailureError as error:
-                print(error.cause.cause, "|", error.cause.cause.cause)
+    await asyncio.gather(fail(client, "no-plugin", [reply]), fail(client, "no-activity", []))
 
 if __name__ == "__main__":
     asyncio.run(main())

@@ -20,9 +20,11 @@ from durable_memory.dev.valkey import Valkey
 from tests.integration.temporal.background import flusher_ended, messages_accounted_for, texts
 from tests.integration.temporal.flows.calls import AppendMany
 from tests.integration.temporal.flows.endings import ENDINGS, End
+from tests.integration.temporal.holding import HoldsAnswers
 from tests.integration.temporal.observing import attempts_of, eventually
 from tests.integration.temporal.rig import plugin, running, unique
 from tests.integration.temporal.user_activities import USER_ACTIVITIES
+from tests.ports import quiet_ports
 
 PASSWORD = "s3cret-and-long"
 TEST_SERVER = Path(sys.executable).with_name("temporal-test-server")
@@ -58,7 +60,8 @@ class Mortal:
 @pytest.fixture
 async def mortal(tmp_path: Path) -> AsyncIterator[Mortal]:
     """A Valkey of one test."""
-    server = Mortal(tmp_path, await start_valkey(tmp_path, fsync="always"))
+    (port,) = quiet_ports(1)
+    server = Mortal(tmp_path, await start_valkey(tmp_path, port=port, fsync="always"))
     await server.protect()
     yield server
     server.die()
@@ -67,15 +70,14 @@ async def mortal(tmp_path: Path) -> AsyncIterator[Mortal]:
 async def test_appends_wait_for_a_redis_that_died_and_each_is_applied_once(
     temporal_address: str, mortal: Mortal
 ) -> None:
-    async with running(temporal_address, mortal.url) as rig:
+    holds = HoldsAnswers("memory.append", call=3)
+    async with running(temporal_address, mortal.url, interceptors=[holds]) as rig:
         memory = rig.memory("small", "key")
         handle = await rig.start(AppendMany.run, "small", ["key"], texts(12))
-
-        async def some_are_written() -> bool:
-            return await messages_accounted_for(memory) >= 3
-
-        await eventually(some_are_written)
+        await holds.held()
+        assert await messages_accounted_for(memory) == 3
         mortal.die()
+        holds.gate.set()
 
         async def refused() -> bool:
             pending = (await handle.describe()).raw_description.pending_activities

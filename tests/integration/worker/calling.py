@@ -26,8 +26,8 @@ class CallByName:
             activity,
             request,
             task_queue=queue,
-            start_to_close_timeout=timedelta(seconds=60),
-            schedule_to_close_timeout=timedelta(seconds=60),
+            start_to_close_timeout=timedelta(seconds=120),
+            schedule_to_close_timeout=timedelta(seconds=120),
         )
         return answer
 
@@ -68,7 +68,7 @@ async def calling(client: Client, queue: str) -> AsyncIterator[Caller]:
 
 async def until_started(handle: WorkflowHandle[Any, Any]) -> None:
     """Waits until a worker has taken the activity of a call."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while True:
             pending = (await handle.describe()).raw_description.pending_activities
             if any(each.state == PendingActivityState.PENDING_ACTIVITY_STATE_STARTED for each in pending):

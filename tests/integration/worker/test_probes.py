@@ -16,7 +16,6 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 
 from durable_memory.dev import Valkey, start_temporal
-from durable_memory.dev.supervisor import free_ports
 from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.memory.task_queues import summaries_queue
 from durable_memory.worker.metrics import WorkerMetrics
@@ -24,6 +23,7 @@ from durable_memory.worker.readiness import Readiness
 from tests.integration.worker.calling import CallByName
 from tests.integration.worker.conftest import StartWorker
 from tests.integration.worker.workers import WorkerProcess, eventually
+from tests.ports import quiet_ports
 
 
 async def raw(worker: WorkerProcess, request: bytes) -> bytes:
@@ -42,27 +42,25 @@ async def test_ready_only_while_redis_answers_and_takes_writes(start_worker: Sta
         await worker.ready()
         redis = psutil.Process(own_valkey.server.pid)
         redis.suspend()
-        await worker.answers("/readyz", 503)
-        assert await worker.get("/readyz") == (503, "Redis does not answer, or takes no writes\n")
+        await worker.answers("/readyz", 503, "Redis does not answer, or takes no writes")
         assert (await worker.get("/livez"))[0] == 200
         redis.resume()
         await worker.ready()
         async with Redis.from_url(own_valkey.url) as raw:
             await raw.config_set("maxmemory", 1)
-            await worker.answers("/readyz", 503)
-            assert "is out of memory" in (await worker.get("/readyz"))[1]
+            await worker.answers("/readyz", 503, "is out of memory")
             await raw.config_set("maxmemory", 0)
         await worker.ready()
 
 
 async def test_ready_only_while_temporal_sees_the_worker_poll(start_worker: StartWorker, folder: Path) -> None:
-    temporal = await start_temporal(folder / "temporal", ui=False)
+    (port,) = quiet_ports(1)
+    temporal = await start_temporal(folder / "temporal", port=port, ui=False)
     async with start_worker(TEMPORAL_ADDRESS=temporal.address) as worker:
         await worker.ready()
         temporal.server.kill()
-        await worker.answers("/readyz", 503)
-        assert (await worker.get("/readyz"))[1] == "Temporal does not answer\n"
-        again = await start_temporal(folder / "temporal", port=temporal.server.ports[0], ui=False)
+        await worker.answers("/readyz", 503, "Temporal does not answer")
+        again = await start_temporal(folder / "temporal", port=port, ui=False)
         await worker.ready()
         assert await worker.end(signal.SIGTERM) == 0
         again.server.kill()
@@ -101,7 +99,7 @@ async def test_ready_only_while_each_queue_of_the_project_is_polled_by_this_work
 
 
 async def test_the_address_of_the_endpoint_is_chosen_by_flag_or_environment(start_worker: StartWorker) -> None:
-    for_flag, for_environment = free_ports(2)
+    for_flag, for_environment = quiet_ports(2)
     async with start_worker("--http-port", str(for_flag), DURABLE_MEMORY_HTTP_PORT=str(for_environment)) as worker:
         assert (await worker.entry(http=None))["http"] == f"http://127.0.0.1:{for_flag}"
     async with start_worker("--http-host", "127.0.0.2", DURABLE_MEMORY_HTTP_PORT=str(for_environment)) as worker:

@@ -130,7 +130,7 @@ async def test_slow_summaries_of_a_version_are_written_on_their_own_queue(
         await worker.ready()
         await deployment.make_current("build-1")
         flusher = await woken(temporal_client, project, memory)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             await flusher.result()
         queues = {
             event.activity_task_scheduled_event_attributes.task_queue.name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 import pytest
 
@@ -23,22 +24,25 @@ async def test_a_call_that_takes_too_long_ends_with_a_timeout_and_its_task_goes_
 
 
 async def test_each_call_has_its_own_time() -> None:
-    limit = TimeLimit(0.8)
-    first = asyncio.create_task(hang(limit))
-    await asyncio.sleep(0.4)
-    second = asyncio.create_task(hang(limit))
-    with pytest.raises(TimeoutError):
-        await first
-    assert not second.done()
-    with pytest.raises(TimeoutError):
-        await second
+    limit = TimeLimit(0.4)
+
+    async def time_of_one() -> float:
+        started = time.perf_counter()
+        with pytest.raises(TimeoutError):
+            await hang(limit)
+        return time.perf_counter() - started
+
+    first = asyncio.create_task(time_of_one())
+    await asyncio.sleep(0.2)
+    second = asyncio.create_task(time_of_one())
+    assert min(await asyncio.gather(first, second)) > 0.9 * 0.4
 
 
 async def test_a_call_is_bounded_also_after_the_one_that_set_the_timer() -> None:
     limit = TimeLimit(0.2)
     assert await hang(limit, 0) == "in time"
     await asyncio.sleep(0.05)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         with pytest.raises(TimeoutError):
             await hang(limit, 60)
 
