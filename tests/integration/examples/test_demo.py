@@ -8,12 +8,10 @@ import sys
 from pathlib import Path
 
 import psutil
-import pytest
 
 DEMO = Path(__file__).parents[3] / "examples" / "support_desk" / "demo.py"
 
 
-@pytest.mark.timeout(240)
 async def test_the_demo_keeps_its_promises_and_leaves_nothing_behind(tmp_path: Path) -> None:
     process = await asyncio.create_subprocess_exec(
         sys.executable,

@@ -46,7 +46,7 @@ class Desk(Rig):
             status = await self.flusher_status(memory)
             return status not in ("RUNNING", "CONTINUED_AS_NEW", "NEVER")
 
-        await eventually(ended, seconds=40)
+        await eventually(ended)
 
     def flusher_of(self, memory: Memory) -> str:
         """The workflow id of a flusher."""

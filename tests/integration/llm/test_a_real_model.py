@@ -35,7 +35,7 @@ async def model_url() -> AsyncIterator[str]:
     program = ("-m", "tests.integration.llm.small_model")
     serving = await asyncio.create_subprocess_exec(sys.executable, *program, stdout=PIPE, stderr=DEVNULL, cwd=ROOT)
     assert serving.stdout is not None
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(240):
         address = (await serving.stdout.readline()).decode().strip()
     assert address.startswith("http://127.0.0.1:")
     yield f"{address}/v1"

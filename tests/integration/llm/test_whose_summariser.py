@@ -148,11 +148,11 @@ async def test_a_worker_that_lacks_the_extra_or_the_key_says_so_at_its_start(
     monkeypatch.delenv("NO_SUCH_KEY", raising=False)
     keyless = declared("desk", service.url, api_key_env="NO_SUCH_KEY")
     with pytest.raises(MemoryInvalid, match=r"'desk' .*openai:gpt-4o-mini.*NO_SUCH_KEY is not set"):
-        async with asyncio.timeout(20), desk(temporal_address, redis_url, [keyless]):
+        async with asyncio.timeout(60), desk(temporal_address, redis_url, [keyless]):
             await asyncio.Event().wait()
     monkeypatch.setitem(sys.modules, "pydantic_ai", None)
     with pytest.raises(MemoryInvalid, match=r"'desk' .*pip install 'durable-memory\[llm\]'"):
-        async with asyncio.timeout(20), desk(temporal_address, redis_url, [declared("desk", service.url)]):
+        async with asyncio.timeout(60), desk(temporal_address, redis_url, [declared("desk", service.url)]):
             await asyncio.Event().wait()
     # Who only appends needs neither.
     registry = Registry.from_resources([keyless])

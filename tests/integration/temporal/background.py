@@ -21,7 +21,7 @@ async def flusher_ended(rig: Rig, memory: Memory) -> None:
     async def look() -> bool:
         return await rig.flusher_status(memory) not in ("RUNNING", "CONTINUED_AS_NEW")
 
-    await eventually(look, seconds=40)
+    await eventually(look)
 
 
 async def messages_accounted_for(memory: Memory) -> int:

@@ -30,7 +30,7 @@ class Gated:
 
     async def asked(self) -> None:
         """Waits until a call stands at the gate."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await self.waiting.wait()
 
 

@@ -246,7 +246,7 @@ async def test_a_flusher_that_may_take_no_more_signals_holds_no_append_up_and_fo
         holds.holding.clear()
         first_gate.set()
         await holds.held()  # it has heard all signals that it may, and asked for the last time
-        await rig.run(AppendMany.run, "small", ["key"], texts(4), execution_timeout=timedelta(seconds=20))
+        await rig.run(AppendMany.run, "small", ["key"], texts(4), execution_timeout=timedelta(seconds=60))
         assert (await memory.stats()).flush_due
         holds.gate.set()
         await flusher_ended(rig, memory)

@@ -11,7 +11,7 @@ from tests.integration.cli.programs import run_command
 from tests.integration.temporal.observing import attempts_of
 from tests.integration.typescript.desk import EXAMPLE, Desk
 
-pytestmark = pytest.mark.timeout(420)
+pytestmark = pytest.mark.timeout(900)
 
 
 def turn(question: str, known: int) -> list[str]:
@@ -84,7 +84,7 @@ async def test_a_call_whose_attempts_overlap_is_applied_once(desk: Desk) -> None
 
 async def second_attempt(desk: Desk, case: str) -> None:
     """Waits until the first attempt at a call has failed."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while True:
             found = [each async for each in desk.temporal.list_workflows(f"WorkflowId = '{case}'")]
             pending = (await desk.case(case).describe()).raw_description.pending_activities if found else ()
