@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final, get_args, get_type_hints
 
 import pytest
 
 import durable_memory
+from durable_memory.memory import types
 from durable_memory.memory.errors import MemoryFault
 
 FACE: Final = (
@@ -25,6 +27,12 @@ FACE: Final = (
 MADE_BY_USERS: Final = {"Agent", "AgentMemory", "MemoryPlugin", "TemporalWaker"}
 WIRING: Final = {"MemoryClient": {"caller", "calling_as", "wiring"}}
 """Methods for the parts of the product itself."""
+ALIASES: Final = {
+    name
+    for name in types.__all__
+    if name[0].isupper() and not name.isupper() and not inspect.isclass(vars(types)[name])
+} | {"Section"}  # text, and so a class
+"""Names of values, such as `FlushOutcome`, that a hint no longer has once it is resolved."""
 
 
 def calls(kind: type) -> Iterator[Callable[..., Any]]:
@@ -53,6 +61,19 @@ def test_every_type_in_a_signature_can_be_imported(kind: type) -> None:
     needed = {found.__name__ for hint in hints for found in types_in(hint)}
     assert needed
     assert needed <= set(durable_memory.__all__)
+
+
+@pytest.mark.parametrize("kind", FACE, ids=lambda kind: kind.__name__)
+def test_every_name_of_ours_for_words_in_a_signature_can_be_imported(kind: type) -> None:
+    found = [inner for call in calls(kind) for hint in get_type_hints(call).values() for inner in types_in(hint)]
+    written = [str(hint) for call in calls(kind) for hint in call.__annotations__.values()]
+    written += [str(hint) for each in found for hint in getattr(each, "__annotations__", {}).values()]
+    named = {word for hint in written for word in re.findall(r"\w+", hint)} & ALIASES
+    assert named <= set(durable_memory.__all__)
+
+
+def test_there_are_names_for_words() -> None:
+    assert {"FlushOutcome", "FlushReason", "GroupBy", "Priority", "Role", "Section"} <= ALIASES
 
 
 def test_every_error_can_be_imported() -> None:
