@@ -63,7 +63,8 @@ def view_table(resource: str, key: str, view: View, project: str) -> Table:
         return facts(f"{resource}  {key}", [_no_memory(project)])
     waiting = f", {counted(view.omitted.messages, 'message')} waiting for a summary" if view.omitted.messages else ""
     rows = (
-        (message.section or "", _speaker(message), f"{message.tokens:,}", _said(message)) for message in view.messages
+        (message.section or "", f"{_speaker(message)}{_rank(message)}", f"{message.tokens:,}", _said(message))
+        for message in view.messages
     )
     table = listing(f"{resource}  {key}", ("section", "role", "tokens", "message"), rows, numbers=("tokens",))
     caption(table, f"{_size(len(view.messages), view.tokens)}{waiting}, version {view.version}")
@@ -288,6 +289,11 @@ _UNITS = ((86_400, 3_600, "d"), (3_600, 60, "h"), (60, 1, "m"))
 def _speaker(message: Message) -> str:
     names = [name for name in (message.agent, message.name) if name]
     return f"{message.role} ({', '.join(names)})" if names else message.role
+
+
+def _rank(message: Message) -> str:
+    pinned = ", pinned" if message.pinned else ""
+    return pinned if message.priority == "normal" else f"{pinned}, {message.priority}"
 
 
 def _said(message: Message) -> str:

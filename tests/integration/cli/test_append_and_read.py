@@ -65,6 +65,15 @@ async def test_a_table_shows_messages_their_roles_and_the_sum(cli: Cli) -> None:
     assert f"2 messages, {tokens} tokens" in shown
 
 
+async def test_a_table_shows_what_is_pinned_and_what_has_a_priority(cli: Cli) -> None:
+    ids = (await cli("append", "thread", "k", "Keep me", "--priority", "high", "-o", "json")).json()["ids"]
+    await cli("append", "thread", "k", "Me too", "--priority", "low")
+    await cli("pin", "thread", "k", *ids)
+    shown = (await cli("read", "thread", "k")).out
+    assert "user, pinned, high" in shown
+    assert "user, low" in shown
+
+
 async def test_stored_text_cannot_steer_the_terminal(cli: Cli) -> None:
     attack = "\x1b[2J\x1b]0;owned\x07 \u202egnp.exe [bold]plain[/bold]"
     await cli("append", "thread", "k", "--json", "-", stdin=json.dumps({"role": "user", "content": attack}))
