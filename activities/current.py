@@ -31,7 +31,7 @@ def current_memory_client() -> MemoryClient:
     if client is None:
         fault = MemoryInvalid(
             "current_memory_client: no memory client here; call it in an `async def` activity on a worker whose client "
-            "was connected with plugins=[MemoryPlugin(...)]"
+            "was connected with plugins=[MemoryPlugin(...)]; workflow code uses AgentMemory or Agent"
         )
         # As it is, Temporal would try the activity, the operation, or the task of the workflow again without end.
         in_temporal = activity.in_activity() or nexus.in_operation() or workflow.in_workflow()

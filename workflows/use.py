@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from temporalio import workflow
 
+from durable_memory.memory.errors import MemoryInvalid
+
 USED_QUERY = "durable-memory/used"
 """Query that exists in a run that used a memory: whoever looks at the workflow can see it, too."""
 
@@ -25,9 +27,15 @@ class Handle:
     """A handle as the run remembers it: with all others on the same memory or agent as one.
 
     on: a word or two for the log. Marks the run as one that used a memory, since it is to be settled at its end.
+    Raises MemoryInvalid outside workflow code.
     """
 
     def __init__(self, on: str) -> None:
+        if not workflow.in_workflow():
+            raise MemoryInvalid(
+                f"{on}: AgentMemory and Agent are made in workflow code; in an activity open it with "
+                "current_memory_client(), in any other process with a MemoryClient"
+            )
         self._on = on
         mark_used()
         use = _use()

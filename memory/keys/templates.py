@@ -168,7 +168,8 @@ def _variable(node: nodes.Node) -> Variable:
         node = node.node
     if not isinstance(node, nodes.Getattr) or not isinstance(node.node, nodes.Name):
         what = "more than one dot" if isinstance(node, nodes.Getattr) else _kind(node)
-        raise TemplateInvalid(f"{what} is not allowed; {_RULE}")
+        near = f"; did you mean {{{{ input.{node.name} }}}}?" if isinstance(node, nodes.Name) else ""
+        raise TemplateInvalid(f"{what} is not allowed; {_RULE}{near}")
     variable = Variable(node.node.name, node.attr, tuple(filters), fallback)
     _check_known(variable)
     return variable

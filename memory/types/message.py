@@ -47,6 +47,8 @@ _CALLER_GIVEN: Final = ("role", "content", "name", "tool_calls", "tool_call_id",
 _UNSET: Final[dict[str, Any]] = {**dict.fromkeys((*STORE_GIVEN, "section")), "tokens_estimated": False}
 _store_given = attrgetter(*_UNSET)
 _MESSAGE_KEYS: Final = tuple(sorted((*_CALLER_GIVEN, "priority", "section", *STORE_GIVEN)))
+_OF_ANSWERS: Final = ("refusal", "annotations", "audio", "stop_reason")
+"""Fields of what a model answered, as its API gives it."""
 _PROVENANCE_KEYS: Final = ("workflow_id", "run_id", "activity_id")
 
 
@@ -217,6 +219,7 @@ class Message:
         """
         if not isinstance(data, Mapping):
             raise InvalidValue(path, f"must be an object, not {type(data).__name__}")
+        _refuse_answer(data, path)
         refuse_unknown(data, _MESSAGE_KEYS, path, "a message")
         if "role" not in data:
             raise InvalidValue(f"{path}.role", f"is missing; one of {', '.join(ROLES)}")
@@ -274,6 +277,13 @@ def _clean_content(content: object) -> str | tuple[ContentPart, ...] | None:
             raise InvalidValue(path, "a part is an object with a 'type'")
         parts.append(cast("ContentPart", clean_json(part, path)))
     return tuple(parts)
+
+
+def _refuse_answer(data: Mapping[str, Any], path: str) -> None:
+    for name in _OF_ANSWERS:
+        if name in data:
+            readers = "messages_from_openai and messages_from_anthropic read that"
+            raise InvalidValue(f"{path}.{name}", f"is of a model's answer, not of a message; {readers}")
 
 
 def _list(value: object, path: str) -> Sequence[object]:

@@ -67,6 +67,21 @@ async def test_what_a_message_cannot_carry_is_named_by_its_path(
     assert (await memory.read()).version == "absent"
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"role": "assistant", "content": "Yes.", "refusal": None, "annotations": [], "audio": None},
+        {"id": "msg_1", "type": "message", "role": "assistant", "content": [], "model": "m", "stop_reason": "end_turn"},
+    ],
+    ids=["openai", "anthropic"],
+)
+async def test_a_model_s_answer_as_its_api_gives_it_is_refused_with_its_reader(
+    open_memory: OpenMemory, answer: dict[str, Any]
+) -> None:
+    with pytest.raises(MemoryInvalid, match="messages_from_openai and messages_from_anthropic read that"):
+        await open_memory().append(answer)
+
+
 async def test_what_is_as_deep_as_allowed_is_read_back(open_memory: OpenMemory) -> None:
     memory = open_memory()
     await memory.append({"role": "user", "content": "x", "metadata": nested(99)})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -176,6 +177,14 @@ async def test_an_error_of_ours_in_a_thread_keeps_its_verdict_on_retries(tempora
             )
             fault = await fault_of(handle.result())
     assert (fault.type, fault.non_retryable) == ("MemoryInvalid", True)
+
+
+@pytest.mark.parametrize("make", [lambda: AgentMemory("desk", "k"), lambda: Agent("clerk", input={"user": "7"})])
+def test_a_handle_of_workflows_made_elsewhere_names_those_of_activities_and_programs(
+    make: Callable[[], object],
+) -> None:
+    with pytest.raises(MemoryInvalid, match="in an activity open it with current_memory_client"):
+        make()
 
 
 def test_outside_of_temporal_it_is_an_error_of_ours() -> None:

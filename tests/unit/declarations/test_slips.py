@@ -124,6 +124,13 @@ def test_slips_of_syntax_are_said_in_words_at_the_line_to_change(tmp_path: Path,
             "default_key_template: 'user:{{ input.user'\n",
             f"default_key_template: has a {{{{ without its }}}}; {TEMPLATES}",
         ),
+        (
+            "default_key_template: 'user:{{ user_id | lower }}'\n",
+            (
+                f"default_key_template: a name without a dot is not allowed; {TEMPLATES}; "
+                "did you mean {{ input.user_id }}?"
+            ),
+        ),
     ],
 )
 def test_values_that_are_meant_well_are_refused_with_how_to_write_them(tmp_path: Path, text: str, fault: str) -> None:
