@@ -216,8 +216,10 @@ def _value(variable: Variable, values: Mapping[str, Mapping[str, object]], resou
     elif isinstance(value, int) and value.bit_length() > _MAX_INT_BITS:
         problem = "is too large a number for a key"
     else:
-        # Hashes and separators must see one form of a letter, as the key rule does.
-        text = unicodedata.normalize("NFC", str(value))
+        # Hashes and separators must see one form of a letter, as the key rule does. A member of an enum that is text
+        # says its name by str(); its value is what JSON carries to a worker, so that is what it stands for here.
+        plain = str.__str__(value) if isinstance(value, str) else int.__repr__(value)
+        text = unicodedata.normalize("NFC", plain)
         if any("\ud800" <= character <= "\udfff" for character in text):
             problem = "has half of a surrogate pair; it is no valid text"
         for name in variable.filters:

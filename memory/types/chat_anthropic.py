@@ -16,6 +16,8 @@ Block = dict[str, Json]
 
 _DATA_URL: Final = re.compile(r"data:([^;,]+);base64,(.*)", re.DOTALL)
 _NOT_IN_IDS: Final = re.compile(r"[^a-zA-Z0-9_-]")
+"""Nor in the names of tools."""
+_LONGEST_NAME: Final = 128
 _EARLIER: Final[Block] = {"type": "text", "text": "[Earlier messages are not shown.]"}
 """Opens a conversation that begins with the assistant: the API wants the user first."""
 
@@ -24,9 +26,9 @@ def anthropic_request(messages: Iterable[Message]) -> dict[str, Any]:
     """Returns `system` (if there is any) and `messages` of a Messages API request, for `messages.create(**…)`.
 
     System messages, summaries among them, become blocks of the system text. Tool calls and results become tool_use
-    and tool_result blocks, their ids such as the API accepts: no two the same. Messages that follow each other in one
-    role are merged, blank texts left out. Parts of other APIs become Anthropic's where there is an equal, and are
-    passed on as they are where not. Names of authors have no place.
+    and tool_result blocks, their ids and names such as the API accepts: no two ids the same. Messages that follow each
+    other in one role are merged, blank texts left out. Parts of other APIs become Anthropic's where there is an equal,
+    and are passed on as they are where not. Names of authors have no place.
     """
     system: list[Block] = []
     turns: list[dict[str, Any]] = []
@@ -106,11 +108,12 @@ def _blocks(message: Message, ids: _Ids) -> list[Block]:
         if message.metadata.get("is_error") is True:
             result["is_error"] = True
         return [result]
-    calls: list[Block] = [
-        {"type": "tool_use", "id": ids.of_call(call.id), "name": call.name, "input": _input(call.arguments)}
-        for call in message.tool_calls
-    ]
-    return [*blocks, *calls]
+    return [*blocks, *(_use(call, ids) for call in message.tool_calls)]
+
+
+def _use(call: ToolCall, ids: _Ids) -> Block:
+    name = _NOT_IN_IDS.sub("_", call.name)[:_LONGEST_NAME]
+    return {"type": "tool_use", "id": ids.of_call(call.id), "name": name, "input": _input(call.arguments)}
 
 
 def _is_blank(block: Block) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -11,12 +13,17 @@ from durable_memory.memory.types.message import TEXT_PARTS, ContentPart, Message
 _THOUGHTS: Final = frozenset({"thinking", "redacted_thinking"})
 """Signed by another model: no use to this one."""
 
+_NOT_IN_NAMES: Final = re.compile(r"[\s<|\\/>]+")
+_LONGEST_NAME: Final = 64
+_LONGEST_ID: Final = 40
+
 
 def openai_messages(messages: Iterable[Message]) -> list[dict[str, Json]]:
     """Returns the messages of a chat-completions request.
 
     Parts of other APIs become OpenAI's where there is an equal. Only users may send more than text: what else stands in
-    the content of others is replaced by its type in brackets, a model's thoughts are left out.
+    the content of others is replaced by its type in brackets, a model's thoughts are left out. Names, and ids of tool
+    calls that another provider gave, are made such as the API accepts: it refuses the whole request for one.
     """
     return [data for message in messages if (data := _message(message)) is not None]
 
@@ -52,15 +59,20 @@ def _call(call: object) -> object:
 
 def _message(message: Message) -> dict[str, Json] | None:
     data: dict[str, Json] = {"role": message.role, "content": _content(message)}
-    if message.name is not None and message.role != "tool":
-        data["name"] = message.name
+    if message.name and message.role != "tool":
+        data["name"] = _NOT_IN_NAMES.sub("_", message.name)[:_LONGEST_NAME]
     if message.tool_calls:
-        data["tool_calls"] = [call.to_dict() for call in message.tool_calls]
+        data["tool_calls"] = [{**call.to_dict(), "id": _id(call.id)} for call in message.tool_calls]
     if message.tool_call_id is not None:
-        data["tool_call_id"] = message.tool_call_id
+        data["tool_call_id"] = _id(message.tool_call_id)
     elif not data["content"] and not message.tool_calls:
         return None  # it held nothing but thoughts
     return data
+
+
+def _id(call_id: str) -> str:
+    """Returns an id as it is, or one of the length that the API takes, which a call and its result get alike."""
+    return call_id if len(call_id) <= _LONGEST_ID else hashlib.sha256(call_id.encode()).hexdigest()[:_LONGEST_ID]
 
 
 def _content(message: Message) -> Json:

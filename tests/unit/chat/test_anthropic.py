@@ -112,6 +112,13 @@ def test_ids_that_repeat_or_that_the_api_refuses_are_replaced_and_results_still_
     assert asked_again["content"][0]["id"] == answered_again["content"][0]["tool_use_id"] == "functions_track_0_3"
 
 
+def test_the_name_of_a_tool_that_another_api_allowed_is_one_that_this_api_accepts() -> None:
+    calls = [ToolCall("c1", "shop.track/v2"), ToolCall("c2", "t" * 200)]
+    view = view_of(Message.user("x"), Message.assistant(tool_calls=calls), *(Message.tool("", c.id) for c in calls))
+    [_, asked, _] = view.to_anthropic()["messages"]
+    assert [block["name"] for block in asked["content"]] == ["shop_track_v2", "t" * 128]
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [

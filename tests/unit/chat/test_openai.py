@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ def test_every_view_is_a_request(view: View) -> None:
     messages = view.to_openai()
     check_openai(messages)
     assert [message["role"] for message in messages] == [message.role for message in view.messages]
+    assert all(re.fullmatch(r"[^\s<|\\/>]{1,64}", str(message["name"])) for message in messages if "name" in message)
 
 
 def test_a_conversation_with_calls_and_a_summary_is_told_as_it_was() -> None:
@@ -46,6 +48,23 @@ def test_a_conversation_with_calls_and_a_summary_is_told_as_it_was() -> None:
         },
         {"role": "tool", "tool_call_id": "call_1", "content": "In Lyon."},
     ]
+
+
+def test_a_name_that_the_api_would_refuse_the_request_for_is_made_one_that_it_takes() -> None:
+    names = ["Anna Maria <am@example.com>", "", "李雷", "n" * 100]
+    messages = view_of(*(Message.user("x", name=name) for name in names)).to_openai()
+    assert [message.get("name") for message in messages] == ["Anna_Maria_am@example.com_", None, "李雷", "n" * 64]
+
+
+def test_ids_of_calls_that_are_longer_than_the_api_takes_are_replaced_and_results_still_find_their_calls() -> None:
+    calls = [ToolCall("c" * 60 + n, "track") for n in "12"]
+    view = view_of(Message.assistant(tool_calls=calls), *(Message.tool("x", call.id) for call in calls))
+    messages: list[Any] = view.to_openai()
+    asked, *answered = messages
+    ids = [call["id"] for call in asked["tool_calls"]]
+    assert ids == [message["tool_call_id"] for message in answered]
+    assert len(set(ids)) == 2
+    assert all(len(call_id) <= 40 for call_id in ids)
 
 
 PICTURE_OF_ANTHROPIC = {

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import enum
 import hashlib
+import json
 import unicodedata
 from typing import Any
 
@@ -45,6 +47,20 @@ def render(source: str, **inputs: Any) -> str:
 )
 def test_what_is_allowed_renders(source: str, key: str) -> None:
     assert render(source) == key
+
+
+class Tier(str, enum.Enum):  # noqa: UP042 - the older kind, whose str() is its name
+    GOLD = "gold"
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+
+
+@pytest.mark.parametrize(("value", "key"), [(Tier.GOLD, "u:gold"), (Level.LOW, "u:1")])
+def test_a_member_of_an_enum_renders_as_the_value_that_a_worker_would_get_in_its_place(value: object, key: str) -> None:
+    assert render("u:{{ input.tier }}", tier=value) == render("u:{{ input.tier }}", tier=json.loads(json.dumps(value)))
+    assert render("u:{{ input.tier }}", tier=value) == key
 
 
 ATTACKS = [
