@@ -14,7 +14,7 @@ from temporalio.exceptions import ActivityError, ApplicationError
 _Found = TypeVar("_Found")
 
 
-async def eventually(look: Callable[[], Awaitable[_Found]], *, seconds: float = 60) -> _Found:
+async def eventually(look: Callable[[], Awaitable[_Found]], *, seconds: float = 120) -> _Found:
     """Returns the first truthy thing that `look` sees; fails the test if there is none for too long."""
     async with asyncio.timeout(seconds):
         while not (found := await look()):  # noqa: ASYNC110 - what is looked at is elsewhere and gives no sign

@@ -19,7 +19,7 @@ import psutil
 from tests.integration.cli.preloaded import Fork, start_fork
 from tests.integration.cli.programs import environment
 
-PATIENCE_SECONDS = 90
+PATIENCE_SECONDS = 240
 
 
 class WorkerProcess:

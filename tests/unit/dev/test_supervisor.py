@@ -175,7 +175,7 @@ def test_a_kill_9_of_the_parent_leaves_no_server(tmp_path: Path) -> None:
 
 def test_the_end_of_the_interpreter_leaves_no_server(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", PARENT, tmp_path, "end"], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", PARENT, tmp_path, "end"], capture_output=True, text=True, check=True, timeout=300
     )
     assert not any(psutil.pid_exists(pid) for pid in json.loads(done.stdout))
 

@@ -163,7 +163,7 @@ def test_the_same_messages_give_the_same_text_in_every_process() -> None:
             capture_output=True,
             text=True,
             check=True,
-            timeout=60,
+            timeout=300,
         ).stdout
         for seed in ("0", "1", "2")
     }

@@ -137,7 +137,7 @@ def _count_in_a_fresh_process(folder: Path, *, missing: bool = False, first: str
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=300,
     )
     assert list(cache.iterdir()) == []
     assert list(temporary.iterdir()) == []
