@@ -28,7 +28,7 @@ async def asked(service: Endpoint, times: int = 1) -> None:
     async def enough() -> bool:
         return len(service.requests) >= times
 
-    await eventually(enough, seconds=20)
+    await eventually(enough)
 
 
 async def test_a_model_that_fails_five_times_changes_nothing_until_it_answers_once(
@@ -90,7 +90,7 @@ async def test_a_forced_flush_does_not_wait_for_the_pause_after_a_failed_one(
         await rig.flushed(memory)
         await rig.run(AppendMany.run, "desk", ["key"], ["Asks again, and finds the pause."])
         pausing = rig.flusher(memory)
-        await eventually(lambda: _waits_for_a_timer(pausing), seconds=20)
+        await eventually(lambda: _waits_for_a_timer(pausing))
         await pausing.signal(wire.FLUSH_DUE, args=[True])
         await asked(service, 2)
         await rig.flushed(memory)
