@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from rich.table import Table
 
-from durable_memory.cli.output import caption, facts, listing
+from durable_memory.cli.listing import Listing
+from durable_memory.cli.output import facts
 from durable_memory.memory.stores.values import ABSENT
 from durable_memory.memory.types import (
     TOOK_OUT,
@@ -57,7 +58,7 @@ def append_table(resource: str, key: str, result: AppendResult) -> Table:
     return facts(f"{resource}  {key}", _filled(rows))
 
 
-def view_table(resource: str, key: str, view: View, project: str) -> Table:
+def view_table(resource: str, key: str, view: View, project: str) -> Table | Listing:
     """What an agent reads."""
     if view.version == ABSENT:
         return facts(f"{resource}  {key}", [_no_memory(project)])
@@ -66,18 +67,22 @@ def view_table(resource: str, key: str, view: View, project: str) -> Table:
         (message.section or "", f"{_speaker(message)}{_rank(message)}", f"{message.tokens:,}", _said(message))
         for message in view.messages
     )
-    table = listing(f"{resource}  {key}", ("section", "role", "tokens", "message"), rows, numbers=("tokens",))
-    caption(table, f"{_size(len(view.messages), view.tokens)}{waiting}, version {view.version}")
-    return table
+    return Listing(
+        f"{resource}  {key}",
+        ("section", "role", "tokens", "message"),
+        rows,
+        numbers=("tokens",),
+        caption=f"{_size(len(view.messages), view.tokens)}{waiting}, version {view.version}",
+    )
 
 
-def context_table(agent: str, context: AgentContext) -> Table:
+def context_table(agent: str, context: AgentContext) -> Listing:
     """What an agent's memories give to a model call."""
     rows = ((_speaker(message), f"{message.tokens or 0:,}", _said(message)) for message in context.messages)
-    table = listing(agent, ("role", "tokens", "message"), rows, numbers=("tokens",))
     parts = "; ".join(f"{one.label}: {_size(one.messages, one.tokens)}" for one in context.memories)
-    caption(table, f"{context.tokens:,} tokens. {parts}")
-    return table
+    return Listing(
+        agent, ("role", "tokens", "message"), rows, numbers=("tokens",), caption=f"{context.tokens:,} tokens. {parts}"
+    )
 
 
 def stats_table(resource: str, key: str, stats: MemoryStats, project: str) -> Table:
@@ -149,21 +154,19 @@ def pin_table(resource: str, key: str, word: str, live: Sequence[str], missing: 
     return facts(f"{resource}  {key}", _filled(rows))
 
 
-def memories_table(title: str, page: ListedPage) -> Table:
+def memories_table(title: str, page: ListedPage) -> Listing:
     """Memories of a project."""
     now = datetime.now(UTC)
     numbers = ("messages", "tokens", "budget", "waiting")
     found = page.memories
-    table = listing(
+    return Listing(
         f"{title}: {counted(len(found), 'memory')}",
         ("resource", "key", *numbers, "flush", "written", "expires"),
         ((each.resource, each.key, *_listed(each.stats, now)) for each in found),
         numbers=numbers,
         whole=("resource", "key"),
+        caption="" if page.cursor is None else f"more with --cursor {page.cursor}",
     )
-    if page.cursor is not None:
-        caption(table, f"more with --cursor {page.cursor}")
-    return table
 
 
 def purge_table(title: str, result: PurgeResult) -> Table:
