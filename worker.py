@@ -2,7 +2,7 @@
 
 import sys
 
-from durable_memory.cli import main
+from durable_memory_command import main
 
 if __name__ == "__main__":
     main(["worker", *sys.argv[1:]])

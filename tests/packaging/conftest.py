@@ -32,7 +32,7 @@ def shipped(tracked: tuple[str, ...]) -> dict[str, str]:
     return {
         name: installed
         for name, installed in names.items()
-        if installed.startswith("durable_memory/") and not (CHECKOUT / name).is_symlink()
+        if installed.startswith(("durable_memory/", "durable_memory_command.py")) and not (CHECKOUT / name).is_symlink()
     }
 
 
