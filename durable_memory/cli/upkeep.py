@@ -66,9 +66,11 @@ def flush(
             operation_id=operation_id,
         )
 
+    if not wait and summarizer is not None:
+        raise typer.BadParameter("--summarizer writes here, and with --no-wait a worker does: give it to the worker")
     with failing_in_words():
         named = at.settings(summarizer=summarizer).own_summarizer()
-        if named is not None:
+        if wait and named is not None:
             named.load()  # a wrong name is told also where nothing is due
     result = with_memory(at, work, summarizer=summarizer)
     show(at.output, to_json(result), tables.flush_table(at.resource, at.key, result))

@@ -125,6 +125,12 @@ async def test_a_flush_is_left_to_a_worker_only_where_one_can_be_woken(cli: Cli)
     assert "TEMPORAL_ADDRESS" in refused.err
 
 
+async def test_a_summariser_for_a_flush_that_a_worker_does_is_refused(cli: Cli) -> None:
+    refused = await cli("flush", "thread", "k", "--no-wait", "--summarizer", "summaries:Mine")
+    assert refused.code == 2
+    assert "with --no-wait a worker does" in refused.err
+
+
 async def test_clear_refuses_where_it_cannot_ask(cli: Cli) -> None:
     await cli("append", "thread", "k", "Keep me")
     refused = await cli("clear", "thread", "k", stdin="y\n")
