@@ -89,7 +89,8 @@ WELL = MemoryStats(
 )
 STORE = {
     "Redis at localhost:6379 cannot be reached: ConnectionError",
-    "Redis at localhost:6379 cannot be reached: ReadOnlyError: You can't write against a read only replica.",
+    "Redis at localhost:6379 is a read-only replica and refuses writes: name its primary",
+    "Redis at localhost:6379 refuses this user or password: AuthenticationError",
     "Redis at localhost:6379 is out of memory (maxmemory) and refuses writes",
 }
 """What a store says that does not answer, or takes no writes: health passes it on."""

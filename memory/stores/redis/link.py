@@ -6,6 +6,7 @@ Scripts are idempotent by their operation id, so a call whose fate is unknown is
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, Protocol, TypeVar
@@ -54,6 +55,8 @@ _PASSING: Final = (
 
 _PASSING_WORDS: Final = ("LOADING", "BUSY", "MASTERDOWN", "UNBLOCKED", "NOREPLICAS", "MISCONF")
 """MISCONF: the disk is full, or a snapshot failed; writes are refused and nothing is damaged."""
+
+_REFUSED_COMMAND: Final = re.compile(r"run the '([\w|.-]{1,40})' command")
 
 
 def _refuses_user(error: Exception) -> bool:
@@ -109,15 +112,28 @@ async def _persistently(place: str, attempt: Callable[[], Awaitable[_T]]) -> _T:
             raise MemoryUnavailable(f"what listens at {place} does not speak Redis's protocol") from error
         except Exception as error:
             if _refuses_user(error):
-                raise MemoryUnavailable(
-                    f"Redis at {place} refuses this user or password: {type(error).__name__}"
-                ) from error
+                raise MemoryUnavailable(f"Redis at {place} {_refusal(error)}") from error
             if not _passes(error):
                 raise
             if pause is None or time.monotonic() - started > _GIVE_UP_SECONDS:
-                raise MemoryUnavailable(f"Redis at {place} cannot be reached: {_describe(error)}") from error
+                raise MemoryUnavailable(f"Redis at {place} {_lasting(error)}") from error
             await asyncio.sleep(pause)
     raise AssertionError("the last attempt returns or raises")  # pragma: no cover
+
+
+def _refusal(error: Exception) -> str:
+    """Names the right that a user lacks, and never the user."""
+    if isinstance(error, exceptions.AuthenticationError):
+        return f"refuses this user or password: {type(error).__name__}"
+    command = _REFUSED_COMMAND.search(str(error))
+    right = f"the command '{command[1]}'" if command else "a key: not all that begin with our prefix are allowed"
+    return f"refuses this user {right}; its ACL has to allow what docs/security.md lists"
+
+
+def _lasting(error: Exception) -> str:
+    if isinstance(error, exceptions.ReadOnlyError):
+        return "is a read-only replica and refuses writes: name its primary"
+    return f"cannot be reached: {_describe(error)}"
 
 
 def _describe(error: Exception) -> str:
