@@ -30,7 +30,18 @@ from durable_memory.memory.types import (
 SCHEMA_VERSION: Final = 1
 """Grows only with a change that older readers would misread; a new field is no such change."""
 
+_TEXTS: Final = frozenset({str, type(None)})
+"""The types of a text that may be left out."""
+
 _write: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def _no_number(name: str) -> None:
+    """NaN and the infinities are no JSON."""
+    raise ValueError(name)
+
+
+_read: Final = json.JSONDecoder(parse_constant=_no_number).decode
 
 
 def body_of(message: Message) -> str:
@@ -101,14 +112,14 @@ def decode(entry: StoredEntry) -> Message:
     the process has no keys, MemoryDamaged for one that is no message.
     """
     try:
-        data = json.loads(entry.payload)
-        version = data.get("v", SCHEMA_VERSION)
+        data = _read(entry.payload)
+        version = _check_class(data.get("v", SCHEMA_VERSION), int)
         if version > SCHEMA_VERSION:
             raise MemoryContractTooNew(
                 f"message {entry.id} has schema version {version}, this process reads up to {SCHEMA_VERSION}: update it"
             )
         return _restore(entry, data)
-    except (ValueError, TypeError, AttributeError, KeyError):
+    except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
         if is_sealed(entry.payload):
             raise missing_key(entry.id, entry.payload) from None
         # Without the cause: its text may repeat the content.
@@ -129,33 +140,61 @@ def view_of(stored: StoredView) -> View:
 
 
 def _restore(entry: StoredEntry, data: Mapping[str, Any]) -> Message:
-    role, content, priority = data["role"], data["content"], data.get("priority", "normal")
-    if content.__class__ is list:
-        content = tuple(content)
-    if role not in ROLES or not isinstance(content, (str, tuple, type(None))):
+    get = data.get
+    role, content, priority = data["role"], data["content"], get("priority", "normal")
+    if content.__class__ is not str and content is not None:
+        content = _parts(content)
+    if role not in ROLES:
         raise ValueError
-    calls, created_at, provenance = data.get("tool_calls"), data.get("created_at"), data.get("provenance")
+    name, call_id, agent = get("name"), get("tool_call_id"), get("agent")
+    calls, metadata, created_at, provenance = get("tool_calls"), get("metadata"), get("created_at"), get("provenance")
+    estimated, truncated_from = get("tokens_estimated"), get("truncated_from")
+    if not (name is call_id is agent is metadata is estimated is truncated_from is None):
+        if not {name.__class__, call_id.__class__, agent.__class__} <= _TEXTS:
+            raise ValueError
+        _check_class(metadata, dict)
+        _check_class(estimated, bool)
+        _check_class(truncated_from, int)
     # What is stored was checked and cleaned when it was appended; the constructor would do that again, for a view of
     # 50 messages at half the cost of the whole read.
     message = object.__new__(Message)
     fill = object.__setattr__
     fill(message, "role", role)
     fill(message, "content", content)
-    fill(message, "name", data.get("name"))
-    fill(message, "tool_calls", tuple(map(_call, calls)) if calls else ())
-    fill(message, "tool_call_id", data.get("tool_call_id"))
+    fill(message, "name", name)
+    fill(message, "tool_calls", () if calls is None else _calls(calls))
+    fill(message, "tool_call_id", call_id)
     fill(message, "pinned", entry.pinned)
-    fill(message, "agent", data.get("agent"))
-    fill(message, "metadata", data.get("metadata") or {})
+    fill(message, "agent", agent)
+    fill(message, "metadata", metadata or {})
     fill(message, "id", entry.id)
     fill(message, "section", entry.section)
     fill(message, "tokens", entry.tokens)
-    fill(message, "tokens_estimated", bool(data.get("tokens_estimated")))
-    fill(message, "created_at", datetime.fromisoformat(created_at) if created_at else None)
-    fill(message, "provenance", _provenance(provenance) if provenance else None)
-    fill(message, "truncated_from", data.get("truncated_from"))
+    fill(message, "tokens_estimated", bool(estimated))
+    fill(message, "created_at", None if created_at is None else _instant(created_at))
+    fill(message, "provenance", None if provenance is None else _provenance(provenance))
+    fill(message, "truncated_from", truncated_from)
     fill(message, "priority", priority if priority in PRIORITIES else "normal")
     return message
+
+
+def _check_class(value: Any, wanted: type) -> Any:
+    """Returns a field that may be left out. Raises ValueError for one of another type."""
+    if value is not None and value.__class__ is not wanted:
+        raise ValueError
+    return value
+
+
+def _parts(content: object) -> tuple[Mapping[str, Any], ...]:
+    parts: list[Any] = _check_class(content, list)
+    for part in parts:
+        if part.__class__ is not dict or part.get("type").__class__ is not str:
+            raise ValueError
+    return tuple(parts)
+
+
+def _calls(calls: object) -> tuple[ToolCall, ...]:
+    return tuple(map(_call, _check_class(calls, list)))
 
 
 def _call(data: Mapping[str, Any]) -> ToolCall:
@@ -163,5 +202,15 @@ def _call(data: Mapping[str, Any]) -> ToolCall:
     return ToolCall(data["id"], function["name"], function["arguments"])
 
 
+def _instant(text: str) -> datetime:
+    instant = datetime.fromisoformat(text)
+    if instant.tzinfo is None:
+        raise ValueError
+    return instant
+
+
 def _provenance(data: Mapping[str, Any]) -> Provenance:
-    return Provenance(data.get("workflow_id"), data.get("run_id"), data.get("activity_id"))
+    workflow_id, run_id, activity_id = data.get("workflow_id"), data.get("run_id"), data.get("activity_id")
+    if not {workflow_id.__class__, run_id.__class__, activity_id.__class__} <= _TEXTS:
+        raise ValueError
+    return Provenance(workflow_id, run_id, activity_id)

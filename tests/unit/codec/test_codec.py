@@ -176,7 +176,30 @@ def test_a_later_schema_version_waits_for_a_newer_worker() -> None:
         '{"role": "assistant", "content": null, "tool_calls": "secret"}',
         '{"role": "user", "content": "x", "created_at": "secret"}',
         '{"role": "user", "content": "x", "provenance": "secret"}',
+        '{"role": ["secret"], "content": "x"}',
+        '{"role": "user", "content": {"secret": 1}}',
+        '{"role": "user", "content": ["secret"]}',
+        '{"role": "user", "content": [{"text": "secret"}]}',
+        *(
+            f'{{"role": "user", "content": "x", "{field}": {junk}}}'
+            for field, junks in {
+                "v": ('"secret"', "true", "null", "1.0", "[]"),
+                "name": ("7", "false", "0", "[]", '{"secret": 1}'),
+                "agent": ("7", "0", '["secret"]', '{"secret": 1}'),
+                "tool_call_id": ("7", "true", "[]"),
+                "metadata": ('"secret"', "[]", "0", "true", '["secret"]', '{"x": NaN}'),
+                "tool_calls": ("0", '""', "{}", "true", '["secret"]', "[null]", '[{"id": 1, "function": "secret"}]'),
+                "created_at": ("0", "1767225600", '""', "[]", "true", '"2026-03-01T12:30:15.123"'),
+                "provenance": ("0", "true", "[]", '{"workflow_id": 7}', '{"run_id": ["secret"]}'),
+                "tokens_estimated": ("1", '"secret"', "[]"),
+                "truncated_from": ("true", '"secret"', "1.5", "9" * 5000),
+            }.items()
+            for junk in junks
+        ),
+        '{"role": "user", "content": "x", "metadata": ' + '{"a": ' * 100_000 + "1" + "}" * 100_001,
+        '{"role": "user", "content": "x", "newer": ' + "[" * 100_000 + "]" * 100_000 + "}",
     ],
+    ids=lambda payload: payload[:90],
 )
 def test_a_record_that_is_no_message_is_damage_and_its_words_are_not_repeated(payload: str) -> None:
     with pytest.raises(MemoryDamaged, match="0a1b-7-c3d4") as refused:
