@@ -209,10 +209,12 @@ class Driven:
         assert committed.outcome == "committed", committed
         return committed
 
-    async def drop(self, *, force: bool = False, op: str | None = None, most: int | None = None) -> FlushResult:
+    async def drop(
+        self, *, force: bool = False, op: str | None = None, most: int | None = None, asked: Limits | None = None
+    ) -> FlushResult:
         """Flushes a memory that drops."""
         operation = self.operation(op, str(force))
-        return await self.store.drop(self.memory, operation, self.limits, force=force, max_messages=most)
+        return await self.store.drop(self.memory, operation, self.limits, force=force, max_messages=most, asked=asked)
 
     async def waiting(self) -> list[str]:
         """Returns the texts of the overflow, and gives the batch that showed them back.

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
-from durable_memory.testing.builders import call, dropping, system, user
+import pytest
+
+from durable_memory.memory.limits import Limits, Share
+from durable_memory.testing.builders import call, divided, dropping, system, user
 from durable_memory.testing.case import OpenMemory, StoreCase
+
+
+def _divided(*, notes_due: int) -> Limits:
+    """A divided budget that drops; a flush is due at so many tokens of notes."""
+    limits = divided(summarize=False, summary_tokens=0, overflow_tokens=None)
+    shares = [share for share in limits.shares if share.section != "notes"]
+    return replace(limits, shares=(*shares[:2], Share("notes", 40, notes_due, 10), *shares[2:]))
 
 
 class DroppingContract(StoreCase):
@@ -45,6 +56,41 @@ class DroppingContract(StoreCase):
         again = await memory.drop(op="flush")
         assert (again.outcome, again.removed_ids) == ("dropped", first.removed_ids)
         assert await memory.texts() == list("efghijkl")
+
+    @pytest.mark.parametrize(
+        ("section", "limits", "asked", "messages"),
+        [
+            ("short_term", dropping(), dropping(due_tokens=50), 7),
+            ("notes", _divided(notes_due=32), _divided(notes_due=16), 3),
+        ],
+        ids=["common", "divided"],
+    )
+    async def test_a_drop_by_another_threshold_begins_no_wait_by_it(
+        self, open_memory: OpenMemory, section: str, limits: Limits, asked: Limits, messages: int
+    ) -> None:
+        memory = open_memory(limits)
+        ids = (await memory.append(*(user(f"m{number}", section=section) for number in range(messages)))).ids
+        assert (await memory.drop()).reason == "below_threshold"
+        dropped = await memory.drop(asked=asked, most=1)
+        assert (dropped.outcome, dropped.removed_ids, dropped.flush_due) == ("dropped", ids[:1], False)
+        before = (await memory.stats()).last_flush_at
+        await asyncio.sleep(0.01)
+        assert (await memory.append(user("x", section=section), user("y", section=section))).flush_due
+        since = (await memory.stats()).due_since
+        assert before is not None
+        assert since is not None
+        assert since > before
+
+    async def test_a_drop_by_another_threshold_begins_the_wait_by_the_declared_one(
+        self, open_memory: OpenMemory
+    ) -> None:
+        memory = open_memory(dropping())
+        await memory.append(*(user(text) for text in "abcdefghij"))
+        dropped = await memory.drop(asked=dropping(due_tokens=95), most=1, op="flush")
+        assert (dropped.outcome, dropped.flush_due) == ("dropped", True)
+        stats = await memory.stats()
+        assert stats.due_since == stats.last_flush_at
+        assert (await memory.drop(asked=dropping(due_tokens=95), most=1, op="flush")).flush_due
 
     async def test_an_eviction_that_makes_room_ends_the_wait_for_a_flush(self, open_memory: OpenMemory) -> None:
         memory = open_memory(dropping(max_tokens=60, due_tokens=48))

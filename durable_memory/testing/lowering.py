@@ -223,6 +223,24 @@ class LoweringContract(StoreCase):
         assert (appended.evicted, (await lowered.stats()).tokens["bookings"]) == (1, 20)
         await lowered.check_counters()
 
+    @pytest.mark.parametrize("change", ["pin", "unpin", "delete", "append", "write"])
+    async def test_since_when_a_flush_is_due_counts_from_the_first_change_after_the_budget_was_lowered(
+        self, open_memory: OpenMemory, change: str
+    ) -> None:
+        memory = open_memory(dropping())
+        ids = (await memory.append(user("p", pinned=True), *(user(text) for text in "abcde"))).ids
+        lowered = memory.under(dropping(due_tokens=30))
+        # What changes nothing notes nothing.
+        await lowered.delete("nonsense")
+        await lowered.pin(ids[0])
+        await lowered.unpin(ids[1])
+        stats = await lowered.stats()
+        assert (stats.flush_due, stats.due_since) == (True, None)
+        wanted = {"append": (user("x"),), "write": tuple(user(text) for text in "xyz"), "unpin": ids[:1]}
+        await getattr(lowered, change)(*wanted.get(change, ids[1:2]))
+        stats = await lowered.stats()
+        assert stats.due_since == stats.updated_at
+
 
 def _numbers(limits: Limits) -> dict[str, int | None]:
     names = ("max_tokens", "summary_tokens", "overflow_tokens", "due_tokens", "target_tokens")

@@ -47,9 +47,9 @@ async def run_call(
     call: FlushCall, services: Services, resource: MemoryResource, memory: MemoryId, attempt: Attempt, own: Limits
 ) -> FlushResult:
     """Does what was asked; see FlushCall.check. own: the limits of the memory under the mode of the caller."""
-    asked = own if call.threshold is None else replace(resource.limits_due_at(call.threshold), mode=own.mode)
+    asked = None if call.threshold is None else replace(resource.limits_due_at(call.threshold), mode=own.mode)
     if call.dry_run:
-        result = await services.store.plan(memory, asked, force=call.force, max_messages=call.max_messages)
+        result = await services.store.plan(memory, asked or own, force=call.force, max_messages=call.max_messages)
         return await _with_own_due(result, call, services, memory, own)
     if not call.wait:
         if isinstance(services.waker, NoWaker):

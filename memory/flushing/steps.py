@@ -118,7 +118,9 @@ class Flush:
         """
         if not limits.summarize:
             operation = Operation(owner, deadline_ms, digest="")
-            return await self._store.drop(memory, operation, asked or limits, force=force, max_messages=max_messages)
+            return await self._store.drop(
+                memory, operation, limits, force=force, max_messages=max_messages, asked=asked
+            )
         beginning = asyncio.create_task(
             self.begin(
                 memory,

@@ -217,11 +217,20 @@ class Store(Protocol):
         ...
 
     async def drop(
-        self, memory: MemoryId, operation: Operation, limits: Limits, *, force: bool, max_messages: int | None = None
+        self,
+        memory: MemoryId,
+        operation: Operation,
+        limits: Limits,
+        *,
+        force: bool,
+        max_messages: int | None = None,
+        asked: Limits | None = None,
     ) -> FlushResult:
         """The flush of a memory that drops: selects by the same rules as begin and removes, in one step.
 
-        Of summaries of before, the oldest go until the rest fits. Outcome `dropped`, `nothing`, `gone`.
+        Of summaries of before, the oldest go until the rest fits. asked: limits with other thresholds, by which this
+        call selects; whether more is due, and since when, goes by those of `limits`. Outcome `dropped`, `nothing`,
+        `gone`.
         """
         ...
 

@@ -185,10 +185,17 @@ class SealedStore:
         return await self._store.fail(memory, batch, error_type, retry_after_ms)
 
     async def drop(
-        self, memory: MemoryId, operation: Operation, limits: Limits, *, force: bool, max_messages: int | None = None
+        self,
+        memory: MemoryId,
+        operation: Operation,
+        limits: Limits,
+        *,
+        force: bool,
+        max_messages: int | None = None,
+        asked: Limits | None = None,
     ) -> FlushResult:
         """See Store."""
-        return await self._store.drop(memory, operation, limits, force=force, max_messages=max_messages)
+        return await self._store.drop(memory, operation, limits, force=force, max_messages=max_messages, asked=asked)
 
     async def stats(self, memory: MemoryId, limits: Limits) -> MemoryStats:
         """See Store."""

@@ -139,7 +139,7 @@ class InMemoryFlushing:
         )
         state.changed(tag_of(stored.batch.id), now)
         state.last_flush, state.flush_retry_ms = (now, "committed"), 0
-        state.note_due(now, limits)
+        state.note_due_anew(now, limits)
         result = flushed("committed", before, state, limits, removed_ids=removed, summary_id=summary_id)
         shelf.operations.record("flush", operation, result)
         return result
@@ -157,7 +157,14 @@ class InMemoryFlushing:
         return None
 
     async def drop(
-        self, memory: MemoryId, operation: Operation, limits: Limits, *, force: bool, max_messages: int | None = None
+        self,
+        memory: MemoryId,
+        operation: Operation,
+        limits: Limits,
+        *,
+        force: bool,
+        max_messages: int | None = None,
+        asked: Limits | None = None,
     ) -> FlushResult:
         """See Store."""
         refusals.check_mode(limits.mode, "flush", memory.resource)
@@ -172,14 +179,14 @@ class InMemoryFlushing:
         if state is not None:
             before = state.view
             state.obey(limits, now)
-            selection = select(state, limits, force=force, now_ms=now, max_messages=max_messages)
+            selection = select(state, asked or limits, force=force, now_ms=now, max_messages=max_messages)
             removed = tuple(state.id_at(number) for number in selection.numbers)
             for group in selection.groups:
                 state.remove(group, until_ms(shelf, operation.deadline_ms))
             if removed:
                 state.changed(tag_of(operation.id), now)
                 state.last_flush, state.flush_retry_ms = (now, "dropped"), 0
-                state.note_due(now, limits)
+                state.note_due_anew(now, limits)
                 result = flushed("dropped", before, state, limits, removed_ids=removed)
             else:
                 result = flushed("nothing", before, state, limits, reason=selection.blocked)

@@ -303,11 +303,16 @@ class MemoryState:
         self.note_due(now_ms, limits)
 
     def note_due(self, now_ms: int, limits: Limits) -> None:
-        """Notes since when a flush is due; one that has ended now lets the wait begin anew."""
+        """Notes since when a flush is due."""
         if not self.flush_due(limits):
             self.due_ms = None
-        elif self.due_ms is None or (self.last_flush is not None and self.last_flush[0] == now_ms):
+        elif self.due_ms is None:
             self.due_ms = now_ms
+
+    def note_due_anew(self, now_ms: int, limits: Limits) -> None:
+        """Does so where a flush has ended: the wait begins anew."""
+        self.due_ms = None
+        self.note_due(now_ms, limits)
 
     def was_read(self, now_ms: int, limits: Limits) -> None:
         """Prolongs the lifetime, and never shortens it."""

@@ -145,6 +145,13 @@ def operation_args(operation: Operation) -> tuple[list[bytes], str]:
     return [mark, digest_of(operation.digest), digits(operation.deadline_ms), tag.encode()], tag
 
 
+def thresholds(limits: Limits) -> list[bytes]:
+    """Returns when a flush is due, as drop.lua takes it: in tokens, in messages, in tokens of each section."""
+    of_sections = (share.due_tokens for share in limits.shares[2:])
+    levels = (limits.due_tokens, limits.due_messages, *of_sections)
+    return [NO_LIMIT if level is None else digits(level) for level in levels]
+
+
 def digits(number: int) -> bytes:
     """Returns a whole number as text."""
     return b"%d" % number

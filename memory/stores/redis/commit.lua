@@ -126,6 +126,6 @@ local result = table.concat({
 }, ' ')
 remember('f', op, '', deadline, result)
 inherit_expiry({key.msg, key.long, key.overflow, key.groups, key.departed})
-note_due()
+note_due_anew()
 save()
 return table.concat({'ok', flush_due(), result}, ' ')

@@ -110,9 +110,9 @@ end
 remember('d', op, digest, deadline, answer)
 if #removed > 0 then
   prolong({key.groups, key.departed})
+  note_due()
 end
 if m then
-  note_due()
   save()
 end
 return 'ok ' .. answer

@@ -1,5 +1,6 @@
 -- The flush of a memory that drops: selects and removes in one step.
--- ARGV: limits, operation, digest, deadline, tag, force, messages at most.
+-- ARGV: limits, operation, digest, deadline, tag, force, messages at most; the thresholds of this call, if it has its own:
+-- tokens, messages, tokens of each section.
 -- parts: may_change state expiry operations groups order batch select bound
 local op, digest, deadline, tag, force = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6] == '1'
 if now > deadline then
@@ -18,7 +19,23 @@ if not m then
 end
 local tokens_before, messages_before = live_tokens(), live_messages()
 adopt_policy()
+
+-- Puts these thresholds in force, and returns those that were.
+local function exchange(thresholds)
+  local before = {due_tokens, due_messages}
+  due_tokens, due_messages = tonumber(thresholds[1]), tonumber(thresholds[2])
+  for i, section in ipairs(sections) do
+    before[i + 2], section.due = section.due, tonumber(thresholds[i + 2] or INF)
+  end
+  return before
+end
+
+-- Those of this call only choose: what is noted and answered goes by the declared ones.
+local declared = #ARGV > 7 and exchange({unpack(ARGV, 8)})
 local taken = select(force)
+if declared then
+  exchange(declared)
+end
 bound(taken, tonumber(ARGV[7]))
 local names = {}
 if not taken.reason then
@@ -45,7 +62,7 @@ if not taken.reason then
   m.flush_at, m.flush_retry_at = now, 0
   redis.call('HSET', key.meta, 'flush_outcome', 'dropped')
   inherit_expiry({key.groups, key.departed})
-  note_due()
+  note_due_anew()
 end
 local result = table.concat({
   taken.reason and 'nothing' or 'dropped', taken.reason or '-', tokens_before, live_tokens(), messages_before,

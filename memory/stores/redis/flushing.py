@@ -13,6 +13,7 @@ from durable_memory.memory.stores.redis.arguments import (
     mark_of,
     operation_args,
     packed,
+    thresholds,
 )
 from durable_memory.memory.stores.redis.script_runner import ScriptRunner
 from durable_memory.memory.stores.values import Batch, BatchPage, Begun, Entry, Operation, Stopped
@@ -84,7 +85,14 @@ class RedisFlushing(ScriptRunner):
         return flush_replies.stopped(memory.resource, await self._run("fail", memory, args))
 
     async def drop(
-        self, memory: MemoryId, operation: Operation, limits: Limits, *, force: bool, max_messages: int | None = None
+        self,
+        memory: MemoryId,
+        operation: Operation,
+        limits: Limits,
+        *,
+        force: bool,
+        max_messages: int | None = None,
+        asked: Limits | None = None,
     ) -> FlushResult:
         """See Store."""
         named, _ = operation_args(operation)
@@ -93,5 +101,6 @@ class RedisFlushing(ScriptRunner):
             *named,
             b"1" if force else b"0",
             NO_LIMIT if max_messages is None else digits(max_messages),
+            *([] if asked is None else thresholds(asked)),
         ]
         return flush_replies.dropped(memory.resource, await self._run("drop", memory, args, limits.user_sections))

@@ -87,14 +87,19 @@ local function flush_due()
   return 0
 end
 
--- Notes since when a flush is due: scripts that change what is held call it before they save. A flush that has ended now
--- lets the wait begin anew.
+-- Notes since when a flush is due: scripts that change what is held call it before they save.
 local function note_due()
   if flush_due() == 0 then
     redis.call('HDEL', key.meta, 'due_at')
   else
-    redis.call(m.flush_at == now and 'HSET' or 'HSETNX', key.meta, 'due_at', now)
+    redis.call('HSETNX', key.meta, 'due_at', now)
   end
+end
+
+-- The same where a flush has ended, or a backup came back: the wait begins anew.
+local function note_due_anew()
+  redis.call('HDEL', key.meta, 'due_at')
+  note_due()
 end
 
 local function version_of()

@@ -92,6 +92,7 @@ local answer = table.concat(live, ' ')
 remember(kind, op, digest, deadline, answer)
 if #groups > 0 then
   prolong(touched)
+  note_due()
 end
 if m then
   save()

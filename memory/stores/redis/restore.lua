@@ -52,10 +52,10 @@ counters[18], counters[20], counters[21] = 0, 0, 0 -- what a flush waits for, an
 redis.call('HSET', key.meta, 'life', life .. tag .. string.sub(head[1], 21), 'counters',
   struct.pack(COUNTERS, unpack(counters, 1, 21)))
 
--- Whether a flush is due is asked of what is held now, by the sections of the backup; the wait for it begins anew.
+-- Whether a flush is due is asked of what is held now, by the sections of the backup.
 m = {
   system_tokens = counters[8], system_messages = counters[9], long_tokens = counters[10], long_messages = counters[11],
-  overflow_messages = counters[17], flush_at = now,
+  overflow_messages = counters[17],
 }
 local function hold(place, tokens, messages, pinned_tokens, pinned_messages)
   place.tokens, place.messages = tonumber(tokens), tonumber(messages)
@@ -74,7 +74,7 @@ for name, a, b, c, d in string.gmatch(head[3] or '', '%a (%S+) (%d+) (%d+) (%d+)
   end
   hold(place, a, b, c, d)
 end
-note_due()
+note_due_anew()
 m = nil -- what is known of operations is not that of the backup
 remember('v', op, digest, deadline, life .. ' 1 0')
 return 'ok ' .. removed

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
+from bisect import bisect_right
 from collections.abc import Awaitable
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from durable_memory.memory.clock import ManualClock
 from durable_memory.memory.errors import MemoryFault
 from durable_memory.memory.limits import Limits, PolicyName
 from durable_memory.memory.stores.values import Batch, Entry
@@ -63,6 +65,7 @@ steps = st.lists(
         st.tuples(st.sampled_from(["touch", "pin", "unpin", "delete", "read by id"]), st.lists(place, max_size=3)),
         st.tuples(st.sampled_from(["read", "within"]), st.integers(0, 120)),
         st.tuples(st.sampled_from(["flush", "begin", "plan"]), st.booleans()),
+        st.tuples(st.just("drop from"), st.integers(1, 40)),
         st.tuples(st.just("finish"), st.integers(1, 20)),
         st.tuples(st.just("declare"), st.sampled_from(range(len(LIMITS)))),
     ),
@@ -81,9 +84,16 @@ class Pair:
         self.batches: list[Batch | None] = [None for _ in stores]
         self.number = itertools.count(1)
         self.played = 0
+        self.began: list[list[int]] = [[] for _ in stores]
+        """When each step began, by the clock of each store."""
 
     async def play(self, kind: str, argument: Any) -> None:
         self.played += 1
+        await asyncio.sleep(0.001)  # so that no step begins in the millisecond in which the one before has ended
+        for store, began in zip(self.stores, self.began, strict=True):
+            if isinstance(store.clock, ManualClock):
+                store.clock.advance(ms=1)
+            began.append(store.clock.now_ms())
         if kind == "declare":
             policy = self.stores[0].limits.policy
             self.stores = [one.under(replace(LIMITS[argument], policy=policy)) for one in self.stores]
@@ -161,6 +171,10 @@ class Pair:
             return view, self.shown(await store.read(sections=(known[argument % len(known)],)))
         if kind == "read by id":
             return self.shown(await store.read(ids=tuple(ids)))
+        if kind == "drop from":
+            return (
+                None if store.limits.summarize else self.told(index, await store.drop(asked=due_from(store, argument)))
+            )
         if kind in {"flush", "begin"}:
             return await self.begin(index, force=argument, whole=kind == "flush")
         if kind == "plan":
@@ -206,6 +220,8 @@ class Pair:
             stats.flush_due,
             stats.flush_blocked,
             stats.shares,
+            # The clocks differ, but not in which step a flush became due.
+            stats.due_since and bisect_right(self.began[index], round(stats.due_since.timestamp() * 1000)),
         )
         return self.shown(view), sums
 
@@ -227,6 +243,13 @@ class Pair:
         told = [(type(one), vars(one)) if isinstance(one, MemoryFault) else one for one in answers]
         assert told[0] == told[1]
         return answers
+
+
+def due_from(store: Driven, above: int) -> Limits:
+    """The limits of a memory with thresholds that are so much above their targets."""
+    common, own = store.limits.target_tokens, store.limits.shares
+    shares = [replace(one, due_tokens=None if one.target_tokens is None else one.target_tokens + above) for one in own]
+    return replace(store.limits, due_tokens=None if common is None else common + above, shares=tuple(shares))
 
 
 async def caught(call_: Awaitable[object]) -> object:
