@@ -18,14 +18,17 @@ if operations_full() then
   return 'operations'
 end
 local cleared = m and live_messages() + m.overflow_messages or 0
+if not (cleared >= 0 and cleared < 2 ^ 53 and cleared % 1 == 0) then
+  damage('its counters are no numbers')
+end
 local kept = '-'
+tidy_backups()
 if backup and m then
   kept = backup
   each_copy(function(name, copy)
     redis.call('COPY', name, copy)
     redis.call('PEXPIREAT', copy, now + lifetime) -- a copy takes the expiry of its origin along
   end)
-  forget_ended_backups()
   redis.call('HSET', backups, backup, now .. ' ' .. now + lifetime .. ' ' .. cleared)
   redis.call('PEXPIREAT', backups, now + lifetime)
 end

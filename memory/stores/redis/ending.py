@@ -46,7 +46,8 @@ class RedisEnding(ScriptRunner):
         version = (if_version or "").encode()
         args = [no_limits(mode), mark, digest_of(operation.digest), digits(operation.deadline_ms), version]
         if not backup:
-            return replies.cleared(memory.resource, await self._run("clear", memory, args), if_version)
+            reply = await self._run("clear", memory, args, keys_of=self._keys.backups)
+            return replies.cleared(memory.resource, reply, if_version)
         backup_id = secrets.token_hex(8)
         args += [backup_id.encode(), digits(BACKUP_LIFETIME_MS)]
         keys_of = partial(self._keys.backup, memory, backup_id)

@@ -14,7 +14,11 @@ for i = 1, #KEYS do
 end
 local head = redis.call('HMGET', KEYS[1], 'life', 'counters', 'schema')
 local whole = head[1] and #head[1] > 20 and head[2] and #head[2] >= 168
-if not whole and tonumber(head[3] or 0) <= 1 then
+for i = 1, whole and 161 or 0, 8 do
+  local counter = struct.unpack('>d', head[2], i)
+  whole = whole and counter >= 0 and counter < 2 ^ 53 and counter % 1 == 0
+end
+if not whole and (tonumber(head[3]) or 0) <= 1 then
   redis.call('UNLINK', KEYS[1])
 end
 return 'ok'

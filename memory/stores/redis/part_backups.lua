@@ -18,11 +18,16 @@ end
 
 -- Returns when a backup ends, or nil. An entry of the list is `<created> <ends> <messages>`.
 local function backup_ends(id)
-  local ends = tonumber(string.match(redis.call('HGET', backups, id) or '', '^%d+ (%d+)'))
+  local ends = tonumber(string.match(redis.call('HGET', backups, id) or '', '^%d+ (%d+) %d+$'))
   return ends and ends > now and ends or nil
 end
 
-local function forget_ended_backups()
+-- Takes out of the list what has ended, and what something else has put there.
+local function tidy_backups()
+  local kind = redis.call('TYPE', backups).ok
+  if kind ~= 'hash' and kind ~= 'none' then
+    redis.call('UNLINK', backups)
+  end
   for _, id in ipairs(redis.call('HKEYS', backups)) do
     if not backup_ends(id) then
       redis.call('HDEL', backups, id)

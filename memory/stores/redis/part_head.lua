@@ -84,7 +84,7 @@ end
 
 -- A later form of memories has another head. It must not look absent: the next append would be a birth and replace it.
 if not incarnation and not ended and redis.call('EXISTS', key.meta) == 1 then
-  if tonumber(redis.call('HGET', key.meta, 'schema') or 0) > SCHEMA then
+  if (tonumber(redis.call('HGET', key.meta, 'schema')) or 0) > SCHEMA then
     error(redis.error_reply('NEWER'))
   end
   damage('its head is missing')

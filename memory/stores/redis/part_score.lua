@@ -1,5 +1,5 @@
 -- The scores of policies: those of memory/eviction/policies.py. fifo keeps none.
--- parts: head
+-- parts: head lost
 local TICKS_PER_MS = 1024
 local STEP = 2 ^ 33
 local STEPS = 32

@@ -1,5 +1,5 @@
 -- The state of a memory in `m`, which is nil if it does not exist, and what is asked of it.
--- parts: head sections
+-- parts: head sections lost
 local m
 if incarnation then
   m = {

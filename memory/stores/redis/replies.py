@@ -104,7 +104,7 @@ def of_stored(
     def reading(resource: str, /, *args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
         try:
             return read(resource, *args, **kwargs)
-        except (ValueError, LookupError):
+        except (ValueError, LookupError, OverflowError):
             # Without the cause: its text may repeat the content.
             raise damaged(resource, _UNREADABLE) from None
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import struct
+from typing import Final
+
 import pytest
 from redis.asyncio import Redis
 
 from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged, MemoryInvalid
+from durable_memory.memory.limits import PolicyName
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis.keys import MEMORY_KEYS, RedisKeys
 from durable_memory.testing.builders import call, divided, result, summarising, system, user
@@ -21,12 +26,12 @@ async def filled(backend: Backend) -> Driven:
     driven = Driven(backend.store, summarising(policy="lru"))
     await driven.append(*(user(f"old{number}") for number in range(8)))
     await driven.flush()
-    await driven.append(system("rule", 5), call("call", "a"), result("answer", "a"))
+    await driven.append(system("rule", 5), user("kept", 5, pinned=True), call("call", "a"), result("answer", "a"))
     await driven.append(*(user(f"m{number}") for number in range(5)))
     return driven
 
 
-@pytest.mark.parametrize("lost", ["msg", "order:system", "order:long_term", "order:short_term", "overflow"])
+@pytest.mark.parametrize("lost", ["msg", "order:system", "order:long_term", "order:short_term", "pinned", "overflow"])
 async def test_a_key_that_maxmemory_took_is_damage_for_readers_and_writers(
     backend: Backend, raw: Redis, prefix: str, lost: str
 ) -> None:
@@ -36,6 +41,31 @@ async def test_a_key_that_maxmemory_took_is_damage_for_readers_and_writers(
         await driven.read()
     with pytest.raises(MemoryDamaged):
         await driven.append(user("more"))
+
+
+@pytest.mark.parametrize("policy", ["lru", "lfu", "priority", "token_aware_lru"])
+async def test_lost_scores_are_given_anew_in_the_order_of_the_messages(
+    backend: Backend, raw: Redis, prefix: str, policy: PolicyName
+) -> None:
+    driven = Driven(backend.store, summarising(policy=policy))
+    await driven.append(*(user(text) for text in "abcdefgh"))
+    for evicted in range(1, 4):
+        assert await raw.delete(name_of(prefix, driven, "evict:short_term")) == 1
+        assert (await driven.append(user(f"x{evicted}"))).evicted == 1
+    assert await driven.texts() == [*"defgh", "x1", "x2", "x3"]
+    assert await raw.delete(name_of(prefix, driven, "evict:short_term")) == 1
+    plan, batch = await driven.plan(), await driven.batch()
+    assert await driven.content_texts(batch) == list("abcdefg")
+    assert len(plan.removed_ids) == batch.messages
+
+
+async def test_lost_scores_of_one_section_are_given_anew(backend: Backend, raw: Redis, prefix: str) -> None:
+    driven = Driven(backend.store, divided(policy="lru"))
+    await driven.append(*(user(f"b{number}", section="bookings") for number in range(4)), user("talk"))
+    place = name_of(prefix, driven, "meta").removesuffix(b"meta")
+    assert await raw.delete(place + b"evict:bookings") == 1
+    assert (await driven.append(user("b4", section="bookings"))).evicted == 1
+    assert await driven.texts() == ["b1", "b2", "b3", "b4", "talk"]
 
 
 async def test_one_lost_record_is_damage(backend: Backend, raw: Redis, prefix: str) -> None:
@@ -157,9 +187,51 @@ async def test_a_clear_mends_a_memory_of_which_any_key_is_foreign(
     await driven.check_counters()
 
 
-@pytest.mark.parametrize("fields", [{"life": "x", "counters": "y"}, {"other": "z"}])
+@pytest.mark.parametrize("backup", [False, True])
+@pytest.mark.parametrize("entry", [b"foreign", b"1 1000000000000000 and more", None])
+async def test_a_clear_mends_the_list_of_backups(
+    backend: Backend, raw: Redis, prefix: str, entry: bytes | None, *, backup: bool
+) -> None:
+    driven = await filled(backend)
+    kept = (await driven.clear(backup=True)).backup_id
+    await driven.append(user("new"))
+    listed = name_of(prefix, driven, "meta").removesuffix(b"meta") + b"backup:list"
+    if entry is None:
+        await raw.delete(listed)
+        await raw.set(listed, "foreign")
+    else:
+        await raw.hset(listed, "0" * 16, entry)
+    cleared = await driven.clear(backup=backup)
+    left = {kept} if entry is not None else set()
+    assert {one.id for one in (await driven.stats()).backups} == left | ({cleared.backup_id} if backup else set())
+    assert await raw.hexists(listed, "0" * 16) == 0
+    await driven.append(user("newer"))
+    newest = (await driven.clear(backup=True)).backup_id
+    await driven.restore(newest)
+    assert await driven.texts() == ["newer"]
+
+
+def counters(**changed: float) -> bytes:
+    """The packed counters of a head, all of them 1 but for some."""
+    return struct.pack(">21d", *(changed.get(f"c{number}", 1) for number in range(21)))
+
+
+HEADS: Final[list[dict[str, bytes]]] = [
+    {"life": b"x", "counters": b"y"},
+    {"other": b"z"},
+    {"schema": b"foreign"},
+    {"life": b"0" * 20 + b"fifo", "counters": b"y", "schema": b"foreign"},
+    *(
+        {"life": b"0" * 20 + b"fifo", "counters": counters(c5=0, **{name: value})}
+        for name in ("c0", "c7", "c16", "c20")
+        for value in (-1, 0.5, math.nan, math.inf, 1e300)
+    ),
+]
+
+
+@pytest.mark.parametrize("fields", HEADS)
 async def test_a_clear_mends_a_memory_whose_head_says_nothing(
-    backend: Backend, raw: Redis, prefix: str, fields: dict[str, str]
+    backend: Backend, raw: Redis, prefix: str, fields: dict[str, bytes]
 ) -> None:
     driven = await filled(backend)
     name = name_of(prefix, driven, "meta")
