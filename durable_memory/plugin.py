@@ -7,6 +7,7 @@ import dataclasses
 import weakref
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import nullcontext
+from contextvars import ContextVar
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -47,6 +48,10 @@ _DRAIN = timedelta(seconds=10)
 _WORKFLOWS = (MemoryFlusher, MemoryJanitor)
 _Place: TypeAlias = tuple[asyncio.AbstractEventLoop, str, str]
 """Who shares connections: event loop, Temporal's address, namespace."""
+_Ours: TypeAlias = Literal["companion", "writer"]
+
+_making: ContextVar[_Ours | None] = ContextVar("durable_memory_making", default=None)
+"""Which worker of ours is being made, in this thread: another one may make a user's worker meanwhile."""
 
 
 class MemoryPlugin(SimplePlugin):
@@ -121,7 +126,6 @@ class MemoryPlugin(SimplePlugin):
         self._users: weakref.WeakKeyDictionary[Worker, Shared] = weakref.WeakKeyDictionary()
         self._companions: weakref.WeakKeyDictionary[Worker, Shared] = weakref.WeakKeyDictionary()
         self._writers: weakref.WeakSet[Worker] = weakref.WeakSet()
-        self._making: Literal["companion", "writer"] | None = None
         self._served: weakref.WeakSet[Client] = weakref.WeakSet()
         super().__init__(
             "durable_memory.MemoryPlugin",
@@ -157,11 +161,12 @@ class MemoryPlugin(SimplePlugin):
         client = config.get("client")
         if client is None or self not in client.config(active_config=True)["plugins"]:
             raise ValueError("MemoryPlugin belongs on the client, whose workers inherit it: pass it to Client.connect")
-        if self._making == "writer":
+        ours = _making.get()
+        if ours == "writer":
             config["activities"] = [flush.summarize]
             return super().configure_worker(config)
         serves = config.get("task_queue") == self._settings.task_queue
-        if self._making is None:
+        if ours is None:
             self._check_needs(serves=serves)
             warn_of_plain_payloads(client, self._settings)
             if serves:
@@ -239,13 +244,13 @@ class MemoryPlugin(SimplePlugin):
         self._companions[companion] = shared
         return companion
 
-    def _make(self, kind: Literal["companion", "writer"], client: Client, **options: Any) -> Worker:
+    def _make(self, kind: _Ours, client: Client, **options: Any) -> Worker:
         """Makes a worker of ours, which `configure_worker` tells from those of the user."""
-        self._making = kind
+        token = _making.set(kind)
         try:
             return Worker(client, graceful_shutdown_timeout=_DRAIN, **options)
         finally:
-            self._making = None
+            _making.reset(token)
 
     def _check_needs(self, *, serves: bool) -> None:
         """Refuses a worker that could only fail, before a workflow is started for it.
