@@ -15,7 +15,9 @@ from temporalio.exceptions import ApplicationError, is_cancelled_exception
 from temporalio.worker import (
     ContinueAsNewInput,
     ExecuteWorkflowInput,
+    HandleQueryInput,
     HandleSignalInput,
+    HandleUpdateInput,
     Interceptor,
     SignalChildWorkflowInput,
     SignalExternalWorkflowInput,
@@ -38,6 +40,8 @@ _HEADER = "durable-memory-used"
 _FAILED_SIGNAL_CLEANS_UP: Final = "failed-signal-cleans-up"
 """Patch of 0.1.0: a run that fails in a signal handler is settled at once. Runs that began before the patch leave it
 to the janitor."""
+_LATE_UPDATE_FAILS: Final = "late-update-fails"
+"""Patch of 0.1.0: an update that arrives while an ended run is settled fails. Before, it was handled and forgotten."""
 
 CLEANUP_CALL = workflow.ActivityConfig(
     start_to_close_timeout=timedelta(seconds=5),
@@ -59,6 +63,16 @@ class CleanupInterceptor(Interceptor):
 
 
 class _Inbound(WorkflowInboundInterceptor):
+    """Settles memories at the end of a run, and looks at what its handlers answer.
+
+    While it settles, the run is over for the workflow and still open for the server, which takes signals and updates
+    that nobody heeds any more.
+    """
+
+    def __init__(self, next: WorkflowInboundInterceptor) -> None:
+        super().__init__(next)
+        self._settling = False
+
     def init(self, outbound: WorkflowOutboundInterceptor) -> None:
         super().init(_Outbound(outbound))
 
@@ -70,22 +84,51 @@ class _Inbound(WorkflowInboundInterceptor):
             _refuse_handles((result,))
         except BaseException as error:
             if _ends_chain(error):
-                await _clean_up()
+                await self._clean_up()
             raise
         if _HEADER not in input.headers:
             _warn_of_idle_handles()
         if not workflow.info().cron_schedule:
-            await _clean_up()
+            await self._clean_up()
         return result
 
     async def handle_signal(self, input: HandleSignalInput) -> None:
         """See base class. What a handler raises fails the whole run."""
+        if self._settling:
+            workflow.logger.warning(
+                "The signal %r arrived when this run had ended and its memories were being settled: its handler runs, "
+                "the run does not go on for it. Send what must not be missed as an update, which fails then",
+                input.signal,
+            )
         try:
             await super().handle_signal(input)
         except Exception as error:
             if was_used() and _ends_chain(error) and workflow.patched(_FAILED_SIGNAL_CLEANS_UP):
-                await _clean_up()
+                await self._clean_up()
             raise
+
+    async def handle_query(self, input: HandleQueryInput) -> Any:
+        """See base class."""
+        result = await super().handle_query(input)
+        _refuse_handles((result,))
+        return result
+
+    async def handle_update_handler(self, input: HandleUpdateInput) -> Any:
+        """See base class."""
+        if self._settling and workflow.patched(_LATE_UPDATE_FAILS):
+            raise ApplicationError(
+                f"The update {input.update!r} arrived when this run had ended and its memories were being settled",
+                type="AcceptedUpdateCompletedWorkflow",  # as Temporal names it where a run ends before its update
+                non_retryable=True,
+            )
+        result = await super().handle_update_handler(input)
+        _refuse_handles((result,))
+        return result
+
+    async def _clean_up(self) -> None:
+        if was_used():
+            self._settling = True
+            await _settle()
 
 
 class _Outbound(WorkflowOutboundInterceptor):
@@ -195,10 +238,8 @@ def _ends_chain(error: BaseException) -> bool:
     return isinstance(error, ApplicationError) and error.non_retryable
 
 
-async def _clean_up() -> None:
+async def _settle() -> None:
     """Runs the cleanup to its end, also under cancellation. Its failure is logged: it must not fail a good workflow."""
-    if not was_used():
-        return
     info = workflow.info()
     request = {"workflow_id": info.workflow_id, "run_id": info.run_id}
     # A task of its own: the workflow's cancellation does not reach it.
