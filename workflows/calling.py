@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, Final, ParamSpec, TypeVar, cast
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy
@@ -19,6 +19,7 @@ from durable_memory.memory.types import (
     checked_texts,
     clean_json,
     refuse_broken_text,
+    refuse_unknown,
 )
 from durable_memory.memory.types.answers import from_json
 
@@ -54,6 +55,11 @@ class Calls:
 
     task_queue: str | None = None
     config: workflow.ActivityConfig = field(default_factory=workflow.ActivityConfig)
+
+    def __post_init__(self) -> None:
+        """What Temporal would refuse to start fails the workflow, not its task for ever."""
+        checked(_check_place, self.task_queue)
+        checked(_check_config, self.config)
 
     async def call(
         self,
@@ -115,6 +121,36 @@ def checked(check: Callable[_Arguments, _Value], *arguments: _Arguments.args, **
         return check(*arguments, **named)
     except InvalidValue as error:
         raise ApplicationError(str(error), type="MemoryInvalid", non_retryable=True) from None
+
+
+_TIMEOUTS: Final = (
+    "start_to_close_timeout",
+    "schedule_to_close_timeout",
+    "schedule_to_start_timeout",
+    "heartbeat_timeout",
+)
+
+
+def _check_place(task_queue: object) -> None:
+    if task_queue is not None and not (isinstance(task_queue, str) and task_queue):
+        raise InvalidValue("task_queue", "is not the name of a task queue")
+
+
+def _check_config(config: object) -> None:
+    if not isinstance(config, dict):
+        raise InvalidValue("activity_config", f"is a workflow.ActivityConfig, not a {type(config).__name__}")
+    refuse_unknown(config, list(workflow.ActivityConfig.__annotations__), "activity_config", "workflow.ActivityConfig")
+    for name in _TIMEOUTS:
+        timeout = config.get(name)
+        if timeout is not None and not (isinstance(timeout, timedelta) and timeout > timedelta()):
+            raise InvalidValue(f"activity_config.{name}", "is a timedelta above zero")
+    if all(
+        config.get(name, CALL.get(name)) is None for name in ("start_to_close_timeout", "schedule_to_close_timeout")
+    ):
+        raise InvalidValue("activity_config", "leaves neither start_to_close_timeout nor schedule_to_close_timeout")
+    policy = config.get("retry_policy")
+    if policy is not None and not isinstance(policy, RetryPolicy):
+        raise InvalidValue("activity_config.retry_policy", f"is a RetryPolicy, not a {type(policy).__name__}")
 
 
 def check_size(activity: str, data: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ from durable_memory.memory.types.clean import (
     did_you_mean,
     field_path,
     refuse_broken_text,
+    refuse_unknown,
     required_text,
 )
 from durable_memory.memory.types.inventory import (
@@ -115,5 +116,6 @@ __all__ = [
     "messages_from_openai",
     "refuse_beside_reference",
     "refuse_broken_text",
+    "refuse_unknown",
     "required_text",
 ]
