@@ -156,6 +156,8 @@ async def test_a_flusher_that_an_older_version_began_is_finished_by_the_current_
     async with start_worker(**deployment.environment("build-1")) as old:
         await old.ready()
         await deployment.make_current("build-1")
+        # A worker may take longer to start than the lease lasts.
+        assert await memories.wiring.services(declared).store.renew(memory.id, another, declared.limits())
         flusher = await woken(temporal_client, project, memory)
         await eventually(lambda: waits(flusher))
         assert await version_of(flusher) == "build-1"
