@@ -81,21 +81,24 @@ async def test_an_import_that_is_killed_is_started_again_and_doubles_nothing(
     (folder / "memories" / "archive.yaml").write_text(ARCHIVE)
     header = {"format": "durable-memory-messages", "version": 1, "resource": "archive", "export": "e1"}
     lines = [{"key": "k", "message": {"role": "user", "content": f"m{number}"}} for number in range(3000)]
-    text = "\n".join(map(json.dumps, [header, *lines, {"end": True, "messages": 3000}]))
-    (folder / "in.jsonl").write_text(text)
+    written = [f"{json.dumps(line)}\n" for line in (header, *lines, {"end": True, "messages": 3000})]
+    (folder / "in.jsonl").write_text("".join(written))
     registry = Registry.from_resources([{"resource": "memory", "id": "archive", "max_tokens": 1_000_000}])
     async with await MemoryClient.connect(redis_url, memories=registry, project=project) as client:
         memory = client.memory("archive", "k")
         process = await asyncio.create_subprocess_exec(
             PROGRAM,
             "import",
-            "in.jsonl",
+            "-",
             cwd=folder,
             env=environment(REDIS_URL=redis_url, DURABLE_MEMORY_PROJECT=project),
+            stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.DEVNULL,
         )
-        async with asyncio.timeout(60):
+        assert process.stdin is not None
+        process.stdin.write("".join(written[:1500]).encode())  # it waits for the rest, however late it is killed
+        async with asyncio.timeout(120):
             while (await memory.stats()).messages["short_term"] < 200:
                 assert process.returncode is None
                 await asyncio.sleep(0.01)
