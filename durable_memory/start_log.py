@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.settings import Settings
+from durable_memory.memory.spans import HASH_KEY
 
 _log = logging.getLogger(__name__)
 
@@ -25,6 +27,12 @@ async def tell_of_start(memories: MemoryClient, settings: Settings, folders: Seq
         settings.project,
         settings.task_queue,
     )
+    if settings.audit_log is not None and not os.environ.get(HASH_KEY):
+        _log.warning(
+            "%s is not set: the hashes of memories in the audit of this process are its own, and cannot be compared "
+            "with those of other processes or of a later start; give all processes the same secret",
+            HASH_KEY,
+        )
     if settings.redis_url and "redis" in memories.wiring.backends:
         from durable_memory.memory.stores.redis.connection import redis_warnings  # noqa: PLC0415 - loaded where it is used
 

@@ -32,6 +32,18 @@ async def test_settings_of_redis_that_lose_data_are_warned_of(start_worker: Star
         assert any("append-only" in warning for warning in warnings)
 
 
+async def test_an_audit_that_other_processes_cannot_be_compared_with_is_warned_of(
+    start_worker: StartWorker, folder: Path
+) -> None:
+    audit = {"DURABLE_MEMORY_AUDIT_LOG": str(folder / "audit.jsonl")}
+    async with start_worker(**audit) as worker:
+        warning = await worker.entry(level="warning")
+        assert warning["message"].startswith("DURABLE_MEMORY_TELEMETRY_KEY is not set")
+    async with start_worker(**audit, DURABLE_MEMORY_TELEMETRY_KEY="secret") as worker:
+        await worker.ready()
+        assert [entry for entry in worker.entries() if entry["level"] == "warning"] == []
+
+
 async def test_a_redis_that_keeps_everything_gives_no_warning(start_worker: StartWorker) -> None:
     async with start_worker() as worker:
         await worker.ready()
