@@ -20,7 +20,7 @@ _CONNECT_SECONDS = 5
 def load_profile(address: str | None = None) -> ClientConfigProfile:
     """Returns what is configured; its address is None if nothing is.
 
-    address: wins over the configured one. Raises MemoryInvalid if the configuration cannot be read.
+    address: wins over the configured one. Raises MemoryInvalid if the configuration cannot be read, or names a URL.
     """
     try:
         profile = ClientConfigProfile.load()
@@ -28,6 +28,8 @@ def load_profile(address: str | None = None) -> ClientConfigProfile:
         # The first line says what and where; those that follow quote the file, which may hold an API key.
         problem = str(error).partition("\n")[0]
         raise MemoryInvalid(f"TEMPORAL_CONFIG_FILE, TEMPORAL_PROFILE: {problem}") from None
+    if "://" in (profile.address or ""):
+        raise MemoryInvalid("TEMPORAL_ADDRESS: must be host:port, without a scheme; TEMPORAL_TLS=true is for TLS")
     return replace(profile, address=address or profile.address or None)
 
 
@@ -63,28 +65,36 @@ async def connect_temporal(
         async with asyncio.timeout(_CONNECT_SECONDS):
             return await connecting
     except (RuntimeError, ValueError, TimeoutError) as error:
+        reason, settings = _reason(error)
         raise MemoryUnavailable(
-            f"Temporal at {profile.address} cannot be reached ({_reason(error)}): check TEMPORAL_ADDRESS and "
-            "whether the server runs"
+            f"Temporal at {profile.address} cannot be reached ({reason}): check {settings}"
         ) from None
 
 
-def _reason(error: Exception) -> str:
+_SERVER = "TEMPORAL_ADDRESS and whether the server runs"
+_TLS = "TEMPORAL_TLS and TEMPORAL_TLS_*; an API key turns TLS on"
+_RIGHTS = "TEMPORAL_API_KEY, TEMPORAL_TLS_CLIENT_* and TEMPORAL_NAMESPACE"
+
+_REASONS = {
+    "ConnectionRefused": ("connection refused", _SERVER),
+    "dns error": ("unknown host", _SERVER),
+    "Unauthenticated": ("credentials refused", _RIGHTS),
+    "PermissionDenied": ("permission denied", _RIGHTS),
+    "InvalidContentType": ("what answers speaks no TLS", _TLS),
+    "PrivateKeyParseError": ("the client's private key is none", _TLS),
+    "client cert and private key": ("a client's certificate and its private key are needed together", _TLS),
+    "ertificate": ("TLS failed", _TLS),
+    "tls": ("TLS failed", _TLS),
+}
+"""By a word of the error: what failed, and which settings have to do with it."""
+
+
+def _reason(error: Exception) -> tuple[str, str]:
     """Names the kind of failure; the library's text may repeat what was sent."""
     text = str(error)
     for sign, reason in _REASONS.items():
         if sign in text:
             return reason
     if isinstance(error, TimeoutError):
-        return f"no answer within {_CONNECT_SECONDS} s"
-    return "not a usable address" if isinstance(error, ValueError) else "no Temporal answers there"
-
-
-_REASONS = {
-    "ConnectionRefused": "connection refused",
-    "dns error": "unknown host",
-    "Unauthenticated": "credentials refused",
-    "PermissionDenied": "permission denied",
-    "certificate": "TLS failed",
-    "tls": "TLS failed",
-}
+        return f"no answer within {_CONNECT_SECONDS} s", _SERVER
+    return "not a usable address" if isinstance(error, ValueError) else "no Temporal answers there", _SERVER

@@ -220,8 +220,8 @@ async def _serve_probes(stack: AsyncExitStack, settings: Settings, readiness: Re
         address = await stack.enter_async_context(serving(settings.http_host, settings.http_port, paths))
     except OSError as error:
         raise MemoryInvalid(
-            f"DURABLE_MEMORY_HTTP_PORT: {settings.http_host}:{settings.http_port} cannot be listened on: "
-            f"{error.strerror}; choose another, or 0 for a free one"
+            f"DURABLE_MEMORY_HTTP_HOST, DURABLE_MEMORY_HTTP_PORT: {settings.http_host}:{settings.http_port} cannot be "
+            f"listened on: {error.strerror}; choose an address of this machine, and another port, or 0 for a free one"
         ) from None
     _log.info("probes and metrics", extra={"http": address})
 

@@ -123,6 +123,33 @@ async def test_temporal_that_hangs(start_worker: StartWorker) -> None:
         assert "cannot be reached" in await one_sentence(worker)
 
 
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"TEMPORAL_API_KEY": "hunter2"}, "speaks no TLS): check TEMPORAL_TLS and TEMPORAL_TLS_*; an API key turns"),
+        ({"TEMPORAL_TLS": "true"}, "speaks no TLS): check TEMPORAL_TLS"),
+        ({"TEMPORAL_TLS_CLIENT_CERT_DATA": "hunter2"}, "and its private key are needed together"),
+        (
+            {"TEMPORAL_TLS_CLIENT_CERT_DATA": "hunter2", "TEMPORAL_TLS_CLIENT_KEY_DATA": "hunter2"},
+            "private key is none",
+        ),
+        ({"TEMPORAL_ADDRESS": "https://localhost:7233"}, "TEMPORAL_ADDRESS: must be host:port, without a scheme"),
+    ],
+)
+async def test_settings_of_temporal_that_do_not_fit_the_server_are_named(
+    start_worker: StartWorker, given: dict[str, str], words: str
+) -> None:
+    async with start_worker(**given) as worker:
+        sentence = await one_sentence(worker)
+        assert words in sentence
+        assert "hunter2" not in sentence
+
+
+async def test_an_address_that_is_not_of_this_machine_is_named(start_worker: StartWorker) -> None:
+    async with start_worker("--http-host", "192.0.2.1") as worker:
+        assert (await one_sentence(worker)).startswith("Error: DURABLE_MEMORY_HTTP_HOST, DURABLE_MEMORY_HTTP_PORT: 192")
+
+
 async def test_a_namespace_that_does_not_exist(start_worker: StartWorker) -> None:
     async with start_worker(TEMPORAL_NAMESPACE="nowhere") as worker:
         assert await one_sentence(worker) == "Error: TEMPORAL_NAMESPACE: this Temporal has no namespace 'nowhere'"

@@ -111,7 +111,11 @@ async def test_a_port_that_is_taken_is_one_sentence(start_worker: StartWorker) -
     with socket.create_server(("127.0.0.1", 0)) as taken:
         async with start_worker("--http-port", str(taken.getsockname()[1])) as worker:
             assert await worker.end() == 1
-            assert worker.log_text().splitlines()[-1].startswith("Error: DURABLE_MEMORY_HTTP_PORT: 127.0.0.1:")
+            assert (
+                worker.log_text()
+                .splitlines()[-1]
+                .startswith("Error: DURABLE_MEMORY_HTTP_HOST, DURABLE_MEMORY_HTTP_PORT: 127.0.0.1:")
+            )
 
 
 async def test_strange_requests_are_answered_and_harm_nothing(start_worker: StartWorker) -> None:
