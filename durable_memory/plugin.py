@@ -37,6 +37,7 @@ from durable_memory.memory.flushing.summarizer import Summarizer
 from durable_memory.memory.settings import Settings
 from durable_memory.memory.stores.redis.url import check_url
 from durable_memory.memory.task_queues import summaries_queue
+from durable_memory.memory.types import InvalidValue
 from durable_memory.reloading import Reloading
 from durable_memory.shared import Shared, beside, run_to_its_end
 from durable_memory.start_log import tell_of_start
@@ -131,6 +132,8 @@ class MemoryPlugin(SimplePlugin):
             "durable_memory.MemoryPlugin",
             interceptors=[ActivityInterceptor(self._client_of_activity), CleanupInterceptor()],
             workflow_runner=_pass_through,
+            # As input that a call refuses: it fails the workflow, not its task for ever.
+            workflow_failure_exception_types=[InvalidValue],
         )
 
     def use(self, registry: Registry) -> None:

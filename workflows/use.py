@@ -6,8 +6,7 @@ Kept as a query handler: state of the run that needs no command.
 from __future__ import annotations
 
 from temporalio import workflow
-
-from durable_memory.memory.errors import MemoryInvalid
+from temporalio.exceptions import ApplicationError
 
 USED_QUERY = "durable-memory/used"
 """Query that exists in a run that used a memory: whoever looks at the workflow can see it, too."""
@@ -27,14 +26,16 @@ class Handle:
     """A handle as the run remembers it: with all others on the same memory or agent as one.
 
     on: a word or two for the log. Marks the run as one that used a memory, since it is to be settled at its end.
-    Raises MemoryInvalid outside workflow code.
+    Raises an ApplicationError of type MemoryInvalid outside workflow code.
     """
 
     def __init__(self, on: str) -> None:
         if not workflow.in_workflow():
-            raise MemoryInvalid(
+            raise ApplicationError(
                 f"{on}: AgentMemory and Agent are made in workflow code; in an activity open it with "
-                "current_memory_client(), in any other process with a MemoryClient"
+                "current_memory_client(), in any other process with a MemoryClient",
+                type="MemoryInvalid",
+                non_retryable=True,
             )
         self._on = on
         mark_used()

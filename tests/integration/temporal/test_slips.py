@@ -19,8 +19,8 @@ from temporalio.client import (
     WorkflowQueryFailedError,
     WorkflowUpdateFailedError,
 )
-from temporalio.exceptions import NexusOperationError
-from temporalio.worker import Worker
+from temporalio.exceptions import ApplicationError, NexusOperationError
+from temporalio.worker import Replayer, Worker
 
 from durable_memory import Agent, AgentMemory, current_memory_client
 from durable_memory.memory.errors import MemoryInvalid
@@ -33,6 +33,7 @@ from tests.integration.temporal.flows.slips import (
     CallWithAnyType,
     CallWithWrongOptions,
     PassAHandle,
+    SayNothing,
 )
 from tests.integration.temporal.observing import fault_of
 from tests.integration.temporal.rig import plugin, unique
@@ -166,6 +167,21 @@ async def test_an_argument_of_a_wrong_type_fails_the_call_by_its_name(temporal_a
     assert told == []
 
 
+async def test_a_message_that_cannot_be_made_fails_the_workflow_and_not_its_task_for_ever(
+    temporal_address: str, redis_url: str
+) -> None:
+    ours = plugin(redis_url, unique("project"), companion=False)
+    client = await Client.connect(temporal_address, plugins=[ours])
+    queue = unique("queue")
+    async with Worker(client, task_queue=queue, workflows=[SayNothing]):
+        handle = await client.start_workflow(SayNothing.run, "", id=unique("run"), task_queue=queue)
+        fault = await asyncio.wait_for(fault_of(handle.result()), 30)
+        history = await handle.fetch_history()
+    assert fault.type == "InvalidValue"
+    assert "content: is empty" in fault.message
+    await Replayer(workflows=[SayNothing], plugins=[ours]).replay_workflow(history)
+
+
 @pytest.mark.parametrize("where", WHERE)
 async def test_a_client_that_is_asked_for_where_there_is_none_ends_the_caller(
     temporal_address: str, redis_url: str, where: str
@@ -231,8 +247,9 @@ async def test_an_error_of_ours_in_a_thread_keeps_its_verdict_on_retries(tempora
 def test_a_handle_of_workflows_made_elsewhere_names_those_of_activities_and_programs(
     make: Callable[[], object],
 ) -> None:
-    with pytest.raises(MemoryInvalid, match="in an activity open it with current_memory_client"):
+    with pytest.raises(ApplicationError, match="in an activity open it with current_memory_client") as refused:
         make()
+    assert (refused.value.type, refused.value.non_retryable) == ("MemoryInvalid", True)
 
 
 def test_outside_of_temporal_it_is_an_error_of_ours() -> None:

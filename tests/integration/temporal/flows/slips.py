@@ -9,7 +9,7 @@ from typing import Any
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError, FailureError
 
-from durable_memory import Agent, AgentMemory, AgentRef, MemoryRef
+from durable_memory import Agent, AgentMemory, AgentRef, MemoryRef, Message
 
 WHERE = ("in an activity without the plugin", "in a def activity", "in the workflow")
 
@@ -101,6 +101,16 @@ class AddToAReference:
             Agent(AgentRef("clerk"), input={"user": "anna"})
         else:
             AgentMemory(MemoryRef("chat", key="anna"), "berta")
+
+
+@workflow.defn
+class SayNothing:
+    """Makes a message that is none, of what it was sent."""
+
+    @workflow.run
+    async def run(self, text: str) -> None:
+        """See class."""
+        await AgentMemory("chat", key="anna").append(Message.user(text))
 
 
 @workflow.defn
