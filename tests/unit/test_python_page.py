@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -40,6 +41,19 @@ def test_every_field_is_listed(name: str) -> None:
 def test_what_reads_and_turns_answer_is_listed() -> None:
     asked = {"View", "Turn", "AppendResult", "AgentContext", "ContextMemory", "AgentTurn", "MemoryTurn", "Message"}
     assert {row[0] for row in rows("type")} == asked
+
+
+def test_every_field_of_the_other_answers_is_listed() -> None:
+    others = {row[0]: re.findall(r"\w+", row[2]) for row in rows("answer")}
+    assert others == {name: [field.name for field in fields(getattr(durable_memory, name))] for name in others}
+    answers = {name for name in durable_memory.__all__ if name.endswith(("Result", "Stats", "Health"))}
+    assert answers - {"AppendResult", "MemoryOrphanResult"} <= set(others)
+
+
+def test_every_way_in_which_a_flush_ends_is_named() -> None:
+    said = PAGE.split("\nA flush was ", 1)[1].split("\n\n", 1)[0]
+    for word in (*get_args(durable_memory.FlushOutcome), *get_args(durable_memory.FlushReason)):
+        assert f"`{word}`" in said
 
 
 def test_what_a_summariser_is_asked_is_listed() -> None:

@@ -141,7 +141,7 @@ def test_every_block_of_python_is_a_file_that_is_run_here() -> None:
 
 
 async def test_the_test_of_an_agent_passes_without_redis(folder: Path) -> None:
-    assert "1 passed" in await run(folder, *PYTEST)
+    assert "2 passed" in await run(folder, *PYTEST)
 
 
 async def test_the_same_test_passes_with_shipped_yaml_whose_store_is_named_by_the_environment(folder: Path) -> None:
@@ -152,7 +152,7 @@ async def test_the_same_test_passes_with_shipped_yaml_whose_store_is_named_by_th
     declared = "Registry.from_resources(RESOURCES)"
     assert declared in test
     (folder / "test_desk.py").write_text(test.replace(declared, '["memories"]'))
-    assert "1 passed" in await run(folder, *PYTEST, MEMORY_STORE="in_memory")
+    assert "2 passed" in await run(folder, *PYTEST, MEMORY_STORE="in_memory")
 
 
 async def test_without_redis_a_call_and_the_cleanup_end_after_the_time_that_they_were_given(folder: Path) -> None:

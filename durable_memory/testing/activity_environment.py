@@ -1,0 +1,51 @@
+"""One activity of an agent by itself, in a test that needs no Temporal."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import ParamSpec, TypeVar, cast
+from uuid import uuid4
+
+from temporalio.testing import ActivityEnvironment
+
+from durable_memory.activities.caller import ActivityCaller
+from durable_memory.activities.current import serving
+from durable_memory.memory.client import MemoryClient
+
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
+
+
+class MemoryActivityEnvironment(ActivityEnvironment):
+    """Temporal's environment for one activity, in which `current_memory_client` answers.
+
+    client: whose memories the activity opens. Each run is one more attempt of the same activity, so it finds what an
+    earlier one has recorded; another environment is another activity. What the activity raises comes as it is.
+    """
+
+    def __init__(self, client: MemoryClient) -> None:
+        super().__init__()
+        self._memories = client
+        self.info = replace(
+            self.info,
+            workflow_run_id=str(uuid4()),
+            scheduled_time=datetime.now(UTC),  # Temporal's own is of 1970: all operations would have expired
+            schedule_to_close_timeout=None,
+        )
+
+    def run(
+        self,
+        fn: Callable[_Parameters, _Result],
+        *args: _Parameters.args,
+        **kwargs: _Parameters.kwargs,
+    ) -> _Result:
+        """Runs an attempt. As on a worker, a `def` activity has no memory client."""
+        attempt = super().run(fn, *args, **kwargs)
+        return cast("_Result", self._with_memories(attempt)) if inspect.isawaitable(attempt) else attempt
+
+    async def _with_memories(self, attempt: Awaitable[object]) -> object:
+        with serving(self._memories.calling_as(ActivityCaller(self.info, {}))):
+            return await attempt
