@@ -17,6 +17,7 @@ from durable_memory.activities.parsing import parse
 from durable_memory.memory import telemetry
 from durable_memory.memory.audit import audited
 from durable_memory.memory.declarations.resource import MemoryResource
+from durable_memory.memory.errors import MemoryUnknownResource, MemoryWrongWorker
 from durable_memory.memory.flushing.measuring import measure_result
 from durable_memory.memory.flushing.steps import Flush
 from durable_memory.memory.identity import MemoryId
@@ -99,7 +100,14 @@ ACTIVITIES = (begin, summarize, commit, fail)
 
 def _target(target: upkeep.FlushTarget) -> tuple[MemoryResource, MemoryId, Flush]:
     client = client_of_project(target.project)
-    resource = client.registry.memory(target.resource)
+    try:
+        resource = client.registry.memory(target.resource)
+    except MemoryUnknownResource:
+        # Retryably: another worker of the queue may, as while new declarations are rolled out.
+        raise MemoryWrongWorker(
+            f"this worker declares no memory {target.resource!r}: give all workers of the project's queue the "
+            "declarations of all its memories"
+        ) from None
     return resource, MemoryId(target.project, target.resource, target.key), client.wiring.services(resource).flush
 
 

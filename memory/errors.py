@@ -20,7 +20,7 @@
     ├── MemoryBackpressure          the overflow, or the record of operations, is full for now
     ├── MemoryContractTooNew        a caller speaks a newer wire contract than this worker
     ├── MemoryModelUnavailable      the language model of a summariser is overloaded, too slow or out of reach
-    ├── MemoryWrongWorker           the worker that took the work serves another project
+    ├── MemoryWrongWorker           the worker that took the work cannot do it, another one may
     ├── MemorySummaryRejected       the summariser returned nothing usable
     └── MemoryRedactionFailed       a privacy policy could not be applied, so nothing was stored
 
@@ -174,9 +174,10 @@ class MemoryModelUnavailable(MemoryFault):
 
 
 class MemoryWrongWorker(MemoryFault):
-    """The worker that took the work serves another project; one of the right project may take the next attempt.
+    """The worker that took the work serves another project, or does not declare the memory.
 
-    Each project needs a task queue of its own, as it has by default.
+    One that does may take the next attempt. Each project needs a task queue of its own, as it has by default, and all
+    workers of that queue the same declarations.
     """
 
     retryable = True

@@ -36,8 +36,8 @@ FAILED: Final[Mapping[str, str]] = {
     MemoryModelRefused.type: "the model of its summariser refuses the key, its name or the request: the log of "
     "the worker says which",
     MemoryModelUnavailable.type: "the model of its summariser does not answer; it is tried again",
-    MemoryWrongWorker.type: "a worker of another project took it from a task queue that both share: give each "
-    "project a queue of its own with DURABLE_MEMORY_TASK_QUEUE",
+    MemoryWrongWorker.type: "a worker took it that serves another project, or does not declare this memory: give each "
+    "project a queue of its own with DURABLE_MEMORY_TASK_QUEUE, and its workers the same declarations",
     MemoryUndecryptable.type: "the worker that tried it lacks a key under which messages were encrypted, or has "
     "another one: give all processes the same DURABLE_MEMORY_ENCRYPTION_KEYS",
     MemorySummaryRejected.type: "the text of its summariser was empty, cut, refused or longer than its room; it "

@@ -11,12 +11,13 @@ from temporalio.client import Client
 from temporalio.testing import ActivityEnvironment
 from temporalio.worker import Worker
 
-from durable_memory import MemoryClient
+from durable_memory import MemoryClient, Registry
 from durable_memory.activities import flush, wire
 from durable_memory.activities.current import serving
 from durable_memory.activities.waker import TemporalWaker
 from durable_memory.memory.errors import MemoryWrongWorker
 from tests.integration.temporal.background import flusher_ended, messages_accounted_for, texts
+from tests.integration.temporal.declarations import DECLARATIONS
 from tests.integration.temporal.flows.by_name import CallByName
 from tests.integration.temporal.flows.calls import AppendMany, Flush
 from tests.integration.temporal.flows.slow_flush import PASSES_ON, SILENCE, HurriedFlush
@@ -169,5 +170,33 @@ async def test_health_says_which_worker_took_the_flush_of_another_project(redis_
         with serving(own):
             await steps.run(flush.fail, {**batch, "error_type": taken.value.type})
         problem = (await memory.health()).problems[0]
-        assert problem.startswith("the last flush failed: MemoryWrongWorker; a worker of another project took it")
+        assert problem.startswith("the last flush failed: MemoryWrongWorker; a worker took it that serves another")
         assert "DURABLE_MEMORY_TASK_QUEUE" in problem
+
+
+async def test_a_flush_that_a_worker_of_older_declarations_takes_goes_on_with_one_that_declares_the_memory(
+    temporal_address: str, redis_url: str
+) -> None:
+    project = unique("project")
+    older = Registry.from_resources([one for one in DECLARATIONS if one["id"] != "small"])
+    appends = plugin(redis_url, project, companion=False)
+    client = await Client.connect(temporal_address, plugins=[appends])
+    old = await Client.connect(temporal_address, plugins=[plugin(redis_url, project, memories=older)])
+    async with (
+        await MemoryClient.connect(redis_url, memories=REGISTRY, project=project) as memories,
+        Worker(client, task_queue=unique("queue"), workflows=[AppendMany]) as worker,
+    ):
+        rig = Rig(client, memories, worker.task_queue, f"flushes-of-{project}")
+        memory = rig.memory("small", "key")
+
+        async def was_refused() -> bool:
+            pending = (await rig.flusher(memory).describe()).raw_description.pending_activities
+            return [one.last_failure.application_failure_info.type for one in pending] == ["MemoryWrongWorker"]
+
+        async with Worker(old, task_queue=rig.flush_queue):
+            await rig.run(AppendMany.run, "small", ["key"], texts(4))
+            await eventually(was_refused)
+        async with Worker(client, task_queue=rig.flush_queue):
+            await flusher_ended(rig, memory)
+        assert await rig.flusher_status(memory) == "COMPLETED"
+        assert (await memory.stats()).messages["long_term"] == 1
