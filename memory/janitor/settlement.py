@@ -11,6 +11,8 @@ from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.declarations.resource import OnWorkflowEnd
 from durable_memory.memory.errors import MemoryBusy, MemoryConflict, MemoryUnknownResource
 from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.inventory import is_gone
+from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.values import ABSENT, Operation
 
@@ -23,7 +25,8 @@ class Settlement:
     """Settles what ended runs of one workflow own in one backend, then forgets them as owners.
 
     A memory is settled at the end of its last owner, as its resource's on_workflow_end says. Repeatable: a settlement
-    that died half-way is repeated from the start, since owners are forgotten last.
+    that died half-way is repeated from the start, since owners are forgotten last. An owner of a memory whose resource
+    is not declared here stays: a worker of newer declarations knows what to do.
 
     runs: those that have ended. What another run of the workflow has written to as well is left alone.
     """
@@ -42,28 +45,35 @@ class Settlement:
         Raises MemoryBusy if a memory is written to all the time, MemoryUnavailable; then the owner stays.
         """
         owned = await self._backend.index.ending(*self._workflow, self._runs)
-        wanted: dict[OnWorkflowEnd, list[MemoryId]] = {"keep": [], "flush": [], "clear": []}
+        wanted: dict[OnWorkflowEnd | None, list[MemoryId]] = {"keep": [], "flush": [], "clear": [], None: []}
         for memory, is_last_owner in owned.items():
             if is_last_owner:
-                wanted[self._action(memory)].append(memory)
+                wanted[await self._action(memory)].append(memory)
         cleared = await self._clear(wanted["clear"])
         for memory in wanted["flush"]:
             await self._client.at(memory).flush(force=True, wait=False)
-        if owned:
+        releases = bool(owned) and not wanted[None]
+        if releases:
             await self._backend.index.release(*self._workflow)
         return {
-            "released": int(bool(owned)),
+            "released": int(releases),
             "kept": len(wanted["keep"]),
             "flushed": len(wanted["flush"]),
             "cleared": cleared,
         }
 
-    def _action(self, memory: MemoryId) -> OnWorkflowEnd:
+    async def _action(self, memory: MemoryId) -> OnWorkflowEnd | None:
+        """Returns what is declared; None if this process does not know it, and the memory is there."""
         try:
             return self._client.registry.memory(memory.resource).workflow_end_action
         except MemoryUnknownResource:
-            _log.warning("a memory of an undeclared resource is left as it is", extra={"resource": memory.resource})
-            return "keep"
+            if is_gone(await self._backend.store.stats(memory, Limits.unlimited())):
+                return "keep"
+            _log.warning(
+                "a memory whose workflow has ended is left to a worker that declares its resource, or to a purge",
+                extra={"resource": memory.resource},
+            )
+            return None
 
     async def _clear(self, memories: Collection[MemoryId]) -> int:
         """Clears them, as far as nobody has joined; returns how many it was.

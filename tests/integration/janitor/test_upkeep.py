@@ -9,13 +9,14 @@ from collections.abc import Mapping
 
 from temporalio.client import WorkflowExecutionStatus
 
-from durable_memory import Message, ToolCall
+from durable_memory import MemoryClient, Message, Registry, ToolCall
 from durable_memory.activities.waker import TemporalWaker
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.memory import Memory
 from tests.integration.janitor.sweeping import Counts, Sweeper, sweeper
 from tests.integration.temporal.background import flusher_ended, messages_accounted_for, texts
+from tests.integration.temporal.declarations import DECLARATIONS
 from tests.integration.temporal.flows.calls import AppendMany
 from tests.integration.temporal.flows.endings import WORDS, End
 from tests.integration.temporal.observing import eventually
@@ -149,6 +150,29 @@ async def test_a_memory_of_a_resource_that_is_no_longer_declared_stays_as_it_is(
     by_hand.runs.retention = 0
     await asyncio.sleep(0.01)
     assert +await by_hand.sweep() == Counts({"owners": 1, "released": 1, "kept": 1, "memories": 1, "forgotten": 1})
+
+
+async def test_a_memory_whose_resource_only_newer_workers_declare_is_left_to_them_with_its_owner(
+    by_hand: Sweeper,
+) -> None:
+    owner = Owner(by_hand.rig.client.namespace, unique("forgotten"), "a-run")
+    memories = [by_hand.rig.memory(resource, "key") for resource in ("cleared", "scratch")]
+    for memory in memories:
+        await memory.append(WORDS)
+        await by_hand.index.register(memory.id, owner)
+    by_hand.runs.retention = 0
+    await asyncio.sleep(0.01)
+    older = Registry.from_resources([one for one in DECLARATIONS if one["id"] != "cleared"])
+    backends = by_hand.client.wiring.backends
+    by_an_older_one = MemoryClient(older, backends, project=by_hand.client.project)
+    for cleared in (1, 0):
+        swept = await by_hand.sweep(client=by_an_older_one)
+        assert (swept["released"], swept["cleared"], swept["failed"]) == (0, cleared, 0)
+    assert await by_hand.rig.texts("cleared", "key") == [WORDS]
+    swept = await by_hand.sweep()
+    assert (swept["released"], swept["cleared"]) == (1, 1)
+    assert await by_hand.rig.texts("cleared", "key") == []
+    assert await by_hand.bindings(owner.workflow_id) == ()
 
 
 async def test_three_hundred_owners_are_swept_in_bounded_calls_that_go_on_where_the_last_one_stopped(
