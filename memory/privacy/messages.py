@@ -7,22 +7,26 @@ from dataclasses import replace
 from typing import Any, Final
 
 from durable_memory.memory.privacy.walk import Walk
-from durable_memory.memory.types import Message, Role, ToolCall
+from durable_memory.memory.types import TEXT_PARTS, Message, Role, ToolCall
 
-_PART_KEYS: Final = frozenset({"type", "text"})
-"""What makes a part of a content a part, and what says its text."""
+_PART_WORDS: Final = TEXT_PARTS | {
+    *("type", "image_url", "image", "file", "document", "input_audio", "refusal", "thinking", "redacted_thinking"),
+    *("url", "detail", "file_data", "file_id", "filename", "format", "source", "base64", "media_type", "data", "title"),
+}
+"""By which APIs know the parts of a content. One of them changed, and no model takes the conversation any more."""
 
 
 def redact_message(message: Message, walk: Walk) -> Message:
     """Returns the message with every text, number and key that a caller may fill redacted.
 
-    Left as they are: role, section, and the ids by which calls and results find each other.
+    Left as they are: role, section, the ids by which calls and results find each other, and the words of APIs that say
+    what a part is.
     """
     content = message.content
     if isinstance(content, str):
         content = walk.text(content)
     elif content is not None:
-        content = tuple(walk.object(part, _PART_KEYS) for part in content)
+        content = tuple(walk.object(part, _PART_WORDS) for part in content)
     redacted: dict[str, Any] = {
         "content": content,
         "name": _named(message.name, walk),

@@ -50,25 +50,29 @@ class Walk:
             text = redacted
         return "{}"
 
-    def value(self, value: Json, label: str = "") -> Json:
-        """Returns JSON data redacted. A number that is a secret becomes text."""
+    def value(self, value: Json, label: str = "", fixed: Collection[str] = ()) -> Json:
+        """Returns JSON data redacted. A number that is a secret becomes text. fixed: see `object`."""
         if isinstance(value, str):
             return self.text(value, label)
         if isinstance(value, Mapping):
-            return self.object(value)
+            return self.object(value, fixed)
         if isinstance(value, Sequence):
-            return [self.value(item, label) for item in value]
+            return [self.value(item, label, fixed) for item in value]
         if value is None or isinstance(value, bool):
             return value
         redacted = self._plain(str(value), label)
         return value if redacted == str(value) else redacted
 
     def object(self, value: Mapping[str, Json], fixed: Collection[str] = ()) -> dict[str, Json]:
-        """Returns a JSON object redacted, its keys too, but for the keys in `fixed`."""
+        """Returns a JSON object redacted, its keys too.
+
+        fixed: words that stay as they are, as a key and as the value of `type`, on all levels.
+        """
         redacted: dict[str, Json] = {}
         for key, item in value.items():
             name = key if key in fixed else self._key(key, redacted)
-            redacted[name] = self.value(item, key)
+            stays = key == "type" and isinstance(item, str) and item in fixed
+            redacted[name] = item if stays else self.value(item, key, fixed)
         return redacted
 
     def _key(self, key: str, taken: Collection[str]) -> str:

@@ -9,11 +9,14 @@ from typing import Any, Final
 
 from durable_memory.memory.types.clean import InvalidValue, Json
 from durable_memory.memory.types.message import TEXT_PARTS, ContentPart, Message
+from durable_memory.memory.types.tool_call import ToolCall
 
 _THOUGHTS: Final = frozenset({"thinking", "redacted_thinking"})
 """Signed by another model: no use to this one."""
 
 _NOT_IN_NAMES: Final = re.compile(r"[\s<|\\/>]+")
+_NOT_IN_TOOLS: Final = re.compile(r"[^a-zA-Z0-9_.:-]")
+"""Nor in names that services take which speak like OpenAI, where it takes neither dots nor colons."""
 _LONGEST_NAME: Final = 64
 _LONGEST_ID: Final = 40
 
@@ -62,12 +65,16 @@ def _message(message: Message) -> dict[str, Json] | None:
     if message.name and message.role != "tool":
         data["name"] = _NOT_IN_NAMES.sub("_", message.name)[:_LONGEST_NAME]
     if message.tool_calls:
-        data["tool_calls"] = [{**call.to_dict(), "id": _id(call.id)} for call in message.tool_calls]
+        data["tool_calls"] = [_use(call) for call in message.tool_calls]
     if message.tool_call_id is not None:
         data["tool_call_id"] = _id(message.tool_call_id)
     elif not data["content"] and not message.tool_calls:
         return None  # it held nothing but thoughts
     return data
+
+
+def _use(call: ToolCall) -> dict[str, Json]:
+    return ToolCall(_id(call.id), _NOT_IN_TOOLS.sub("_", call.name)[:_LONGEST_NAME], call.arguments).to_dict()
 
 
 def _id(call_id: str) -> str:

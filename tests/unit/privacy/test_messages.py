@@ -51,6 +51,22 @@ def test_role_and_ids_of_calls_stay_as_they_are() -> None:
     assert (call.role, result.role) == ("assistant", "tool")
 
 
+PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo=", "detail": "low"}}
+PAPER = {"type": "document", "source": {"type": "base64", "media_type": "text/plain", "data": "JVBERi0="}}
+
+
+def test_a_pattern_that_matches_what_apis_call_a_part_leaves_it_a_part() -> None:
+    schema = {"type": "object", "type_of": {"type": ["string", "null"]}}
+    sent = [{"type": "text", "text": "an image"}, PICTURE, PAPER, schema]
+    redactor = TextRedactor(["image", "te?xt", "url", "type", "object", "base64$"], [], "[redacted]")
+    assert redact_message(Message.user(sent), Walk(redactor)).content == (
+        {"type": "text", "text": "an [redacted]"},
+        {"type": "image_url", "image_url": {"url": "data:[redacted]/png;base64,iVBORw0KGgo=", "detail": "low"}},
+        {"type": "document", "source": {"type": "base64", "media_type": "[redacted]/plain", "data": "JVBERi0="}},
+        {"type": "[redacted]", "[redacted]_of": {"type": ["string", "null"]}},
+    )
+
+
 def test_a_message_without_secrets_is_the_same_message() -> None:
     message = Message.user([{"type": "text", "text": "hello"}], name="ada", metadata={"order": 4711, "list": [1, 2.5]})
     assert redacted(message) is message
