@@ -87,7 +87,7 @@ class Server:
 
 
 async def start_server(
-    spec: ServerSpec, folder: Path, *, ports: Sequence[int] = (), timeout_seconds: float = 30
+    spec: ServerSpec, folder: Path, *, ports: Sequence[int] = (), timeout_seconds: float = 90
 ) -> Server:
     """Starts a server and returns it when it is ready.
 
