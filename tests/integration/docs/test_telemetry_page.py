@@ -14,12 +14,13 @@ from prometheus_client.parser import text_string_to_metric_families
 from durable_memory.memory.telemetry import SECONDS_BUCKETS
 from tests.integration.docs.pages import files_of
 from tests.integration.telemetry.page import rows
+from tests.ports import quiet_ports
 
 DURATIONS = [name for name, *_ in rows("series") if name.endswith("_seconds")]
 
 SCRAPED = """
 import asyncio
-import socket
+import sys
 import urllib.request
 from durable_memory import MemoryClient, Registry
 from scraped import serve_metrics
@@ -29,8 +30,7 @@ REGISTRY = Registry.from_resources(
 )
 
 async def main():
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = int(sys.argv[1])
     serve_metrics(port)
     async with await MemoryClient.connect(memories=REGISTRY) as client:
         memory = client.memory("notes", "k")
@@ -63,12 +63,12 @@ asyncio.run(main())
 """
 
 
-async def run(folder: Path, program: str) -> tuple[str, str]:
+async def run(folder: Path, program: str, *arguments: str) -> tuple[str, str]:
     """Runs a program beside the files of the page; returns what it prints, and what it logs."""
     for name, text in files_of("docs/telemetry.md").items():
         (folder / name).write_text(text)
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", program),
+        *(sys.executable, "-c", program, *arguments),
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(folder)},
         stdout=asyncio.subprocess.PIPE,
@@ -81,7 +81,8 @@ async def run(folder: Path, program: str) -> tuple[str, str]:
 
 @pytest.fixture(scope="module")
 async def scraped(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return (await run(tmp_path_factory.mktemp("scraped"), SCRAPED))[0]
+    (port,) = quiet_ports(1)
+    return (await run(tmp_path_factory.mktemp("scraped"), SCRAPED, str(port)))[0]
 
 
 @pytest.mark.parametrize("series", DURATIONS)
