@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from durable_memory.cli.listing import Listing
+from rich.table import Table
+
+from durable_memory.cli.output import listing
 from durable_memory.cli.tables import counted
 from durable_memory.memory.declarations.durations import format_duration
 from durable_memory.memory.declarations.faults import Fault
@@ -15,36 +17,36 @@ from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.declarations.validation import KINDS
 
 
-def resources_table(registry: Registry) -> Listing:
+def resources_table(registry: Registry) -> Table:
     """What is declared."""
     rows = ((f"{each.id}\n{each.version or ''}".strip(), _declared(each)) for each in registry.memories())
-    return Listing("Declared memories", ("resource", "declaration"), rows, whole=("resource",))
+    return listing("Declared memories", ("resource", "declaration"), rows, whole=("resource",))
 
 
-def valid_table(registry: Registry) -> Listing:
+def valid_table(registry: Registry) -> Table:
     """What a check without faults found."""
     rows = [("memory", each.id, ", ".join(_budget(each)), each.description) for each in registry.memories()]
     rows += [("agent", each.id, "", each.description) for each in registry.agents()]
-    return Listing("All declarations are valid", ("kind", "id", "budget", "description"), rows, whole=("id",))
+    return listing("All declarations are valid", ("kind", "id", "budget", "description"), rows, whole=("id",))
 
 
-def faults_table(faults: Sequence[Fault]) -> Listing:
+def faults_table(faults: Sequence[Fault]) -> Table:
     """Every fault of the declarations."""
     rows = ((fault.place, fault.path, fault.problem) for fault in faults)
-    return Listing("Faults", ("place", "field", "problem"), rows)
+    return listing("Faults", ("place", "field", "problem"), rows)
 
 
-def fields_table() -> Listing:
+def fields_table() -> Table:
     """The fields of the documents."""
     fields = (field for kind in KINDS for part in field_docs(kind) for field in part.fields if field.values != "fields")
     rows = (
         (field.path, f"{field.values}; {'' if field.required else 'default: '}{field.default}\n{field.text}\n")
         for field in fields
     )
-    return Listing("Fields of the YAML documents", ("field", "meaning"), rows)
+    return listing("Fields of the YAML documents", ("field", "meaning"), rows)
 
 
-def activities_table(schema: Mapping[str, Any]) -> Listing:
+def activities_table(schema: Mapping[str, Any]) -> Table:
     """The public activities, with the fields of their requests and answers; a field that may be left out has a `?`."""
 
     def listed(side: Mapping[str, str]) -> str:
@@ -56,7 +58,7 @@ def activities_table(schema: Mapping[str, Any]) -> Listing:
 
     sides = ((name, activity["properties"]) for name, activity in schema["properties"].items())
     rows = ((name, listed(side["request"]), listed(side["answer"])) for name, side in sides)
-    return Listing("Activities, called by name", ("activity", "request", "answer"), rows)
+    return listing("Activities, called by name", ("activity", "request", "answer"), rows)
 
 
 def _declared(resource: MemoryResource) -> str:

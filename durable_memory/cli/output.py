@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
-from rich.console import Console, RenderableType
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -29,7 +31,7 @@ class Output(StrEnum):
     JSON = "json"
 
 
-def show(output: Output, data: object, table: RenderableType) -> None:
+def show(output: Output, data: object, table: Table) -> None:
     """Prints a result in the chosen form. data: the same as the table, in JSON values."""
     if output is Output.JSON:
         print_json(data)
@@ -79,6 +81,37 @@ def facts(title: str, rows: Iterable[tuple[str, str]]) -> Table:
     for name, value in rows:
         table.add_row(name, Text(visible(value)))
     return table
+
+
+def listing(
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Iterable[str]],
+    *,
+    numbers: Iterable[str] = (),
+    whole: Iterable[str] = (),
+) -> Table:
+    """Makes a table with a row for each thing.
+
+    The columns in `numbers` stand to the right; those in `whole` are never folded, so that they can be copied.
+    """
+    table = Table(title=_bold(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    right, kept = set(numbers), set(whole)
+    shown = [[visible(cell) for cell in row] for row in rows]
+    for number, column in enumerate(columns):
+        # A narrow terminal folds what stands in other rows, but not the headings.
+        unfolded = [line for row in shown for line in row[number].splitlines()] if column in kept else []
+        width = max(map(cell_len, (column, *unfolded)))
+        table.add_column(column, justify="right" if column in right else "left", overflow="fold", min_width=width)
+    for cells in shown:
+        table.add_row(*map(Text, cells))
+    return table
+
+
+def caption(table: Table, text: str) -> None:
+    """Puts a line below a table, which is not folded."""
+    table.caption = Text(visible(text), no_wrap=True, overflow="ignore")
+    table.caption_justify = "left"
 
 
 def _bold(title: str) -> Text:

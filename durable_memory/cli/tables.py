@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from rich.table import Table
 
-from durable_memory.cli.listing import Listing
-from durable_memory.cli.output import facts
+from durable_memory.cli.output import caption, facts, listing
 from durable_memory.memory.stores.values import ABSENT
 from durable_memory.memory.types import (
     TOOK_OUT,
@@ -58,7 +57,7 @@ def append_table(resource: str, key: str, result: AppendResult) -> Table:
     return facts(f"{resource}  {key}", _filled(rows))
 
 
-def view_table(resource: str, key: str, view: View, project: str) -> Table | Listing:
+def view_table(resource: str, key: str, view: View, project: str) -> Table:
     """What an agent reads."""
     if view.version == ABSENT:
         return facts(f"{resource}  {key}", [_no_memory(project)])
@@ -67,22 +66,18 @@ def view_table(resource: str, key: str, view: View, project: str) -> Table | Lis
         (message.section or "", f"{_speaker(message)}{_rank(message)}", f"{message.tokens:,}", _said(message))
         for message in view.messages
     )
-    return Listing(
-        f"{resource}  {key}",
-        ("section", "role", "tokens", "message"),
-        rows,
-        numbers=("tokens",),
-        caption=f"{_size(len(view.messages), view.tokens)}{waiting}, version {view.version}",
-    )
+    table = listing(f"{resource}  {key}", ("section", "role", "tokens", "message"), rows, numbers=("tokens",))
+    caption(table, f"{_size(len(view.messages), view.tokens)}{waiting}, version {view.version}")
+    return table
 
 
-def context_table(agent: str, context: AgentContext) -> Listing:
+def context_table(agent: str, context: AgentContext) -> Table:
     """What an agent's memories give to a model call."""
     rows = ((_speaker(message), f"{message.tokens or 0:,}", _said(message)) for message in context.messages)
+    table = listing(agent, ("role", "tokens", "message"), rows, numbers=("tokens",))
     parts = "; ".join(f"{one.label}: {_size(one.messages, one.tokens)}" for one in context.memories)
-    return Listing(
-        agent, ("role", "tokens", "message"), rows, numbers=("tokens",), caption=f"{context.tokens:,} tokens. {parts}"
-    )
+    caption(table, f"{context.tokens:,} tokens. {parts}")
+    return table
 
 
 def stats_table(resource: str, key: str, stats: MemoryStats, project: str) -> Table:
@@ -154,19 +149,21 @@ def pin_table(resource: str, key: str, word: str, live: Sequence[str], missing: 
     return facts(f"{resource}  {key}", _filled(rows))
 
 
-def memories_table(title: str, page: ListedPage) -> Listing:
+def memories_table(title: str, page: ListedPage) -> Table:
     """Memories of a project."""
     now = datetime.now(UTC)
     numbers = ("messages", "tokens", "budget", "waiting")
     found = page.memories
-    return Listing(
+    table = listing(
         f"{title}: {counted(len(found), 'memory')}",
         ("resource", "key", *numbers, "flush", "written", "expires"),
         ((each.resource, each.key, *_listed(each.stats, now)) for each in found),
         numbers=numbers,
         whole=("resource", "key"),
-        caption="" if page.cursor is None else f"more with --cursor {page.cursor}",
     )
+    if page.cursor is not None:
+        caption(table, f"more with --cursor {page.cursor}")
+    return table
 
 
 def purge_table(title: str, result: PurgeResult) -> Table:
