@@ -123,7 +123,7 @@ def _checked(sources: Sequence[Source], faults: list[Fault]) -> tuple[Source, ..
 
 def declaration_files(folders: Iterable[object], faults: list[Fault]) -> list[Path]:
     """Returns the files, each once, also where folders are given twice; adds to `faults` what cannot be read."""
-    files: dict[Path, Path] = {}
+    files: dict[str, Path] = {}
     for index, given in enumerate(folders):
         if not isinstance(given, (str, os.PathLike)):
             faults.append(Fault(f"folder {index + 1}", 0, "", f"must be a path, not {type(given).__name__}"))
@@ -136,7 +136,7 @@ def declaration_files(folders: Iterable[object], faults: list[Fault]) -> list[Pa
                 found = sorted(
                     path
                     for path in folder.iterdir()
-                    if path.suffix.lower() in SUFFIXES and not path.name.startswith(".") and path.is_file()
+                    if path.suffix.lower() in SUFFIXES and not path.name.startswith(".") and _is_meant(path)
                 )
         except FileNotFoundError:
             problem = (
@@ -150,8 +150,13 @@ def declaration_files(folders: Iterable[object], faults: list[Fault]) -> list[Pa
         if not found:
             faults.append(Fault(str(folder), 0, "", "holds no *.yaml or *.yml file"))
         for path in found:
-            files.setdefault(path.resolve(), path)
+            files.setdefault(os.path.realpath(path), path)
     return list(files.values())
+
+
+def _is_meant(path: Path) -> bool:
+    """Tells whether it is a file, or a link that leads nowhere: without it, what it declares would be gone silently."""
+    return path.is_file() or (path.is_symlink() and not path.exists())
 
 
 def _documents(file: Path, faults: list[Fault]) -> list[Node]:

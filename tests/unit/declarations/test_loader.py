@@ -220,6 +220,18 @@ def test_missing_and_empty_folders_are_errors_and_not_no_memories(tmp_path: Path
     ]
 
 
+def test_a_link_that_leads_nowhere_is_an_error_and_not_one_file_less(tmp_path: Path) -> None:
+    (tmp_path / "desk.yaml").write_text(DESK, "utf-8")
+    (tmp_path / "gone.yaml").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "loop.yaml").symlink_to(tmp_path / "loop.yaml")
+    with pytest.raises(InvalidDeclarations) as caught:
+        load_folders([tmp_path], {})
+    assert [(Path(fault.file).name, fault.problem) for fault in caught.value.faults] == [
+        ("gone.yaml", "cannot be read: No such file or directory"),
+        ("loop.yaml", "cannot be read: Too many levels of symbolic links"),
+    ]
+
+
 def test_a_missing_folder_is_named_by_its_whole_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InvalidDeclarations) as caught:
