@@ -46,6 +46,7 @@ from durable_memory.workflows.flusher import MemoryFlusher
 from durable_memory.workflows.janitor import MemoryJanitor
 
 _DRAIN = timedelta(seconds=10)
+_LOOK_SECONDS = 5
 _WORKFLOWS = (MemoryFlusher, MemoryJanitor)
 _Place: TypeAlias = tuple[asyncio.AbstractEventLoop, str, str]
 """Who shares connections: event loop, Temporal's address, namespace."""
@@ -205,11 +206,25 @@ class MemoryPlugin(SimplePlugin):
             except Exception:
                 await run_to_its_end(worker, next)
                 raise
-            await self._run_with_writer(worker, shared, next)
+            following = asyncio.create_task(self._follow(worker, shared))
+            try:
+                await self._run_with_writer(worker, shared, next)
+            finally:
+                following.cancel()
         finally:
             shared.users -= 1
             if not shared.users:
                 await shared.close()
+
+    async def _follow(self, worker: Worker, shared: Shared) -> None:
+        """Gives our workers the client that this one was given while it ran, also where no activity of it runs.
+
+        Their polls would end with the certificate of the old one.
+        """
+        while True:
+            await asyncio.sleep(_LOOK_SECONDS)
+            if worker.is_running and worker.client not in shared.clients:
+                self._exchanged(worker.client)
 
     async def _run_with_writer(self, worker: Worker, shared: Shared, run: Callable[[Worker], Awaitable[None]]) -> None:
         """Runs a worker; beside one of the project's queue, another that writes its slow summaries in its own slots."""

@@ -15,6 +15,7 @@ from temporalio.converter import DataConverter, PayloadCodec
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from durable_memory import AgentMemory, MemoryClient, MemoryPlugin, Registry
+from durable_memory.activities.waker import TemporalWaker
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 from tests.integration.temporal.background import flusher_ended, texts
 from tests.integration.temporal.flows.bare import IdentifyHandle, ListModules
@@ -132,6 +133,27 @@ async def test_a_worker_whose_client_is_exchanged_for_one_of_another_address_goe
             )
             memory = memories.memory("small", "key")
             await flusher_ended(Rig(new, memories, queue, ""), memory)
+            assert (await memory.stats()).messages["long_term"] == 1
+
+
+async def test_flushes_follow_a_client_that_is_exchanged_while_no_activity_runs(
+    temporal_address: str, redis_url: str
+) -> None:
+    project = unique("project")
+    given = plugin(redis_url, project)
+    new = await Client.connect(temporal_address, plugins=[given])
+    async with open_relay(temporal_address) as relay:
+        old = await Client.connect(relay.address, plugins=[given])
+        waker = TemporalWaker(new, f"flushes-of-{project}")
+        async with (
+            await MemoryClient.connect(redis_url, memories=REGISTRY, project=project, waker=waker) as memories,
+            worker(old, unique("queue")) as running_worker,
+        ):
+            running_worker.client = new
+            relay.cut()
+            memory = memories.memory("small", "key")
+            await memory.append(texts(4))
+            await flusher_ended(Rig(new, memories, "", ""), memory)
             assert (await memory.stats()).messages["long_term"] == 1
 
 
