@@ -175,7 +175,7 @@ async def test_a_message_that_cannot_be_made_fails_the_workflow_and_not_its_task
     queue = unique("queue")
     async with Worker(client, task_queue=queue, workflows=[SayNothing]):
         handle = await client.start_workflow(SayNothing.run, "", id=unique("run"), task_queue=queue)
-        fault = await asyncio.wait_for(fault_of(handle.result()), 30)
+        fault = await asyncio.wait_for(fault_of(handle.result()), 120)
         history = await handle.fetch_history()
     assert fault.type == "InvalidValue"
     assert "content: is empty" in fault.message

@@ -28,7 +28,7 @@ class Stops(SimplePlugin):
         """See base class."""
         if config.get("task_queue") == self.task_queue:
             self.stopped.set()
-            assert self.go.wait(20)
+            assert self.go.wait(240)
         return super().configure_worker(config)
 
 
@@ -42,14 +42,14 @@ async def test_a_worker_made_while_another_thread_makes_one_of_ours_has_all_its_
         client = await Client.connect(temporal_address, plugins=[shared, *others])
         queue = unique("queue")
         async with Worker(client, task_queue=queue, workflows=[Append]):
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(120):
                 view = await client.execute_workflow(
                     Append.run, args=[MemoryRef("chat", unique("key")), "Hello."], id=unique("run"), task_queue=queue
                 )
         return len(view)
 
     first = asyncio.create_task(asyncio.to_thread(lambda: asyncio.run(append(stops))))
-    assert await asyncio.to_thread(stops.stopped.wait, 20)
+    assert await asyncio.to_thread(stops.stopped.wait, 120)
     try:
         second = await append()
     finally:
