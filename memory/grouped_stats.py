@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC
-from typing import Final, get_args
+from typing import Final
 
 from durable_memory.memory.codec import decode
 from durable_memory.memory.errors import MemoryInvalid
@@ -27,11 +27,11 @@ _NAMES: Final[Mapping[GroupBy, Callable[[Message, bool], str]]] = {
 
 def checked_group_by(group_by: object) -> GroupBy:
     """Returns how to group. Raises MemoryInvalid."""
-    for known in get_args(GroupBy):
+    for known in _NAMES:
         if group_by == known:
-            return known  # type: ignore[no-any-return] # it is one of the literals
-    near = did_you_mean(group_by, get_args(GroupBy)) if isinstance(group_by, str) else ""
-    raise MemoryInvalid(f"group_by: must be one of {', '.join(get_args(GroupBy))}{near}")
+            return known
+    near = did_you_mean(group_by, tuple(_NAMES)) if isinstance(group_by, str) else ""
+    raise MemoryInvalid(f"group_by: must be one of {', '.join(_NAMES)}{near}")
 
 
 async def grouped(store: Store, memory: MemoryId, stats: MemoryStats, group_by: GroupBy) -> MemoryStats:

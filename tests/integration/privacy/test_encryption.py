@@ -157,12 +157,14 @@ async def test_asking_whether_an_append_would_be_refused_knows_what_another_step
 ) -> None:
     deadline_ms = 2**52
     said, other = (Entry(f'{{"role":"user","content":"{text}"}}', "short_term", 5) for text in (MARKER, "Hello"))
-    before, rotated = [(await connect(keys)).memory("open", key) for keys in (OLD, f"{NEW},{OLD}")]
-    store, limits = rotated._services.store, rotated._limits
-    await before._services.store.append(before.id, [said], Operation("one", deadline_ms, "digest of it"), limits)
-    await store.try_append(rotated.id, [said], Operation("one", deadline_ms, "digest of it"), limits)
+    resource = REGISTRY.memory("open")
+    clients = [await connect(keys) for keys in (OLD, f"{NEW},{OLD}")]
+    before, rotated = [client.wiring.services(resource).store for client in clients]
+    memory, limits = clients[0].memory("open", key).id, resource.limits()
+    await before.append(memory, [said], Operation("one", deadline_ms, "digest of it"), limits)
+    await rotated.try_append(memory, [said], Operation("one", deadline_ms, "digest of it"), limits)
     with pytest.raises(MemoryOperationConflict):
-        await store.try_append(rotated.id, [other], Operation("one", deadline_ms, "another"), limits)
+        await rotated.try_append(memory, [other], Operation("one", deadline_ms, "another"), limits)
     assert MARKER not in await kept.all()
 
 

@@ -18,19 +18,9 @@ from durable_memory.dev import Valkey
 from durable_memory.memory.errors import MemoryFault, MemoryUnavailable
 from durable_memory.memory.flushing.summarizer import SummaryRequest
 from durable_memory.memory.spans import ATTRIBUTES, CAPTURE_CONTENT, HASH_KEY, OPERATION_NAMES
-from durable_memory.memory.stores.values import Operation
-from durable_memory.testing.builders import user
 from tests.integration.telemetry.declared import REGISTRY
 
 Call = Callable[[Memory], Awaitable[object]]
-
-
-async def _restored(memory: Memory) -> None:
-    """Restores what was cleared behind the back of the spans."""
-    store, limits = memory._services.store, memory._limits
-    await store.append(memory.id, [user("one")], Operation("fill", 2**52, ""), limits)
-    cleared = await store.clear(memory.id, Operation("clear", 2**52, ""), backup=True)
-    await memory.restore(str(cleared.backup_id))
 
 
 CALLS: dict[str, Call] = {
@@ -38,7 +28,6 @@ CALLS: dict[str, Call] = {
     "record_turn": lambda memory: memory.record_turn(["Where is it?", Message.assistant("In Lyon.")]),
     "write": lambda memory: memory.write("A new start."),
     "recorded_turn": lambda memory: memory.recorded_turn(operation_id="turn"),
-    "restore": _restored,
     "touch": lambda memory: memory.touch(["0123456789abcdef-1-0000"]),
     "pin": lambda memory: memory.pin(["0123456789abcdef-1-0000"]),
     "unpin": lambda memory: memory.unpin(["0123456789abcdef-1-0000"]),
@@ -49,7 +38,7 @@ CALLS: dict[str, Call] = {
     "stats": lambda memory: memory.stats(),
     "health": lambda memory: memory.health(),
 }
-"""A good call of every method."""
+"""A good call of every method that needs nothing before it."""
 
 
 async def _twice_with_other_words(memory: Memory) -> None:
@@ -91,13 +80,8 @@ def attribute(span: ReadableSpan, name: str) -> object:
     return (span.attributes or {}).get(name)
 
 
-def test_every_method_has_a_call() -> None:
-    assert set(CALLS) == set(OPERATION_NAMES)
-
-
-@pytest.mark.parametrize("method", CALLS)
-async def test_a_call_is_one_span(memory: Memory, spans: InMemorySpanExporter, method: str) -> None:
-    await CALLS[method](memory)
+def check_good(spans: InMemorySpanExporter, method: str) -> None:
+    """Checks the one span of a call that went well."""
     span = only(spans)
     assert span.name == attribute(span, "gen_ai.operation.name") == OPERATION_NAMES[method]
     assert attribute(span, "durable_memory.operation") == method
@@ -105,6 +89,24 @@ async def test_a_call_is_one_span(memory: Memory, spans: InMemorySpanExporter, m
     assert span.status.status_code is StatusCode.UNSET
     assert attribute(span, "error.type") is None
     assert "private-" not in span.to_json()
+
+
+def test_every_method_has_a_call() -> None:
+    assert {*CALLS, "restore"} == set(OPERATION_NAMES)
+
+
+@pytest.mark.parametrize("method", CALLS)
+async def test_a_call_is_one_span(memory: Memory, spans: InMemorySpanExporter, method: str) -> None:
+    await CALLS[method](memory)
+    check_good(spans, method)
+
+
+async def test_a_restore_is_one_span(memory: Memory, spans: InMemorySpanExporter) -> None:
+    await memory.append("one")
+    cleared = await memory.clear(confirm=True, backup=True)
+    spans.clear()
+    await memory.restore(str(cleared.backup_id))
+    check_good(spans, "restore")
 
 
 @pytest.mark.parametrize("failure", FAILURES)

@@ -40,9 +40,12 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[CountingServer]:
         yield serving
 
 
+def declared(server: CountingServer, provider: str, model: str) -> str:
+    return DECLARED.replace("PROVIDER", provider).replace("MODEL", model).replace("URL", server.url)
+
+
 async def opened(connect: Connect, server: CountingServer, provider: str, model: str) -> Memory:
-    yaml = DECLARED.replace("PROVIDER", provider).replace("MODEL", model).replace("URL", server.url)
-    return (await connect(yaml)).memory("desk", "key")
+    return (await connect(declared(server, provider, model))).memory("desk", "key")
 
 
 @pytest.fixture
@@ -211,11 +214,11 @@ async def test_a_process_asks_again_only_after_its_interval_and_smooths_what_it_
 
 
 async def test_closing_a_client_gives_up_a_request(connect: Connect, server: CountingServer) -> None:
-    memory = await opened(connect, server, "anthropic", "claude-sonnet-4-5")
+    client = await connect(declared(server, "anthropic", "claude-sonnet-4-5"))
     server.gate.clear()
-    await fill(memory)
+    await fill(client.memory("desk", "key"))
     await until(lambda: len(server.asked) == 1)
     tasks = [task for task in asyncio.all_tasks() if "_calibrate" in repr(task)]
     assert len(tasks) == 1
-    await memory._services.counters.close()
+    await client.close()
     assert tasks[0].cancelled()
