@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from temporalio import activity
 
-from durable_memory.activities import upkeep, wire
+from durable_memory.activities import internal_requests, wire
 from durable_memory.activities.answers import JsonObject, answer_of
 from durable_memory.activities.current import client_of_project
 from durable_memory.activities.heartbeat import heartbeating
@@ -38,7 +38,7 @@ async def begin(request: Any = None) -> JsonObject:
 
     queue: where its summary is to be written, if not here: what waits for a model takes no slot from others.
     """
-    asked = parse(upkeep.BeginRequest, request)
+    asked = parse(internal_requests.BeginRequest, request)
     resource, memory, flush = _target(asked.target)
     limits = resource.limits()
     now_ms = time.time_ns() // 1_000_000
@@ -64,7 +64,7 @@ async def begin(request: Any = None) -> JsonObject:
 @activity.defn(name=wire.FLUSH_SUMMARIZE)
 async def summarize(request: Any = None) -> JsonObject:
     """Writes the summary into the batch; outcome `drafted`, or `gone` or `stale` if it has become useless."""
-    asked = parse(upkeep.BatchRequest, request)
+    asked = parse(internal_requests.BatchRequest, request)
     resource, memory, flush = _target(asked.target)
     async with heartbeating():
         stopped = await flush.summarize(memory, _batch(asked.batch), resource.limits(), last_attempt=_is_last_attempt())
@@ -76,7 +76,7 @@ async def summarize(request: Any = None) -> JsonObject:
 @activity.defn(name=wire.FLUSH_COMMIT)
 async def commit(request: Any = None) -> JsonObject:
     """Replaces the batch by its summary in one step; answers the flush result."""
-    asked = parse(upkeep.BatchRequest, request)
+    asked = parse(internal_requests.BatchRequest, request)
     resource, memory, flush = _target(asked.target)
     result = await flush.commit(memory, _batch(asked.batch), resource.limits(), deadline_ms=_last_attempt_ends_ms())
     return await _ended(resource, memory, result, asked.batch.begun_ms)
@@ -85,7 +85,7 @@ async def commit(request: Any = None) -> JsonObject:
 @activity.defn(name=wire.FLUSH_FAIL)
 async def fail(request: Any = None) -> JsonObject:
     """Gives batch and lease back after the last attempt; the messages stay as they are."""
-    asked = parse(upkeep.FailRequest, request)
+    asked = parse(internal_requests.FailRequest, request)
     resource, memory, flush = _target(asked.target)
     stopped = await flush.fail(
         memory, _batch(asked.batch), error_type=asked.error_type, retry_after_ms=_RETRY_AFTER_LAST_ATTEMPT_MS
@@ -98,7 +98,7 @@ ACTIVITIES = (begin, summarize, commit, fail)
 """What workers of the project's queue run beside the flusher."""
 
 
-def _target(target: upkeep.FlushTarget) -> tuple[MemoryResource, MemoryId, Flush]:
+def _target(target: internal_requests.FlushTarget) -> tuple[MemoryResource, MemoryId, Flush]:
     client = client_of_project(target.project)
     try:
         resource = client.registry.memory(target.resource)
@@ -111,7 +111,7 @@ def _target(target: upkeep.FlushTarget) -> tuple[MemoryResource, MemoryId, Flush
     return resource, MemoryId(target.project, target.resource, target.key), client.wiring.services(resource).flush
 
 
-def _batch(field: upkeep.BatchField) -> Batch:
+def _batch(field: internal_requests.BatchField) -> Batch:
     values = dataclasses.asdict(field)
     del values["begun_ms"]
     return Batch(**values)

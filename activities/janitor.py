@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from temporalio import activity
 
-from durable_memory.activities import upkeep, wire
+from durable_memory.activities import internal_requests, wire
 from durable_memory.activities.answers import JsonObject
 from durable_memory.activities.current import client_of_project
 from durable_memory.activities.heartbeat import heartbeating
@@ -21,8 +21,8 @@ _SECONDS: Final = 20
 
 @activity.defn(name=wire.SWEEP)
 async def sweep(request: Any = None) -> JsonObject:
-    """Sweeps on from a position; answers {position, counts}, position null at the end. See upkeep.SweepRequest."""
-    asked = parse(upkeep.SweepRequest, request)
+    """Sweeps on from a position; answers {position, counts}, position null at the end. See SweepRequest."""
+    asked = parse(internal_requests.SweepRequest, request)
     client = client_of_project(asked.project)
     temporal = activity.client()
     # The janitor runs on the project's queue, and so do flushers.

@@ -7,7 +7,7 @@ from typing import Any
 
 from temporalio import activity
 
-from durable_memory.activities import upkeep, wire
+from durable_memory.activities import internal_requests, wire
 from durable_memory.activities.answers import JsonObject
 from durable_memory.activities.current import current_memory_client
 from durable_memory.activities.parsing import parse
@@ -18,12 +18,12 @@ from durable_memory.memory.janitor.settlement import Settlement
 
 @activity.defn(name=wire.CLEANUP)
 async def cleanup(request: Any = None) -> JsonObject:
-    """Settles what a workflow owned, then forgets it as an owner; see upkeep.CleanupRequest.
+    """Settles what a workflow owned, then forgets it as an owner; see internal_requests.CleanupRequest.
 
     What a newer run of the same workflow id has taken over is left alone, and what cannot be told is left to the
     janitor.
     """
-    asked = parse(upkeep.CleanupRequest, request)
+    asked = parse(internal_requests.CleanupRequest, request)
     client = current_memory_client()
     namespace = activity.info().namespace
     runs = TemporalRuns(activity.client())

@@ -32,11 +32,11 @@ def flusher_id(memory: MemoryId) -> str:
 
 
 @dataclass(slots=True)
-class _Turn:
-    """A signal that has not been sent yet; everyone who asks until then shares it."""
+class _PendingSignal:
+    """A signal that has not been sent yet; all callers that ask until then share it."""
 
     force: bool
-    sent: asyncio.Task[None] | None = None
+    sent: asyncio.Task[None]
 
 
 class TemporalWaker:
@@ -45,15 +45,15 @@ class TemporalWaker:
     def __init__(self, client: Client, task_queue: str) -> None:
         self._client = client
         self._task_queue = task_queue
-        self._waiting: dict[MemoryId, _Turn] = {}
+        self._waiting: dict[MemoryId, _PendingSignal] = {}
         self._sending: dict[MemoryId, asyncio.Task[None]] = {}
 
     async def wake(self, memory: MemoryId, *, force: bool = False) -> None:
         """See FlushWaker.
 
-        If the flusher cannot be told, an activity is failed retryably. On its last attempt, and outside activities, the
-        failure is counted and the caller gets its answer: the memory stays due, and the janitor looks for such. Nobody
-        looks for a flush that was forced, so its failure is always raised.
+        If the signal cannot be sent, an activity fails and is retried. On its last attempt, and outside activities, the
+        failure is only counted and the caller gets its answer: the memory stays due, and the janitor finds it. Nothing
+        finds a flush that was forced, so then the failure is always raised.
         """
         try:
             await self.tell(memory, force=force)
@@ -64,28 +64,27 @@ class TemporalWaker:
             _log.warning("a flusher could not be told of due work", extra={"resource": memory.resource})
 
     async def tell(self, memory: MemoryId, *, force: bool = False) -> None:
-        """Wakes, or raises MemoryUnavailable.
+        """Wakes the flusher, or raises MemoryUnavailable.
 
-        A signal is shared only with those who asked before its call started: one under way may have been read by the
-        flusher already.
+        Callers share a signal only if they asked before it was sent: the flusher may already have read one that is
+        under way.
         """
-        turn = self._waiting.get(memory)
-        if turn is None:
-            turn = self._waiting[memory] = _Turn(force)
-            turn.sent = asyncio.create_task(self._send_next(memory, turn))
-        turn.force = turn.force or force
-        assert turn.sent is not None  # noqa: S101 - set where the turn is made
+        pending = self._waiting.get(memory)
+        if pending is None:
+            sent = asyncio.create_task(self._send_next(memory))
+            pending = self._waiting[memory] = _PendingSignal(force, sent)
+        pending.force = pending.force or force
         try:
-            # Shielded: who is cancelled must not take the signal from the others.
-            await asyncio.shield(turn.sent)
+            # Shielded: a caller that is cancelled must not cancel the signal of the others.
+            await asyncio.shield(pending.sent)
         except (RPCError, OSError) as error:
             raise _not_told(memory, error) from None
 
     async def revive(self, memory: MemoryId) -> None:
-        """Wakes as `tell` does, on the project's queue: a flusher that waits on another one is ended before.
+        """Wakes as `tell` does, but first ends a flusher that waits on another queue than the project's.
 
-        It began there before the project's queue was renamed. Nobody need poll the old one any more, and then each
-        signal would only join those that wait there.
+        Such a flusher began before the project's queue was renamed. If no worker polls the old queue any more, signals
+        to it would wait there for ever.
         """
         try:
             flusher = (
@@ -101,12 +100,12 @@ class TemporalWaker:
                 raise _not_told(memory, error) from None
         await self.tell(memory)
 
-    async def _send_next(self, memory: MemoryId, turn: _Turn) -> None:
+    async def _send_next(self, memory: MemoryId) -> None:
         under_way = self._sending.get(memory)
         if under_way is not None:
             await asyncio.wait([under_way])
-        del self._waiting[memory]
-        sending = self._sending[memory] = asyncio.ensure_future(self._signal(memory, force=turn.force))
+        force = self._waiting.pop(memory).force
+        sending = self._sending[memory] = asyncio.ensure_future(self._signal(memory, force=force))
         try:
             await sending
         finally:
@@ -126,12 +125,12 @@ class TemporalWaker:
                 rpc_timeout=_RPC_TIMEOUT,
             )
         except RPCError as error:
-            # A run with that many events ends with another run, which asks the store again: it is told all the same.
+            # A run that has taken so many signals continues as a new one, which asks the store again: nothing is lost.
             if force or _SIGNALS_USED_UP not in error.message:
                 raise
 
     def _client_now(self) -> Client:
-        """The worker of an activity may have a new client meanwhile, as where certificates are renewed."""
+        """Returns the client to use: the worker of an activity may have a new one, as when certificates are renewed."""
         return activity.client() if activity.in_activity() else self._client
 
 

@@ -39,8 +39,8 @@ from durable_memory.memory.stores.redis.url import check_url
 from durable_memory.memory.task_queues import summaries_queue
 from durable_memory.memory.types import InvalidValue
 from durable_memory.reloading import Reloading
-from durable_memory.shared import Shared, beside, run_to_its_end
 from durable_memory.start_log import tell_of_start
+from durable_memory.worker_group import WorkerGroup, run_to_its_end
 from durable_memory.workflows.cleanup import CleanupInterceptor
 from durable_memory.workflows.flusher import MemoryFlusher
 from durable_memory.workflows.janitor import MemoryJanitor
@@ -49,11 +49,11 @@ _DRAIN = timedelta(seconds=10)
 _LOOK_SECONDS = 5
 _WORKFLOWS = (MemoryFlusher, MemoryJanitor)
 _Place: TypeAlias = tuple[asyncio.AbstractEventLoop, str, str]
-"""Who shares connections: event loop, Temporal's address, namespace."""
-_Ours: TypeAlias = Literal["companion", "writer"]
+"""Workers with the same three share connections: event loop, Temporal's address, namespace."""
+_OwnWorker: TypeAlias = Literal["companion", "summary_worker"]
 
-_making: ContextVar[_Ours | None] = ContextVar("durable_memory_making", default=None)
-"""Which worker of ours is being made, in this thread: another one may make a user's worker meanwhile."""
+_making: ContextVar[_OwnWorker | None] = ContextVar("durable_memory_making", default=None)
+"""Which worker of its own a plugin is making, in this thread: another thread may make a user's worker meanwhile."""
 
 
 class MemoryPlugin(SimplePlugin):
@@ -111,7 +111,7 @@ class MemoryPlugin(SimplePlugin):
         made_with("summarize", summarizer=summarizer)
         self._summarizer = summarizer or settings.own_summarizer()
         if isinstance(self._summarizer, NamedSummarizer):
-            self._summarizer.load()  # what is no summariser is told here, and not by the first flush
+            self._summarizer.load()  # so that a wrong name fails here, and not in the first flush
         self._folders: Sequence[str | Path] = ()
         self._reloads: Reloading | None = None
         if isinstance(memories, Registry):
@@ -124,11 +124,13 @@ class MemoryPlugin(SimplePlugin):
         self._allow_in_memory = allow_in_memory
         if not allow_in_memory:
             refuse_in_memory(self._registry)
-        self._shared: dict[_Place, Shared] = {}
-        self._users: weakref.WeakKeyDictionary[Worker, Shared] = weakref.WeakKeyDictionary()
-        self._companions: weakref.WeakKeyDictionary[Worker, Shared] = weakref.WeakKeyDictionary()
-        self._writers: weakref.WeakSet[Worker] = weakref.WeakSet()
+        self._groups: dict[_Place, WorkerGroup] = {}
+        self._users: weakref.WeakKeyDictionary[Worker, WorkerGroup] = weakref.WeakKeyDictionary()
+        """The running workers of users, each with its group."""
+        self._companions: weakref.WeakKeyDictionary[Worker, WorkerGroup] = weakref.WeakKeyDictionary()
+        self._summary_workers: weakref.WeakSet[Worker] = weakref.WeakSet()
         self._served: weakref.WeakSet[Client] = weakref.WeakSet()
+        """Clients of users' workers that run the project's flushes themselves, and need no companion."""
         super().__init__(
             "durable_memory.MemoryPlugin",
             interceptors=[ActivityInterceptor(self._client_of_activity), CleanupInterceptor()],
@@ -138,17 +140,17 @@ class MemoryPlugin(SimplePlugin):
         )
 
     def use(self, registry: Registry) -> None:
-        """Puts other declarations in force, at once, for the calls that begin from now on; running ones keep theirs.
+        """Puts other declarations in force for the calls that begin from now on; running ones keep theirs.
 
-        Where the plugin was given folders, what changes in them later takes the place of these. Raises MemoryInvalid,
-        and changes nothing, for what the plugin would have refused at its start.
+        If the plugin was given folders, a later change of their files replaces these declarations again. Raises
+        MemoryInvalid, and changes nothing, for declarations that the plugin would have refused at its start.
         """
         checked_registry(registry)
         if not self._allow_in_memory:
             refuse_in_memory(registry)
         self._check_models(registry, serves=bool(self._served))
-        for shared in self._shared.values():
-            shared.use(registry)
+        for group in self._groups.values():
+            group.use(registry)
         self._registry = registry
 
     def configure_worker(self, config: WorkerConfig) -> WorkerConfig:
@@ -165,12 +167,12 @@ class MemoryPlugin(SimplePlugin):
         client = config.get("client")
         if client is None or self not in client.config(active_config=True)["plugins"]:
             raise ValueError("MemoryPlugin belongs on the client, whose workers inherit it: pass it to Client.connect")
-        ours = _making.get()
-        if ours == "writer":
+        own = _making.get()
+        if own == "summary_worker":
             config["activities"] = [flush.summarize]
             return super().configure_worker(config)
         serves = config.get("task_queue") == self._settings.task_queue
-        if ours is None:
+        if own is None:
             self._check_needs(serves=serves)
             warn_of_plain_payloads(client, self._settings)
             if serves:
@@ -189,81 +191,84 @@ class MemoryPlugin(SimplePlugin):
         return super().configure_replayer(config)
 
     async def run_worker(self, worker: Worker, next: Callable[[Worker], Awaitable[None]]) -> None:
-        """Runs the worker with open connections, the companion beside it, and beside both who writes slow summaries."""
-        if worker in self._writers:
+        """Runs the worker with open connections, beside a companion and a worker that writes slow summaries."""
+        if worker in self._summary_workers:
             await next(worker)
             return
         if worker in self._companions:
-            shared = self._companions[worker]
-            with beside(shared, worker):
-                await self._run_with_writer(worker, shared, next)
+            group = self._companions[worker]
+            with group.running(worker):
+                await self._run_with_summary_worker(worker, group, next)
             return
-        shared = self._users[worker] = self._share(worker.client)
-        shared.users += 1
+        group = self._users[worker] = self._group_of(worker.client)
+        group.users += 1
         try:
             try:
-                await shared.opened()
+                await group.opened()
             except Exception:
                 await run_to_its_end(worker, next)
                 raise
-            following = asyncio.create_task(self._follow(worker, shared))
+            following = asyncio.create_task(self._follow(worker, group))
             try:
-                await self._run_with_writer(worker, shared, next)
+                await self._run_with_summary_worker(worker, group, next)
             finally:
                 following.cancel()
         finally:
-            shared.users -= 1
-            if not shared.users:
-                await shared.close()
+            group.users -= 1
+            if not group.users:
+                await group.close()
 
-    async def _follow(self, worker: Worker, shared: Shared) -> None:
-        """Gives our workers the client that this one was given while it ran, also where no activity of it runs.
+    async def _follow(self, worker: Worker, group: WorkerGroup) -> None:
+        """Gives the plugin's own workers the client that this one was given while it ran, also if no activity runs.
 
         Their polls would end with the certificate of the old one.
         """
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
-            if worker.is_running and worker.client not in shared.clients:
-                self._exchanged(worker.client)
+            if worker.is_running and worker.client not in group.clients:
+                self._group_after_exchange(worker.client)
 
-    async def _run_with_writer(self, worker: Worker, shared: Shared, run: Callable[[Worker], Awaitable[None]]) -> None:
-        """Runs a worker; beside one of the project's queue, another that writes its slow summaries in its own slots."""
+    async def _run_with_summary_worker(
+        self, worker: Worker, group: WorkerGroup, run: Callable[[Worker], Awaitable[None]]
+    ) -> None:
+        """Runs a worker; beside one of the project's queue, another one whose slots are for its slow summaries."""
         if worker.task_queue != self._settings.task_queue:
             await run(worker)
             return
-        writer = self._make(
-            "writer",
+        summary_worker = self._make(
+            "summary_worker",
             worker.client,
             task_queue=summaries_queue(self._settings.task_queue),
             max_concurrent_activities=self._settings.summary_slots,
         )
-        self._writers.add(writer)
-        async with writer:
-            with beside(shared, writer):
+        self._summary_workers.add(summary_worker)
+        async with summary_worker:
+            with group.running(summary_worker):
                 await run(worker)
 
-    def _share(self, client: Client) -> Shared:
+    def _group_of(self, client: Client) -> WorkerGroup:
+        """Returns the group that a worker of this client joins; a new one if there is none, or it is closing."""
         place = _place(client)
-        shared = self._shared.get(place)
-        if shared is None or shared.closing:
-            shared = self._shared[place] = Shared(
+        group = self._groups.get(place)
+        if group is None or group.closing:
+            group = self._groups[place] = WorkerGroup(
                 lambda: self._connect(client),
                 partial(self._make_companion, client),
                 nullcontext if self._reloads is None else self._reloads.watched,
-                after=shared,
+                after=group,
             )
-        shared.clients.add(client)
-        return shared
+        group.clients.add(client)
+        return group
 
-    def _make_companion(self, client: Client, shared: Shared) -> Worker | None:
+    def _make_companion(self, client: Client, group: WorkerGroup) -> Worker | None:
         if not self._companion or client in self._served:
             return None
         companion = self._make("companion", client, task_queue=self._settings.task_queue)
-        self._companions[companion] = shared
+        self._companions[companion] = group
         return companion
 
-    def _make(self, kind: _Ours, client: Client, **options: Any) -> Worker:
-        """Makes a worker of ours, which `configure_worker` tells from those of the user."""
+    def _make(self, kind: _OwnWorker, client: Client, **options: Any) -> Worker:
+        """Makes a worker of the plugin's own, which `configure_worker` tells from those of the user."""
         token = _making.set(kind)
         try:
             return Worker(client, graceful_shutdown_timeout=_DRAIN, **options)
@@ -283,7 +288,10 @@ class MemoryPlugin(SimplePlugin):
         self._check_models(self._registry, serves=serves or bool(self._served))
 
     def _check_models(self, registry: Registry, *, serves: bool) -> None:
-        """Refuses models that this process is to ask and cannot. serves: whether a worker of it runs flushes itself."""
+        """Refuses models that this process would have to ask and cannot.
+
+        serves: whether a worker of a user runs the project's flushes.
+        """
         if self._summarizer is None and (self._companion or serves):
             check_models(registry)
 
@@ -302,7 +310,7 @@ class MemoryPlugin(SimplePlugin):
         try:
             await tell_of_start(memories, settings, self._folders)
             if memories.registry is not self._registry:
-                memories.use(self._registry)  # others came into force meanwhile
+                memories.use(self._registry)  # `use` was called meanwhile
         except BaseException:
             await memories.close()
             raise
@@ -310,20 +318,20 @@ class MemoryPlugin(SimplePlugin):
 
     def _client_of_activity(self) -> MemoryClient:
         client = activity.client()
-        shared = self._shared.get(_place(client))
-        if shared is None or shared.ended or client not in shared.clients:
-            shared = self._exchanged(client)
-        return shared.client
+        group = self._groups.get(_place(client))
+        if group is None or group.ended or client not in group.clients:
+            group = self._group_after_exchange(client)
+        return group.client
 
-    def _exchanged(self, client: Client) -> Shared:
-        """Finds what the worker shares that was given this client while it ran, perhaps with another address."""
+    def _group_after_exchange(self, client: Client) -> WorkerGroup:
+        """Finds the group of the running worker whose client was replaced by this one, perhaps at another address."""
         place = _place(client)
-        for worker, shared in list(self._users.items()):
-            if worker.client is client and worker.is_running and shared.loop is place[0]:
-                shared.follow(client)
-                there = self._shared.get(place)
+        for worker, group in list(self._users.items()):
+            if worker.client is client and worker.is_running and group.loop is place[0]:
+                group.follow(client)
+                there = self._groups.get(place)
                 if there is None or there.ended:
-                    there = self._shared[place] = shared
+                    there = self._groups[place] = group
                 there.clients.add(client)
                 return there
         raise RuntimeError("no running worker of this plugin has the client of this activity")

@@ -21,8 +21,8 @@ from durable_memory.cli import (
     janitor,
     keeping,
     memories,
+    removal,
     transfer,
-    upkeep,
     worker,
 )
 from durable_memory.cli.output import say
@@ -46,9 +46,9 @@ app.command()(memories.stats)
 app.command()(memories.health)
 app.command()(keeping.pin)
 app.command()(keeping.unpin)
-app.command()(upkeep.delete)
-app.command()(upkeep.flush)
-app.command()(upkeep.clear)
+app.command()(removal.delete)
+app.command()(removal.flush)
+app.command()(removal.clear)
 app.command()(keeping.restore)
 app.command()(inventory.purge)
 app.command()(transfer.export)

@@ -1,4 +1,4 @@
-"""What the workers of one process share: open connections, and the companion worker that runs their flushes."""
+"""The workers of one process that share open connections, and the companion worker that runs their flushes."""
 
 from __future__ import annotations
 
@@ -19,31 +19,32 @@ _log = logging.getLogger(__name__)
 _CLOSE_SECONDS = 5
 
 
-class Shared:
-    """Opened for the first worker, closed after the last one.
+class WorkerGroup:
+    """Opens the connections for its first worker, and closes them after its last one.
 
-    It lives in a task of its own: which worker starts first or stops last decides nothing. Temporal allows one worker
-    for a task queue and client in a process, so the companion is shared as well.
+    It lives in a task of its own, so it does not matter which worker starts first or stops last. Temporal allows one
+    worker for a task queue and client in a process, so the companion is shared as well.
     """
 
     def __init__(
         self,
         connect: Callable[[], Awaitable[MemoryClient]],
-        make_companion: Callable[[Shared], Worker | None],
+        make_companion: Callable[[WorkerGroup], Worker | None],
         reloading: Callable[[], AbstractAsyncContextManager[None]],
         *,
-        after: Shared | None,
+        after: WorkerGroup | None,
     ) -> None:
         """Begins to open.
 
-        reloading: keeps declarations up to date meanwhile. after: what served the same workers before and may still be
-        closing.
+        reloading: keeps declarations up to date meanwhile. after: the group before this one in the same place, which
+        may still be closing.
         """
         self.users = 0
+        """How many workers of users run."""
         self.clients: weakref.WeakSet[Client] = weakref.WeakSet()
         """Temporal clients of the workers that it serves."""
-        self.beside: set[Worker] = set()
-        """The running workers of ours, beside those of users."""
+        self._own_workers: set[Worker] = set()
+        """The running workers that the plugin made, beside those of users."""
         self._connect = connect
         self._make_companion = make_companion
         self._reloading = reloading
@@ -58,13 +59,13 @@ class Shared:
         return self._client.result()
 
     def use(self, registry: Registry) -> None:
-        """Puts other declarations in force, as far as it is open; see MemoryClient.use."""
+        """Puts other declarations in force if the connections are open; see MemoryClient.use."""
         if self._client.done() and not self._client.cancelled() and self._client.exception() is None:
             self._client.result().use(registry)
 
     @property
     def closing(self) -> bool:
-        """Whether it serves nobody any more."""
+        """Whether no worker uses it any more."""
         return self._last_user_left.is_set() or self.ended
 
     @property
@@ -78,10 +79,19 @@ class Shared:
         return self._task.get_loop()
 
     def follow(self, client: Client) -> None:
-        """Gives our workers the client that a user gave one of theirs, as where certificates are renewed."""
+        """Gives the workers that the plugin made a client that replaces theirs, as when certificates are renewed."""
         self.clients.add(client)
-        for worker in self.beside:
+        for worker in self._own_workers:
             worker.client = client
+
+    @contextlib.contextmanager
+    def running(self, worker: Worker) -> Iterator[None]:
+        """Notes, while the context is open, that a worker runs which the plugin made."""
+        self._own_workers.add(worker)
+        try:
+            yield
+        finally:
+            self._own_workers.discard(worker)
 
     async def opened(self) -> None:
         """Waits until connections are open and the companion runs. Raises what kept them from it."""
@@ -114,7 +124,7 @@ class Shared:
         try:
             companion = self._make_companion(self)
             self._client.set_result(client)
-            # It outlives the workers: flushes that their last appends asked for still have a home.
+            # It outlives the workers, so that it can run the flushes that their last appends asked for.
             async with companion or contextlib.nullcontext():
                 await self._last_user_left.wait()
         except Exception as error:  # noqa: BLE001 - handed on or logged; it must not end workers that can go on
@@ -125,20 +135,11 @@ class Shared:
             await self._last_user_left.wait()
 
 
-@contextlib.contextmanager
-def beside(shared: Shared, worker: Worker) -> Iterator[None]:
-    """Notes that a worker of ours runs."""
-    shared.beside.add(worker)
-    try:
-        yield
-    finally:
-        shared.beside.discard(worker)
-
-
 async def run_to_its_end(worker: Worker, run: Callable[[Worker], Awaitable[None]]) -> None:
-    """Runs a worker that is told to stop before it starts.
+    """Runs a worker that has been told to stop, so that it starts and ends at once.
 
-    Where a plugin raises instead of running the worker, `async with worker` would wait for its end for ever.
+    A plugin that raises must do this first: `async with worker` waits for the end of a worker, also of one that was
+    never run.
     """
     stopping = asyncio.create_task(worker.shutdown())
     await run(worker)
