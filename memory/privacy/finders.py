@@ -15,8 +15,8 @@ from typing import Any, Final, TypeAlias
 import re2
 
 from durable_memory.memory.privacy.checksums import cards, ibans
+from durable_memory.memory.privacy.credentials import CREDENTIALS
 from durable_memory.memory.privacy.entities import Check, Entity, Recogniser, Span
-from durable_memory.memory.privacy.keys import KEYS
 from durable_memory.memory.privacy.machines import MACHINES
 from durable_memory.memory.privacy.people import PEOPLE
 from durable_memory.memory.privacy.redactor import TooSlow
@@ -36,7 +36,7 @@ _MAX_MEMORY: Final = 32 << 20
 _RECOGNISERS: Final = (
     *PEOPLE,
     *MACHINES,
-    *KEYS,
+    *CREDENTIALS,
     Recogniser("credit_card", r"\b[0-9](?:[ .\-\n]{0,2}[0-9]){13,}\b", cards),
     Recogniser("iban", r"\b[A-Za-z]{2}[0-9]{2}", ibans),
 )

@@ -26,7 +26,7 @@ State: TypeAlias = Literal["closed", "open", "half_open"]
 
 
 class Breaker:
-    """Guards the calls of one resource; belongs to one event loop."""
+    """Guards the calls of one resource. Belongs to one event loop."""
 
     def __init__(self, resource: str, limits: BreakerLimits, now: Callable[[], float] = time.monotonic) -> None:
         """Begins closed. now: seconds of a clock that never goes back."""
@@ -38,9 +38,9 @@ class Breaker:
         self._opened = 0.0
         self._patience = Patience(limits.timeout_seconds)
         self._change = 0
-        """Counts changes of state: the end of a call that began before the last one decides nothing."""
+        """Counts changes of state: the outcome of a call that began before the last change is ignored."""
         self._news = 0
-        """Counts what the store was last known by, answers and failures that counted."""
+        """Counts answers and counted failures: a failure of a call that began before the last of them is ignored."""
 
     @property
     def state(self) -> State:
@@ -109,7 +109,7 @@ class Breaker:
             self._enter("open")
 
     def _abandoned(self, began: int) -> None:
-        """The one call that was let through tells nothing any more: the next one is let through in its place."""
+        """Opens again if the abandoned call was the one that tried the store: the next call tries it instead."""
         if began == self._change and self._state == "half_open":
             self._enter("open")
 

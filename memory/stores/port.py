@@ -6,8 +6,8 @@ incarnation and if_version, capacity; only then it writes. What was refused has 
 
 `limits.mode`, or `mode` where a call takes no limits, is what the caller may do. append and try_append refuse
 read-only; write, pin, delete, clear, restore, erase, begin, commit and drop refuse all but read-write, with
-MemoryAccessDenied. Who holds a batch got it from a begin, so content, draft, renew and fail ask no more; reads and
-touches are for every mode.
+MemoryAccessDenied. A caller that holds a batch got it from begin, so content, draft, renew and fail do not look at the
+mode again; reads and touches are for every mode.
 """
 
 from __future__ import annotations

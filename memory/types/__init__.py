@@ -33,14 +33,13 @@ from durable_memory.memory.types.message import (
     TEXT_PARTS,
     ContentPart,
     Message,
-    MessageInput,
     Priority,
     Provenance,
     Role,
     Section,
-    as_messages,
     is_section_name,
 )
+from durable_memory.memory.types.message_input import MessageInput, as_messages
 from durable_memory.memory.types.refs import AgentRef, MemoryRef, refuse_beside_reference
 from durable_memory.memory.types.results import (
     TOOK_OUT,

@@ -1,4 +1,4 @@
-"""The door for values from outside: what JSON, Redis and tokenizers cannot carry is replaced or refused here, once."""
+"""Cleans values from outside: what JSON, Redis and tokenizers cannot carry is replaced or refused in this one place."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAX_DEPTH: Final = 100
 """Levels of nesting: what is deeper, or holds itself, would be stored and never be read back."""
 
 _MAX_INT_BITS: Final = 1024
-"""Whole numbers beyond the range of floats are bent by most JSON readers, and Python refuses to write the longest."""
+"""Most JSON readers change whole numbers beyond the range of floats, and Python refuses to write the longest."""
 
 _LONGEST_NAME: Final = 64
 _LONGEST_PATH: Final = 100
@@ -53,7 +53,8 @@ def clean_text(text: str) -> str:
 def clean_json(value: object, path: str, depth: int = MAX_DEPTH) -> Json:
     """Returns `value` as plain JSON data, strings cleaned.
 
-    Raises InvalidValue where JSON would lose or bend it (bytes, sets, NaN, other classes), and beyond `depth` levels.
+    Raises InvalidValue for values that JSON would lose or change (bytes, sets, NaN, other classes), and for more than
+    `depth` levels.
     """
     if isinstance(value, str):
         return clean_text(value)
@@ -98,21 +99,21 @@ def _object(value: Mapping[Any, object], path: str, depth: int) -> Json:
 
 
 def field_path(path: str, name: object) -> str:
-    """Returns the path of a field under `path`. A name that could not be shown, or is a text, is only described."""
+    """Returns the path of a field under `path`. A name that is long or not printable is described, not repeated."""
     text = str(name)
     fits = len(text) <= _LONGEST_NAME and text.isprintable()
     return f"{path}.{text}" if fits else f"{path}.(a name of {len(text)} characters)"
 
 
 def refuse_unknown(data: Mapping[str, Any], known: Sequence[str], path: str, what: str) -> None:
-    """Raises InvalidValue for the first field of `data` that is not `known`; `what` it is not a field of."""
+    """Raises InvalidValue for the first field of `data` that is not `known`. what: names the object, for the error."""
     for name in data:
         if name not in known:
             raise InvalidValue(field_path(path, name), f"is not a field of {what}{did_you_mean(str(name), known)}")
 
 
 def refuse_broken_text(value: object, path: str) -> None:
-    """Raises InvalidValue where JSON data holds text that `clean_text` would change: of two keys it would make one."""
+    """Raises InvalidValue for text in JSON data that `clean_text` would change: two keys could become one."""
     if isinstance(value, str):
         if clean_text(value) != value:
             raise InvalidValue(path, "has NUL or half of a surrogate pair; it is no valid text")
@@ -126,7 +127,7 @@ def refuse_broken_text(value: object, path: str) -> None:
 
 
 def checked_texts(values: object, path: str = "ids", what: str = "message ids") -> tuple[str, ...]:
-    """Returns a list of texts. Raises InvalidValue for one text, whose characters would be taken for such."""
+    """Returns a list of texts. Raises InvalidValue for a single text, which would be read as a list of characters."""
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
         raise InvalidValue(path, f"must be a list of {what}, not {type(values).__name__}")
     return tuple(required_text(one, f"{path}[{index}]") for index, one in enumerate(values))

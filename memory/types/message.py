@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from operator import attrgetter
 from typing import Any, Final, Literal, TypeAlias, cast, get_args
 
 from durable_memory.memory.types.clean import (
@@ -44,8 +43,6 @@ TEXT_PARTS: Final = frozenset({"text", "input_text", "output_text"})
 """Types of parts that hold text, by the words of several APIs."""
 
 _CALLER_GIVEN: Final = ("role", "content", "name", "tool_calls", "tool_call_id", "pinned", "agent", "metadata")
-_UNSET: Final[dict[str, Any]] = {**dict.fromkeys((*STORE_GIVEN, "section")), "tokens_estimated": False}
-_store_given = attrgetter(*_UNSET)
 _MESSAGE_KEYS: Final = tuple(sorted((*_CALLER_GIVEN, "priority", "section", *STORE_GIVEN)))
 _OF_ANSWERS: Final = ("refusal", "annotations", "audio", "stop_reason")
 """Fields of what a model answered, as its API gives it."""
@@ -101,7 +98,7 @@ class Message:
         if self.role not in ROLES:
             hint = "; write a developer message as 'system'" if str(self.role) == "developer" else ""
             raise InvalidValue("role", f"must be one of {', '.join(ROLES)}{hint}")
-        # Every append waits for this: what was left out is right as it is, and only the rest is looked at.
+        # Every append waits for this, so only fields that were given are checked: defaults are valid.
         object.__setattr__(self, "content", _clean_content(self.content))
         for attribute in ("name", "tool_call_id", "agent"):
             value = getattr(self, attribute)
@@ -250,9 +247,6 @@ class Message:
         return cls.from_dict(known)
 
 
-MessageInput: TypeAlias = str | Message | Mapping[str, Any]
-"""What a caller may append: text (a user message), a `Message`, or a chat-completions dict."""
-
 _SECTION_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII)
 
 
@@ -300,47 +294,3 @@ def _instant(value: str, path: str) -> datetime:
     except ValueError:
         raise InvalidValue(path, "is not an ISO 8601 time") from None
     return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
-
-
-def as_messages(value: MessageInput | Sequence[MessageInput]) -> tuple[Message, ...]:
-    """Turns what a caller may append into messages, store-given fields removed.
-
-    Raises InvalidValue naming the place, e.g. `messages[3].role`.
-    """
-    items: Sequence[Any] = [value] if isinstance(value, (str, Message, Mapping)) else cast("Sequence[Any]", value)
-    if isinstance(items, (bytes, bytearray)) or not isinstance(items, Sequence):
-        raise InvalidValue(
-            "messages", f"must be text, a Message, a dict, or a list of them, not {type(value).__name__}"
-        )
-    return tuple(_as_message(item, f"messages[{index}]") for index, item in enumerate(items))
-
-
-def _as_message(item: object, path: str) -> Message:
-    if isinstance(item, str):
-        try:
-            return Message.user(item)
-        except InvalidValue as error:
-            raise InvalidValue(f"{path}.{error.path}", error.problem) from None
-    if isinstance(item, Mapping):
-        item = Message.from_dict(item, path)
-    if not isinstance(item, Message):
-        raise InvalidValue(path, f"must be text, a Message or a dict, not {type(item).__name__}")
-    if item.section is None:
-        return item if _store_given(item) == tuple(_UNSET.values()) else replace(item, **_UNSET)
-    return replace(item, **{**_UNSET, "section": _given_section(item, f"{path}.section")})
-
-
-def _given_section(message: Message, path: str) -> Section | None:
-    """Returns the user-defined section that a caller names; None for a built-in one, which follows from the role.
-
-    A message that a view showed has an id, and may be sent back as it is, a summary too.
-    """
-    section = message.section
-    if message.id is None and section in SECTIONS:
-        if section == LONG_TERM:
-            raise InvalidValue(path, "is long_term, which only a flush writes; leave it out")
-        if (section == SYSTEM) != (message.role == "system"):
-            raise InvalidValue(path, f"is {section}, where no message of the role {message.role} stands; leave it out")
-    elif message.role == "system" and section not in SECTIONS:
-        raise InvalidValue(path, "cannot be chosen for a system message, which stands in system; leave it out")
-    return None if section in SECTIONS else section

@@ -1,4 +1,4 @@
-"""What stands above its room, since the budget was lowered under it."""
+"""What exceeds its room, because the budget was lowered after it was stored."""
 
 from __future__ import annotations
 

@@ -12,12 +12,13 @@ from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.in_memory.answers import listed, repeated, stats_of
-from durable_memory.memory.stores.in_memory.appending import apply_append, plan_append
+from durable_memory.memory.stores.in_memory.applying import apply_append
 from durable_memory.memory.stores.in_memory.deleting import remove_groups
 from durable_memory.memory.stores.in_memory.flush_steps import InMemoryFlushing
 from durable_memory.memory.stores.in_memory.index import InMemoryProjectIndex
 from durable_memory.memory.stores.in_memory.operations import Kind
 from durable_memory.memory.stores.in_memory.pinning import pin_groups
+from durable_memory.memory.stores.in_memory.planning import plan_append
 from durable_memory.memory.stores.in_memory.scanning import scan_page
 from durable_memory.memory.stores.in_memory.shelves import KeptBackup, Shelf, tag_of, until_ms
 from durable_memory.memory.stores.in_memory.spending import InMemorySpending

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from durable_memory.memory.errors import MemoryFault
 from durable_memory.memory.eviction.order import Excess, Rank, Standing
 from durable_memory.memory.limits import Limits, PolicyName
-from durable_memory.memory.stores.in_memory.appending import apply_append, plan_append
+from durable_memory.memory.stores.in_memory.applying import apply_append
 from durable_memory.memory.stores.in_memory.flushing import joined, note_batch, replace_by_summary, select
+from durable_memory.memory.stores.in_memory.planning import plan_append
 from durable_memory.memory.stores.in_memory.state import MemoryState
 from durable_memory.memory.stores.in_memory.values import OVERFLOW, Tally
 from durable_memory.memory.stores.values import Entry

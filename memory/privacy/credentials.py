@@ -1,4 +1,4 @@
-"""Recognisers of what opens doors: API keys by the shapes that their issuers give them, tokens, private keys."""
+"""Recognisers of credentials: API keys in the forms that their issuers give them, tokens, private keys."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _of_a_model(text: str, start: int, end: int) -> Iterator[Span]:
         yield from _shaped(text, start, end)
 
 
-KEYS: Final = (
+CREDENTIALS: Final = (
     # OpenAI, Anthropic, OpenRouter, and who followed them.
     Recogniser("api_key", r"sk-[A-Za-z0-9_\-]{20,}", _of_a_model),
     Recogniser("api_key", "|".join(_SHAPES), _shaped),
