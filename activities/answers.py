@@ -29,7 +29,11 @@ def answer_of(result: object) -> JsonObject:
 
 
 def carried(whose: str, result: object, advice: str = READ_LESS, *, limit: int = wire.MAX_REQUEST_BYTES) -> JsonObject:
-    """Returns a result as JSON. Refuses one that Temporal would not carry: the next attempt would give the same."""
+    """Returns a result as JSON.
+
+    whose: the resource or agent, for the error. advice: what its caller can do then. limit: in bytes. Raises
+    MemoryOversize for a result that is too large for Temporal, which would refuse it on each attempt.
+    """
     answer = answer_of(result)
     size = _encoded_size(answer)
     if size > limit:
@@ -43,7 +47,7 @@ def carried_turn(whose: str, turn: object, advice: str) -> JsonObject:
 
 
 def flushed(result: FlushResult) -> JsonObject:
-    """Returns what a flush did; its ids only where Temporal carries them, since it is done all the same."""
+    """Returns the result of a flush as JSON; without the removed ids if they are too many for Temporal to carry."""
     answer = answer_of(result)
     if _encoded_size(answer) > wire.MAX_REQUEST_BYTES:
         answer["removed_ids"] = []

@@ -40,7 +40,7 @@ class ActivityCaller:
 
     @property
     def origin(self) -> Mapping[str, str | int]:
-        """See Caller. A workflow id, and an activity id that is no number, are chosen by users."""
+        """See Caller. Users choose workflow ids, so they are left out, and some activity ids, so those are hashed."""
         info = self._info
         origin: dict[str, str | int] = {
             "caller": "activity",

@@ -1,7 +1,7 @@
 """The operations on one memory as activities.
 
-Each takes one JSON request of the wire contract; the work is the core's. Their parameter has no type on purpose: what
-the SDK cannot convert it would have tried again for ever, `parse` refuses it by name.
+Each takes one JSON request of the wire contract; the work is the core's. The parameter has no type on purpose: the SDK
+would retry an activity whose argument it cannot convert for ever, while `parse` refuses it and names the field.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ def current_memory_client() -> MemoryClient:
             "current_memory_client: no memory client here; call it in an `async def` activity on a worker whose client "
             "was connected with plugins=[MemoryPlugin(...)]; workflow code uses AgentMemory or Agent"
         )
-        # As it is, Temporal would try the activity, the operation, or the task of the workflow again without end.
+        # Raised as it is, it would make Temporal retry the activity, the operation or the workflow task without end.
         in_temporal = activity.in_activity() or nexus.in_operation() or workflow.in_workflow()
         raise to_application_error(fault) if in_temporal else fault
     return client
@@ -95,7 +95,7 @@ class _Inbound(ActivityInboundInterceptor):
             # Without the cause: a chain of stack traces could carry content into the history.
             raise to_application_error(fault) from None
         except FailureError:
-            raise  # a summariser's own word to Temporal
+            raise  # a failure that a summariser raised for Temporal
         except Exception as error:
             if activity.info().activity_type not in wire.ACTIVITIES:
                 raise  # a user's activity speaks for itself

@@ -27,9 +27,9 @@ def to_application_error(fault: MemoryFault) -> ApplicationError:
 
 
 def without_words(error: Exception) -> ApplicationError:
-    """Returns an error of somebody else's code, as of a summariser, by its type and place.
+    """Returns an error of foreign code, such as a summariser's, reduced to its type and place.
 
-    Its text and the errors behind it may repeat what was said, and a history is read by many.
+    Its text and its causes may repeat content of messages, and many people can read a history.
     """
     places = traceback.extract_tb(error.__traceback__)
     place = f" at {Path(places[-1].filename).name}:{places[-1].lineno} in {places[-1].name}" if places else ""

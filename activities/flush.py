@@ -34,9 +34,10 @@ _CLOCKS_DIFFER: Final = timedelta(seconds=60)
 
 @activity.defn(name=wire.FLUSH_BEGIN)
 async def begin(request: Any = None) -> JsonObject:
-    """Chooses a batch: {outcome: batch, batch, queue}. Or ends with a flush result; where a memory drops, that is all.
+    """Chooses a batch, and answers {outcome: batch, batch, queue}; or runs the whole flush of a memory that drops.
 
-    queue: where its summary is to be written, if not here: what waits for a model takes no slot from others.
+    If there is no batch, the answer is a flush result. queue: where the summary is to be written, if not on this queue:
+    a summary that waits for a model takes no slot of other work.
     """
     asked = parse(internal_requests.BeginRequest, request)
     resource, memory, flush = _target(asked.target)
@@ -45,7 +46,7 @@ async def begin(request: Any = None) -> JsonObject:
     if not limits.summarize:
         with audited("flush", client_of_project(asked.target.project).caller, memory) as record:
             if not asked.force:
-                record.skip()  # what the declaration wants, and nobody asked for
+                record.skip()  # the declaration asks for it, no caller did
             record.named(asked.owner)
             dropped = await flush.run(
                 memory, owner=asked.owner, limits=limits, force=asked.force, deadline_ms=_last_attempt_ends_ms()
@@ -135,10 +136,10 @@ def _is_last_attempt() -> bool:
 
 
 def _attempt_ends_ms() -> int:
-    """When the server gives this attempt up: a begin that arrives later must not take the lease.
+    """Returns when the server gives this attempt up, in Unix ms: a begin that arrives later must not take the lease.
 
-    With an allowance: Temporal's clock sets the time and Redis' clock is asked. Without it, a difference of ten seconds
-    would refuse each flush for good. At worst a dead attempt holds the lease once.
+    An allowance is added, since the time is set by Temporal's clock and checked by that of Redis: without it, clocks
+    that differ by ten seconds would refuse each flush for good. At worst a dead attempt holds the lease once.
     """
     info = activity.info()
     ends = info.started_time + (info.start_to_close_timeout or timedelta(seconds=10)) + _CLOCKS_DIFFER

@@ -20,8 +20,8 @@ from durable_memory.memory.janitor.settlement import Settlement
 async def cleanup(request: Any = None) -> JsonObject:
     """Settles what a workflow owned, then forgets it as an owner; see internal_requests.CleanupRequest.
 
-    What a newer run of the same workflow id has taken over is left alone, and what cannot be told is left to the
-    janitor.
+    Memories that a newer run of the same workflow id has taken over are left alone. Where it is unknown whether a run
+    goes on, the janitor decides later.
     """
     asked = parse(internal_requests.CleanupRequest, request)
     client = current_memory_client()

@@ -1,4 +1,4 @@
-"""A file of the audit's own: one JSON object a line, whatever the level of the ordinary log is."""
+"""The audit log as a file: one JSON object a line, whatever the level of the ordinary log is."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _adding = threading.Lock()
 
 
 def keep_audit_log(path: Path | None) -> None:
-    """Appends each record of the audit to a file from now on; None is none. Once is enough for each file.
+    """Appends each audit record to a file from now on. Does nothing for None, or a file that is in use already.
 
     Raises MemoryInvalid if the file cannot be opened: whoever wants an audit does not begin without it.
     """
@@ -37,7 +37,7 @@ def keep_audit_log(path: Path | None) -> None:
 
 
 class _AuditFile(logging.Handler):
-    """Appends each record by one write, so that processes may share the file. One that was moved away is made anew."""
+    """Appends each record by one write, so that processes may share the file, which is made anew if it was moved."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -52,7 +52,7 @@ class _AuditFile(logging.Handler):
         return os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Writes a record. One that cannot be written stops nobody: what it tells of has happened."""
+        """Writes a record. If that fails, it logs an error and raises nothing: the operation has already happened."""
         try:
             self._write(f"{self.format(record)}\n".encode("utf-8", "backslashreplace"))
         except Exception as error:  # noqa: BLE001 - nothing here may end an operation that has been applied

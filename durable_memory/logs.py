@@ -130,7 +130,7 @@ def _fields(record: logging.LogRecord) -> dict[str, Any]:
 
 
 def _core_error(record: logging.LogRecord) -> str:
-    """Returns what kind of error Temporal's core met: its words for kinds alone, as the rest may be anything."""
+    """Returns the kinds of error that Temporal's core names; the rest of its text may be anything, and is left out."""
     fields = getattr(getattr(record, "temporal_log", None), "fields", None)
     text = str(fields.get("error", "")) if isinstance(fields, Mapping) else ""
     return " ".join(dict.fromkeys(_KINDS.findall(text)))
@@ -157,7 +157,7 @@ def _words_of_cause(cause: BaseException | None) -> str | None:
 
 
 def cannot_decode(encoding: str) -> str:
-    """Returns what a process lacks that meets a payload of an encoding that it does not know."""
+    """Returns what to say of a payload in an encoding that this process does not know."""
     return (
         f"a payload has the encoding {encoding}, which this process cannot read: give it the "
         "DURABLE_MEMORY_PAYLOAD_KEYS, or the codec, that its callers have"

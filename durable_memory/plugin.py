@@ -26,7 +26,7 @@ from durable_memory.activities.waker import TemporalWaker
 from durable_memory.audit_log import keep_audit_log
 from durable_memory.early_refusals import refuse_in_memory, refuse_pinned, warn_of_plain_payloads
 from durable_memory.janitor_schedule import ensure_janitor
-from durable_memory.memory.arguments import made_with
+from durable_memory.memory.arguments import require_method
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.declarations.model_access import check_models
 from durable_memory.memory.declarations.registry import Registry, checked_registry
@@ -39,7 +39,7 @@ from durable_memory.memory.stores.redis.url import check_url
 from durable_memory.memory.task_queues import summaries_queue
 from durable_memory.memory.types import InvalidValue
 from durable_memory.reloading import Reloading
-from durable_memory.start_log import tell_of_start
+from durable_memory.start_log import log_start
 from durable_memory.worker_group import WorkerGroup, run_to_its_end
 from durable_memory.workflows.cleanup import CleanupInterceptor
 from durable_memory.workflows.flusher import MemoryFlusher
@@ -108,7 +108,7 @@ class MemoryPlugin(SimplePlugin):
             check_url(settings.redis_url)
         self._companion = companion
         self._janitor = janitor
-        made_with("summarize", summarizer=summarizer)
+        require_method("summarize", summarizer=summarizer)
         self._summarizer = summarizer or settings.own_summarizer()
         if isinstance(self._summarizer, NamedSummarizer):
             self._summarizer.load()  # so that a wrong name fails here, and not in the first flush
@@ -308,7 +308,7 @@ class MemoryPlugin(SimplePlugin):
             **settings.of_client(),
         )
         try:
-            await tell_of_start(memories, settings, self._folders)
+            await log_start(memories, settings, self._folders)
             if memories.registry is not self._registry:
                 memories.use(self._registry)  # `use` was called meanwhile
         except BaseException:

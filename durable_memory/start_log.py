@@ -1,4 +1,4 @@
-"""What the log tells when workers begin to use memories: what they serve, and what their Redis may lose."""
+"""The log entries at the start of workers that use memories: what they serve, and what their Redis may lose."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from durable_memory.memory.spans import HASH_KEY
 _log = logging.getLogger(__name__)
 
 
-async def tell_of_start(memories: MemoryClient, settings: Settings, folders: Sequence[str | Path]) -> None:
-    """Writes it.
+async def log_start(memories: MemoryClient, settings: Settings, folders: Sequence[str | Path]) -> None:
+    """Logs what workers serve, and a warning for each setting under which their Redis may lose data.
 
-    memories: what was opened with these settings. folders: where the declarations were read, if that was in files.
+    memories: the client that was opened with these settings. folders: where the declarations were read, if in files.
     Raises like connect_redis.
     """
     _log.info(

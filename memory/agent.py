@@ -51,8 +51,8 @@ class UsedMemory(NamedTuple):
 class AgentMemories:
     """The memories of one agent, opened with one input; cheap to make, holds no connection of its own.
 
-    memories: in the order of the declaration. counter_of: counts what a context
-    says itself, by the measure of each memory.
+    memories: in the order of the declaration. counter_of: finds the token counter of a memory, which also counts the
+    labels that a context adds to it.
     """
 
     def __init__(self, ref: AgentRef, memories: Sequence[UsedMemory], counter_of: CounterOf) -> None:
@@ -118,7 +118,7 @@ class AgentMemories:
                 if not turns:
                     raise
                 raise fault.saying(_half_done(turns, named, fault)) from fault
-            whole = _tells(one, turn, standing)
+            whole = _holds_all(one, turn, standing)
             if asked and turn.result.already_applied and whole:
                 standing, asked = as_messages(turn.messages), False  # without what its store gave
             asked = asked and (turn.result.already_applied or not turn.result.ids)
@@ -144,7 +144,7 @@ class AgentMemories:
                 turn = await recorded_turn(one.writing, recorded_id, call)
             if turn is not None:
                 turns.append(MemoryTurn(one.use.resource, turn.result))
-                stored.append((_tells(one, turn), turn.messages))
+                stored.append((_holds_all(one, turn), turn.messages))
         if not turns:
             return None
         # With a part of it the memories that lack the turn would be completed without the rest.
@@ -167,14 +167,14 @@ class AgentMemories:
 
 
 _REFUSALS: Final = (MemoryInvalid, MemoryOversize, MemoryOrphanResult, MemoryBackpressure)
-"""What may be the fault of the words that were sent, where those of an earlier attempt were taken."""
+"""Errors that the words of this attempt may cause, although those of an earlier attempt were accepted."""
 
 
 async def _checked(named: Sequence[tuple[UsedMemory, Attempt]], messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """Returns messages that no memory refuses: those sent, or those of an earlier attempt that stand.
+    """Returns messages that every memory accepts: those sent, or those that an earlier attempt has recorded.
 
-    Raises what the first memory that refuses them would raise. The store of the first one is not asked: it will be
-    written first.
+    Raises the error of the first memory that refuses them. The store of the first memory is not asked, since it is the
+    first to be written anyway.
     """
     for position, (one, attempt) in enumerate(named):
         try:
@@ -182,29 +182,30 @@ async def _checked(named: Sequence[tuple[UsedMemory, Attempt]], messages: tuple[
             if position:
                 await one.writing.check_there(admitted, attempt)
         except _REFUSALS as refusal:
-            # Other words of an operation that has begun are no reason to leave it half done.
+            # If an earlier attempt has begun this turn, the refusal of other words must not leave it half done.
             first = await _recorded(named)
             if first is None:
                 telemetry.count_refused("record_turn", one.memory.id.resource, refusal)
                 raise
-            return as_messages(first[1].messages) if _tells(*first, messages) else messages
+            return as_messages(first[1].messages) if _holds_all(*first, messages) else messages
     return messages
 
 
 _Stored: TypeAlias = tuple[bool, tuple[Message, ...]]
-"""A turn in one memory: whether all of it is there, and what is."""
+"""A turn in one memory: whether all of its messages are held, and those that are."""
 
 
 def _first_stored(stored: Sequence[_Stored]) -> tuple[Message, ...]:
-    """Returns a turn as the first memory has it that has all of it; else as the first that has some."""
+    """Returns the turn of the first memory that holds all of it; else of the first that holds some."""
     whole = next((messages for whole, messages in stored if whole), ())
     return whole or next((messages for _, messages in stored if messages), ())
 
 
-def _tells(one: UsedMemory, turn: Turn, sent: Sequence[Message] = ()) -> bool:
-    """Whether a memory holds all that an attempt sent, an earlier one perhaps more or fewer messages than `sent`.
+def _holds_all(one: UsedMemory, turn: Turn, sent: Sequence[Message] = ()) -> bool:
+    """Tells whether a memory holds all messages of a recorded turn.
 
-    One that has dropped some since does not; of one that keeps not all kinds of messages their number has to do.
+    It does not if some have left it since. A resource that does not store all kinds of messages may have left some out
+    at the append, so there as many must be held as were `sent`; an earlier attempt may have sent more, or fewer.
     """
     held = [message for message in turn.messages if message.id is not None]
     if not held or len(held) < len(turn.result.ids):
@@ -214,7 +215,7 @@ def _tells(one: UsedMemory, turn: Turn, sent: Sequence[Message] = ()) -> bool:
 
 
 def _half_done(turns: Sequence[MemoryTurn], named: Sequence[tuple[UsedMemory, Attempt]], fault: MemoryFault) -> str:
-    """Says where the turn stands, where not, and what to do about it."""
+    """Says which memories hold the turn, which do not yet, and what to do about it."""
     done = ", ".join(turn.resource for turn in turns)
     open_ = ", ".join(one.use.resource for one, _ in named[len(turns) :])
     again = "the same operation again completes it"

@@ -38,7 +38,7 @@ class AllMemories:
     def at(self, memory: MemoryId) -> Memory:
         """Returns a handle for the operator on a memory whose identity is known, e.g. from a listing.
 
-        It is held to no mode, and to no agents_only. Raises MemoryUnknownResource, MemoryKeyInvalid, MemoryInvalid.
+        Neither modes nor `agents_only` limit it. Raises MemoryUnknownResource, MemoryKeyInvalid, MemoryInvalid.
         """
         if not isinstance(memory, MemoryId):
             raise MemoryInvalid(f"memory: must be a MemoryId, as list_memories gives it, not {type(memory).__name__}")
@@ -87,8 +87,8 @@ class AllMemories:
     ) -> PurgeResult:
         """Erases all memories of a resource, of a scope, or with a prefix; see `list_memories` for what these mean.
 
-        Their backups go as well, also those of a memory that was cleared or has expired. What comes into being after it
-        began stays. dry_run: only count what would be removed, which is the default; the real purge takes
+        Their backups go as well, also those of a memory that was cleared or has expired. A memory that is created after
+        the purge began stays. dry_run: only count what would be removed, which is the default; the real purge takes
         `dry_run=False, confirm=True`. Raises MemoryInvalid without it, or if nothing says which.
         """
         if not isinstance(dry_run, bool):
@@ -128,7 +128,7 @@ class AllMemories:
         merge: bool = False,
         on_line: Callable[[int], None] | None = None,
     ) -> ImportResult:
-        """Appends the messages of an export, in whole groups, through the same door as every append.
+        """Appends the messages of an export, in whole groups, each checked as in any other append.
 
         Started again with the same lines within 24 hours, it appends nothing twice. resource: instead of the one that
         was exported. key: one memory for all lines, instead of each line's own; lines of several memories are refused
@@ -154,7 +154,9 @@ class AllMemories:
         return await Import(opened, one_key, merge=merge).run(header, source)
 
     async def _inventory(self, resource: str | None, scope: Scope | None, prefix: str) -> Inventory:
-        if scope is not None and scope not in list(SCOPES):  # what cannot be hashed is none, too
+        if scope is not None and scope not in list(
+            SCOPES
+        ):  # a list, so that a value that cannot be hashed is refused, too
             raise MemoryInvalid(f"scope: must be one of {', '.join(SCOPES)}")
         declared = [each for each in self._registry.memories() if resource in (None, each.id)]
         if resource is not None and not declared:

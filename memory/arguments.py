@@ -99,8 +99,8 @@ def version_of_view(name: str, value: object) -> str | None:
     return value
 
 
-def made_with(method: str, **given: object) -> None:
-    """Raises MemoryInvalid for what a program hands in, if it lacks the method that it is called by."""
+def require_method(method: str, **given: object) -> None:
+    """Raises MemoryInvalid for an object that a program passes, if it lacks the method by which it is called."""
     for name, value in given.items():
         if isinstance(value, type):
             raise MemoryInvalid(f"{name}: is the class {value.__name__}; give an object of it")

@@ -9,7 +9,7 @@ from typing import Any, Self, TypedDict
 
 from durable_memory.memory.agent import AgentMemories, UsedMemory
 from durable_memory.memory.all_memories import AllMemories
-from durable_memory.memory.arguments import made_with, reference_alone, template_input
+from durable_memory.memory.arguments import reference_alone, require_method, template_input
 from durable_memory.memory.audit import audited
 from durable_memory.memory.caller import Caller, ProcessCaller
 from durable_memory.memory.clock import Clock, SystemClock
@@ -217,5 +217,5 @@ def _check(project: object, waker: object, summarizer: object) -> None:
     """Raises MemoryInvalid for parts with which no client can work."""
     if not is_id(project):
         raise MemoryInvalid("project: must be 1 to 100 lower-case letters, digits, '_' and '-'")
-    made_with("wake", waker=waker)
-    made_with("summarize", summarizer=summarizer)
+    require_method("wake", waker=waker)
+    require_method("summarize", summarizer=summarizer)

@@ -85,7 +85,7 @@ async def _read_problems(store: Store, memory: MemoryId, limits: Limits) -> tupl
 
 
 def overdue(stats: MemoryStats, now: datetime) -> bool:
-    """Tells whether a flush is due for too long, though it could take something."""
+    """Tells whether a flush has been due for too long, though there is something that it could take."""
     return stats.due_since is not None and stats.flush_blocked is None and now - stats.due_since > OVERDUE
 
 

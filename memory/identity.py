@@ -1,4 +1,4 @@
-"""Who is meant: the identity of a memory, and of the workflow that owns it."""
+"""The identity of a memory, and of the workflow that owns it."""
 
 from __future__ import annotations
 

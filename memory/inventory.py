@@ -50,10 +50,10 @@ class Inventory:
         self._prefix = prefix
 
     async def page(self, cursor: str | None, limit: int) -> ListedPage:
-        """Returns the next memories that exist, at most so many, of one resource after the other.
+        """Returns the next memories that exist, at most `limit`, one resource after the other.
 
-        A page with a next one has fewer only where much of what the index names has expired, or has no memories; the
-        work of one page is bounded.
+        A page that is not the last one may have fewer, even none: where much of what the index names has expired, it
+        ends after a bounded number of reads.
         """
         left, inner = self._from(cursor)
         found: list[ListedMemory] = []
@@ -92,10 +92,10 @@ class Inventory:
                 cursor = page.cursor
 
     async def purge(self, caller: Caller, *, dry_run: bool) -> PurgeResult:
-        """Erases all memories that were there when it began, with their backups, or counts them.
+        """Erases all memories that existed when it began, with their backups, or counts them.
 
-        What is born in the place of one meanwhile stays. A memory that has ended is gone through for its backups.
-        caller: in whose name each is recorded in the audit.
+        A memory that is created anew meanwhile stays. A memory that has expired is visited for its backups. caller: in
+        whose name each is recorded in the audit.
         """
         memories = messages = backups = 0
         for place in self._places:

@@ -100,8 +100,8 @@ class CallSpan:
 class _Sdk:
     """Whether this process has an SDK that takes spans.
 
-    The API looks at the environment for it, which costs more than all other measuring of a call: so a no is believed
-    for a while.
+    To find out, the API reads the environment, which costs more than all other measuring of a call: so the answer `no`
+    is kept for ASK_AGAIN_SECONDS.
     """
 
     def __init__(self) -> None:

@@ -26,9 +26,9 @@ from durable_memory.memory.waking import FlushWaker
 
 
 class Wiring:
-    """What all share who call through one client. Belongs to its event loop.
+    """What all callers of one client share. Belongs to its event loop.
 
-    Summaries and counts go by the declarations in force now, also for an activity that keeps those of its start.
+    Summaries and token counts follow the declarations in force now, also for an activity that began under earlier ones.
 
     backends: the open stores by persistence type, `redis` and `in_memory`. summarizers: who writes the summaries.
     """

@@ -79,7 +79,7 @@ class Calls:
 
 
 def request_fields(request: object, path: str = "") -> dict[str, Any]:
-    """The fields of a request that are set, checked. Messages, which have been checked, are not copied."""
+    """Returns the fields of a request that are set, checked. Messages were checked before, and are not copied."""
     data: dict[str, Any] = {}
     for item in fields(cast("Any", request)):
         value = getattr(request, item.name)
@@ -93,14 +93,14 @@ def request_fields(request: object, path: str = "") -> dict[str, Any]:
 
 
 def checked_json(value: object, path: str) -> Any:
-    """Returns JSON data that names something; what it cannot carry, or would have to repair, fails the workflow."""
+    """Returns `value` as JSON data, unchanged; a value that JSON cannot hold, or broken text, fails the workflow."""
     data = checked(clean_json, value, path)
     checked(refuse_broken_text, value, path)
     return data
 
 
 def wire_messages(value: MessageInput | Sequence[MessageInput]) -> list[dict[str, Any]]:
-    """Returns what a caller appends as the wire carries it; what it cannot carry fails the workflow."""
+    """Returns messages in the form of the wire contract; a value that it cannot hold fails the workflow."""
     return [cast("dict[str, Any]", message.to_dict()) for message in checked(as_messages, value)]
 
 
@@ -116,7 +116,7 @@ def wire_ids(value: Sequence[str]) -> list[str]:
 
 
 def checked(check: Callable[_Arguments, _Value], *arguments: _Arguments.args, **named: _Arguments.kwargs) -> _Value:
-    """Runs a check of the value types; what it refuses fails the workflow, not its task for ever."""
+    """Runs a check, and fails the workflow if it refuses. Its own exception would fail the task without end."""
     try:
         return check(*arguments, **named)
     except InvalidValue as error:

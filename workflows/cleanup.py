@@ -48,7 +48,7 @@ CLEANUP_CALL = workflow.ActivityConfig(
     schedule_to_close_timeout=timedelta(seconds=10),
     retry_policy=RetryPolicy(initial_interval=timedelta(milliseconds=200), maximum_interval=timedelta(seconds=2)),
 )
-"""Short: whoever waits for the workflow waits for it too, and the janitor finds what it has missed."""
+"""Short, since whoever waits for the workflow waits for its cleanup too; the janitor finds what it has missed."""
 
 
 class CleanupInterceptor(Interceptor):
@@ -132,18 +132,18 @@ class _Inbound(WorkflowInboundInterceptor):
 
 
 class _Outbound(WorkflowOutboundInterceptor):
-    """Looks at what a workflow passes on, numbers its local calls, and carries the mark over continue-as-new."""
+    """Notes references that a workflow passes on, numbers local activities, and marks the run after continue-as-new."""
 
     def __init__(self, next: WorkflowOutboundInterceptor) -> None:
         super().__init__(next)
         self._local_calls = 0
 
     def start_activity(self, input: StartActivityInput) -> workflow.ActivityHandle[Any]:
-        _look_at(input.args)
+        _note_references(input.args)
         return super().start_activity(input)
 
     def start_local_activity(self, input: StartLocalActivityInput) -> workflow.ActivityHandle[Any]:
-        _look_at(input.args)
+        _note_references(input.args)
         self._local_calls += 1
         input.headers = {**input.headers, wire.LOCAL_CALL: _payload(self._local_calls)}
         return super().start_local_activity(input)
@@ -174,21 +174,21 @@ class _Outbound(WorkflowOutboundInterceptor):
 
 
 def _payload(value: object) -> Payload:
-    """Makes a mark of ours for a header. It is not the user's data, and needs no converter of theirs."""
+    """Encodes the value of a header, which is not the user's data, by the default converter and not by theirs."""
     return default().payload_converter.to_payload(value)
 
 
-def _look_at(arguments: Sequence[Any]) -> None:
-    """Notes references that are passed on without a handle."""
+def _note_references(arguments: Sequence[Any]) -> None:
+    """Marks the run as one that used a memory if it passes on a reference: it may have made no handle."""
     _refuse_handles(arguments)
     if any(isinstance(argument, MemoryRef) for argument in arguments):
         mark_used()
 
 
 def _refuse_handles(values: Sequence[Any]) -> None:
-    """Fails the workflow for a handle in the place of its reference.
+    """Fails the workflow if it passes on a handle instead of the handle's reference.
 
-    No converter can carry a handle, and what it says of it would fail the task of the workflow without end.
+    No converter can encode a handle: without this check, the workflow task would fail and be retried without end.
     """
     for value in values:
         if isinstance(value, (AgentMemory, Agent)):
@@ -202,10 +202,10 @@ def _refuse_handles(values: Sequence[Any]) -> None:
 
 
 def _warn_of_idle_handles() -> None:
-    """Tells of handles that a run made and never used, which nothing else would: nothing failed, nothing is stored.
+    """Warns of handles that a run made and never used. Nothing else would show it: no call failed, none was made.
 
-    Only of a run that returned, and began its chain: one that failed may not have come so far, and what an earlier run
-    has used is not known here. The log of a workflow stays silent while it is replayed.
+    Called only for a run that returned and is the first of its chain: a run that failed may not have come to the use,
+    and what an earlier run has used is not known here. Temporal's workflow logger is silent during a replay.
     """
     idle = never_used()
     if idle:
@@ -217,12 +217,12 @@ def _warn_of_idle_handles() -> None:
 
 
 def _ends_chain(error: BaseException) -> bool:
-    """Whether this end of a run is for certain the end of its whole chain of runs.
+    """Tells whether this end of a run is certainly the end of its whole chain of runs.
 
-    Not continue-as-new, and not the removal from the cache (a cancellation that nobody asked for), nor the garbage
-    collection of a run whose worker is gone. Not an error that only fails the workflow task, since the task is tried
-    again. Not a failure after which the server may start another attempt or the next cron run: what only the server
-    knows is left to the janitor.
+    It is not at continue-as-new, when the run leaves the cache (a cancellation that nobody asked for), and when the run
+    is garbage-collected because its worker is gone. It is not for an error that only fails the workflow task, which is
+    tried again, and for a failure after which the server may start another attempt or the next cron run. What only the
+    server knows is left to the janitor.
     """
     if isinstance(error, (workflow.ContinueAsNewError, GeneratorExit)):
         return False

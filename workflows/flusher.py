@@ -66,7 +66,7 @@ class MemoryFlusher:
     async def run(self, request: dict[str, Any]) -> None:  # noqa: ARG002 - taken up by __init__
         """Works until nothing is due. Looking for a signal and ending are one step for the server."""
         while True:
-            # Lowered before the question, or a signal between question and end would be forgotten (R13).
+            # The flags are lowered before the store is asked: a signal that comes later must not be lost (R13).
             force, self._due, self._force = self._force, False, False
             outcome = await self._flush_once(force=force)
             at_rest = outcome in _AT_REST and not self._due
@@ -77,7 +77,7 @@ class MemoryFlusher:
                 return
 
     def _may_have_missed(self) -> bool:
-        """Whether a long run may have been refused a signal since it asked: the server takes some 10,000 for each."""
+        """Whether the server may have refused a signal since this run asked the store: it takes some 10,000 a run."""
         return self._signalled and workflow.patched(_LONG_RUN_ASKS)
 
     async def _flush_once(self, *, force: bool) -> _Outcome:
@@ -109,9 +109,10 @@ class MemoryFlusher:
         return committed
 
     async def _pause(self, duration: timedelta, *, force: bool) -> None:
-        """Waits until the other flush may have ended, or the pause after a failed one is over.
+        """Waits until the flush that is in the way may have ended, or the pause after a failed one is over.
 
-        Who forces a flush waits for no such pause. What this round forced already was held up by another flush.
+        A signal that forces a flush ends the wait, since a forced flush heeds no pause after a failure. A round that
+        was forced itself can only be held up by another flush, so it waits for the whole time.
         """
         if force or not workflow.patched(_FORCED_ENDS_PAUSE):
             await workflow.sleep(duration)

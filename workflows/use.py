@@ -1,6 +1,6 @@
-"""Remembers, inside a workflow run, that it used a memory, and which handles it made and never used.
+"""Remembers whether a workflow run used a memory, and which handles it made but never used.
 
-Kept as a query handler: state of the run that needs no command.
+The state is a query handler of the run: to register one is no command, so it changes no history.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ USED_QUERY = "durable-memory/used"
 
 
 class _Use:
-    """The handler. made: what handles were made on, in order, and whether one of them was called or passed on."""
+    """The query handler.
+
+    made: the memories and agents that have a handle, in order, each with whether one of its handles was used.
+    """
 
     def __init__(self) -> None:
         self.made: dict[str, bool] = {}
@@ -23,10 +26,10 @@ class _Use:
 
 
 class Handle:
-    """A handle as the run remembers it: with all others on the same memory or agent as one.
+    """Tracks whether a handle is used; all handles on the same memory or agent count as one.
 
-    on: a word or two for the log. Marks the run as one that used a memory, since it is to be settled at its end.
-    Raises an ApplicationError of type MemoryInvalid outside workflow code.
+    on: names that memory or agent in the log. To make one marks the run as one that used a memory, so that its end is
+    followed by a cleanup. Raises an ApplicationError of type MemoryInvalid outside workflow code.
     """
 
     def __init__(self, on: str) -> None:
@@ -44,14 +47,14 @@ class Handle:
             use.made.setdefault(on, False)
 
     def used(self) -> None:
-        """Notes a call, or that its reference was taken: whatever becomes of that is use."""
+        """Notes that a method was called, or that the reference was taken, which counts as use."""
         use = _use()
         if use is not None and self._on in use.made:
             use.made[self._on] = True
 
 
 def mark_used() -> None:
-    """Marks the current run; not from queries and validators, which may change nothing and write no memory."""
+    """Marks the current run as one that used a memory; not in queries and validators, which may change nothing."""
     if not workflow.unsafe.is_read_only() and not was_used():
         workflow.set_query_handler(USED_QUERY, _Use())
 
@@ -62,7 +65,7 @@ def was_used() -> bool:
 
 
 def never_used() -> list[str]:
-    """Returns what the current run made handles on without one call of them, and without taking their reference."""
+    """Returns the memories and agents on which the current run made handles that it never used."""
     use = _use()
     return [] if use is None else [on for on, used in use.made.items() if not used]
 

@@ -1,4 +1,4 @@
-"""Which units to take: a greedy cover of rare words, by word of length."""
+"""Chooses the units of a summary: a greedy cover of rare words, weighed against the length of the units."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ class Rules:
 
 
 class Cover:
-    """Yields units, the ones first that cover most weight of new words for their length.
+    """Offers units, first those whose new words have the most weight for the length of the unit.
 
     The weight of a word grows with its rarity in these messages (the square of its inverse frequency's logarithm), and
     is higher for numbers and names: they are what is asked for later, and cannot be guessed. A number that comes again
     matters more than one that was said once. The gain of a unit only falls as others are taken (it is submodular), so
     a heap of gains computed earlier is a heap of upper bounds, and few of them are computed anew.
 
-    A unit that a later one revises comes together with that one, or not at all; what it said that holds no longer
-    counts nothing, until `count_withdrawn`.
+    A unit that a later one revises is offered together with the later one, or not at all. A value in it that holds no
+    longer has no weight until `count_withdrawn` is called.
     """
 
     def __init__(self, units: Sequence[Unit], rules: Rules = Rules()) -> None:
@@ -113,7 +113,7 @@ class Cover:
             self._covered.update(self._words[unit.position])
 
     def put_off(self, unit: Unit, without: Unit | None = None) -> None:
-        """Does not offer a unit again until `offer_again`, nor any that would bring along the other one."""
+        """Holds a unit back until `offer_again`, and with it every unit that would bring `without` along."""
         self._put_off.add(unit.position)
         if without is not None:
             self._too_long.add(without.position)
@@ -127,9 +127,10 @@ class Cover:
             self._offer(position)
 
     def count_withdrawn(self) -> None:
-        """Lets what was withdrawn count from now on, for room that nothing else fills. It still brings what revises it.
+        """Gives withdrawn values weight from now on, for room that nothing else fills.
 
-        Without it a conversation of mere corrections would leave one sentence.
+        Such a unit still comes together with the one that revises it. Without this, the summary of a conversation that
+        consists of corrections would be one sentence.
         """
         left = self._withdrawn.keys() - self._taken
         self._withdrawn.clear()
@@ -141,7 +142,7 @@ class Cover:
         heapq.heappush(self._heaps[self._units[position].earlier], (bound, position))
 
     def _heed(self, together: Sequence[int]) -> bool:
-        """Looks what was revised of units that are about to be taken. Returns whether that changes anything."""
+        """Looks up what revises units that are about to be taken. Returns whether that changes their gain."""
         news = False
         for one in together:
             if self._revisions is None or one in self._heeded:

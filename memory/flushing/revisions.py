@@ -1,4 +1,4 @@
-"""Which later sentence revises one: both speak of the same thing, and differ in what they say of it."""
+"""Finds the later sentence that revises an earlier one: about the same thing, it says something else."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TELLING: Final = 0.2
 """Below this rarity (0: in every unit, 1: in one) a word does not tell what a sentence speaks of."""
 
 _SAME: Final = 1.1
-"""So much rarity is shared around two values of the same thing: by two rare words, or by a rare one and some others."""
+"""Rarity that two values of the same thing share around them at least: of two rare words, or a rare one and others."""
 
 _SURE: Final = 1.2
 """From here on the older value counts nothing. With less, the two sentences are only kept together."""
@@ -34,7 +34,7 @@ _CUE: Final = 0.25
 """What a word of correction near the new value counts: little, since the shared words are the evidence."""
 
 _SAME_PHRASE: Final = 0.75
-"""So much rarity has a phrase that is said again beside a word of correction."""
+"""Rarity at least of a phrase that is said again beside a word of correction."""
 
 _BESIDE: Final = 2
 """Words between such a phrase and that word at most, itself counted: "we take the train instead"."""
@@ -87,9 +87,10 @@ class Revision(NamedTuple):
 
 
 class Revisions:
-    """Finds what revises a unit. Only who asks pays: of a large flush few units are ever about to be taken.
+    """Finds the unit that revises another one. Most of the work is done when it is asked about a unit.
 
-    What tools were asked and answered revises nothing: results resemble each other, and what matters of them is said.
+    In a large flush few units are ever asked about. Tool calls and results revise nothing: results resemble each other,
+    and what matters in them is said again in the conversation.
     """
 
     def __init__(
@@ -104,7 +105,7 @@ class Revisions:
         self._words = words
         self._kinds = kinds_of(names, {unit.speaker for unit in units}, frequency)
         self._rarity = rarity_of(frequency, len(units))
-        # A word that comes once is shared by nobody.
+        # A word that occurs once is shared by no two units.
         self._telling = {word for word, count in frequency.items() if count > 1 and self._rarity[word] >= _TELLING}
         self._with_word: defaultdict[str, list[int]] = defaultdict(list)
         self._turns: list[int] = []
@@ -125,7 +126,7 @@ class Revisions:
         self._find_short_corrections()
 
     def of(self, position: int) -> Revision | None:
-        """Returns what revises a unit, and if that was revised, what revised that, and so on."""
+        """Returns the revision of a unit: by the last unit in the chain of those that revise each other."""
         path: list[tuple[int, Revision | None]] = []
         at: int | None = position
         while at is not None and at not in self._newest:
@@ -142,13 +143,13 @@ class Revisions:
     def leans_on(self, position: int) -> int | None:
         """Returns the unit without which a short correction cannot be understood; None for other units.
 
-        Of several short corrections in a row each leans on what the first one corrects, and none on another: those
-        between hold no longer, and a unit must not bring a whole row along.
+        Several short corrections in a row all lean on what the first one corrects, and not on each other: those between
+        hold no longer, and a unit must not bring a whole row along.
         """
         return self._leans.get(position)
 
     def _next(self, position: int) -> Revision | None:
-        # The surest, and of those the last.
+        # The candidate with the most evidence; of equals the latest.
         surest = max(self._candidates(position), default=None)
         return None if surest is None else surest[1]
 
@@ -228,7 +229,7 @@ class Revisions:
         return own, others
 
     def _said_otherwise(self, older: int) -> Iterator[tuple[float, Revision]]:
-        """Yields the units that say a phrase of this one again, beside a word of correction."""
+        """Yields the units that repeat a phrase of this one beside a word of correction."""
         words = self._words[older]
         mine = set(zip(words, words[1:], words[2:], strict=False))
         for newer in {newer for word in self._telling.intersection(words) for newer in self._later(word, older)}:

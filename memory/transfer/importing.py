@@ -1,4 +1,4 @@
-"""Appends the messages of an export again: group by group through the ordinary door, so that every rule holds.
+"""Appends the messages of an export again, group by group, each checked as in any other append.
 
 Each group is an operation named after the file's content and its line: an import that ended half-way is simply started
 again, and what was appended is not appended twice.
