@@ -14,7 +14,7 @@ from durable_memory.memory.limits import RESULT_RESERVE, Limits, Share
 from durable_memory.memory.types import LONG_TERM, SHORT_TERM, SYSTEM, Section
 
 if TYPE_CHECKING:
-    from durable_memory.memory.declarations.resource import MemoryResource
+    from durable_memory.memory.declarations.resource import Flushing, MemoryResource
 
 DEFAULT_SUMMARY_TOKENS: Final = 350
 """Room for a summary where there is no token budget to take a tenth of."""
@@ -188,6 +188,21 @@ def _share(ratio: float, room: int) -> Fraction:
     return Fraction(repr(ratio)) * room
 
 
+def _due(flushing: Flushing, room: int | None) -> int | None:
+    return None if room is None else max(1, math.ceil(_share(flushing.summarize_threshold, room)))
+
+
+def _target(flushing: Flushing, room: int | None) -> int | None:
+    return None if room is None else math.floor(_share(flushing.target_ratio, room))
+
+
+def _share_of(resource: MemoryResource, section: Section, tokens: int) -> Share:
+    if resource.type == "message_count_based" or section in {SYSTEM, LONG_TERM}:
+        return Share(section, tokens)
+    flushing = resource.flushing
+    return Share(section, tokens, due_tokens=_due(flushing, tokens), target_tokens=_target(flushing, tokens))
+
+
 def compute_limits(resource: MemoryResource) -> Limits:
     """Returns the absolute numbers of a resource whose fields fit each other.
 
@@ -202,20 +217,6 @@ def compute_limits(resource: MemoryResource) -> Limits:
     watched_tokens = None if resource.type == "message_count_based" or resource.token_allocation else room_tokens
     watched_messages = None if resource.type == "token_based" else room_messages
 
-    def due(room: int | None) -> int | None:
-        return None if room is None else max(1, math.ceil(_share(flushing.summarize_threshold, room)))
-
-    def target(room: int | None) -> int | None:
-        return None if room is None else math.floor(_share(flushing.target_ratio, room))
-
-    watches_tokens = resource.type != "message_count_based"
-
-    def share(section: Section, tokens: int) -> Share:
-        if not watches_tokens or section in {SYSTEM, LONG_TERM}:
-            return Share(section, tokens)
-        return Share(section, tokens, due_tokens=due(tokens), target_tokens=target(tokens))
-
-    shares = tuple(share(section, tokens) for section, tokens in allocated_tokens(resource).items())
     by_messages = summarize and resource.token_budget is None
     return Limits(
         max_tokens=resource.token_budget,
@@ -224,10 +225,10 @@ def compute_limits(resource: MemoryResource) -> Limits:
         summary_tokens=summary_tokens,
         overflow_tokens=_overflow(resource.overflow.max_tokens, resource.token_budget) if summarize else None,
         overflow_messages=_overflow(resource.overflow.max_messages, resource.max_messages) if by_messages else None,
-        due_tokens=due(watched_tokens),
-        due_messages=due(watched_messages),
-        target_tokens=target(watched_tokens),
-        target_messages=target(watched_messages),
+        due_tokens=_due(flushing, watched_tokens),
+        due_messages=_due(flushing, watched_messages),
+        target_tokens=_target(flushing, watched_tokens),
+        target_messages=_target(flushing, watched_messages),
         oldest_share=flushing.summarize_oldest_percent,
         keep_first=flushing.keep_first,
         keep_last=flushing.keep_last,
@@ -236,6 +237,6 @@ def compute_limits(resource: MemoryResource) -> Limits:
         ttl_ms=None if resource.ttl is None else to_ms(resource.ttl),
         lease_ms=to_ms(resource.locking.flush_ttl),
         refresh_on_read=resource.persistence.refresh_on_read,
-        shares=shares,
+        shares=tuple(_share_of(resource, section, tokens) for section, tokens in allocated_tokens(resource).items()),
         result_reserve=RESULT_RESERVE if resource.oversize == "truncate" else 0,
     )
