@@ -115,7 +115,7 @@ class FlushSelectionContract(StoreCase):
         await kept.append(*(user(text) for text in "abcdefg"))
         assert (await kept.refused_begin()).reason == "keep"
 
-    async def test_nothing_is_no_lease(self, memory: Driven) -> None:
+    async def test_a_begin_that_takes_nothing_takes_no_lease(self, memory: Driven) -> None:
         await memory.append(user("a"))
         await memory.refused_begin("flusher/1")
         assert (await memory.stats()).flushing_owner is None

@@ -47,7 +47,7 @@ class WritingContract(StoreCase):
                 await memory.write(user("w"), if_version=version)
         assert await memory.state() == before
 
-    async def test_absent_creates_only(self, memory: Driven) -> None:
+    async def test_a_write_over_absent_creates_and_never_replaces(self, memory: Driven) -> None:
         await memory.write(user("w"), if_version=ABSENT)
         with pytest.raises(MemoryConflict):
             await memory.write(user("v"), if_version=ABSENT)

@@ -57,7 +57,7 @@ def replayer(interceptors: Sequence[Interceptor] = ()) -> Replayer:
 
 
 @each_stored_history
-async def test_it_replays(path: Path) -> None:
+async def test_a_stored_history_replays(path: Path) -> None:
     assert await replayed(path, replayer()) is None
 
 
@@ -78,13 +78,13 @@ class _OneCommandMore(WorkflowInboundInterceptor):
 
 
 @each_stored_history
-async def test_a_command_more_is_found(path: Path) -> None:
+async def test_one_command_more_fails_the_replay(path: Path) -> None:
     failure = await replayed(path, replayer([OneCommandMore()]))
     assert isinstance(failure, workflow.NondeterminismError)
 
 
 @each_settled_history
-async def test_a_command_less_is_found(path: Path) -> None:
+async def test_one_command_less_fails_the_replay(path: Path) -> None:
     # The plugin would spare the sandbox the import of all that is ours, so there is none without it.
     runner = UnsandboxedWorkflowRunner()
     without_cleanup = Replayer(workflows=[*FLOWS, MemoryFlusher, MemoryJanitor], workflow_runner=runner)

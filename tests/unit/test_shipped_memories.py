@@ -13,7 +13,7 @@ MEMORIES = Path(__file__).parents[2] / "memories"
 REGISTRY = Registry.load([MEMORIES])
 
 
-def test_the_samples_are_these() -> None:
+def test_the_shipped_samples_declare_these_memories_and_agents() -> None:
     assert [resource.id for resource in REGISTRY.memories()] == ["customer-support", "scratchpad", "session"]
     assert [agent.id for agent in REGISTRY.agents()] == ["triage", "billing"]
 

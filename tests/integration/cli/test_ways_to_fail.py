@@ -24,7 +24,7 @@ def assert_one_sentence(ended: Ended, *parts: str) -> None:
 
 
 @pytest.mark.parametrize("verb", ["read", "stats", "flush"])
-async def test_an_unknown_resource(cli: Cli, verb: str) -> None:
+async def test_an_unknown_resource_is_one_sentence_with_a_near_miss(cli: Cli, verb: str) -> None:
     assert_one_sentence(await cli(verb, "thred", "k", "-o", "json"), "'thred'", "did you mean 'thread'?")
 
 
@@ -39,7 +39,7 @@ async def test_redis_that_cannot_be_reached_is_an_error_and_no_empty_memory(cli:
     assert "someone" not in ended.err
 
 
-async def test_redis_that_is_not_named(cli: Cli) -> None:
+async def test_a_missing_redis_url_is_named(cli: Cli) -> None:
     assert_one_sentence(await cli("read", "thread", "k", REDIS_URL=""), "REDIS_URL")
 
 

@@ -40,7 +40,7 @@ def totals(taken: Sequence[Sample]) -> Counter[str]:
 
 
 @pytest.mark.parametrize("series", SERIES)
-def test_the_series_moves(told: tuple[list[Sample], list[Sample]], series: str) -> None:
+def test_what_the_story_does_shows_in_the_series(told: tuple[list[Sample], list[Sample]], series: str) -> None:
     before, after = map(totals, told)
     assert after[series] > before[series]
 

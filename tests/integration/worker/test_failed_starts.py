@@ -99,12 +99,12 @@ async def test_redis_that_cannot_be_reached(start_worker: StartWorker) -> None:
         assert "hunter2" not in sentence
 
 
-async def test_redis_that_hangs(start_worker: StartWorker) -> None:
+async def test_a_redis_that_hangs_ends_the_start_in_one_sentence(start_worker: StartWorker) -> None:
     async with listening(silence) as port, start_worker(REDIS_URL=f"redis://127.0.0.1:{port}/0") as worker:
         assert "cannot be reached: no answer within 8 s" in await one_sentence(worker)
 
 
-async def test_redis_that_is_too_old(start_worker: StartWorker) -> None:
+async def test_a_redis_that_is_too_old_is_refused_with_both_versions(start_worker: StartWorker) -> None:
     async with listening(old_redis) as port, start_worker(REDIS_URL=f"redis://127.0.0.1:{port}/0") as worker:
         sentence = await one_sentence(worker)
         assert "has version 6.2.14" in sentence
@@ -118,7 +118,7 @@ async def test_temporal_that_cannot_be_reached(start_worker: StartWorker) -> Non
         assert "hunter2" not in sentence
 
 
-async def test_temporal_that_hangs(start_worker: StartWorker) -> None:
+async def test_a_temporal_that_hangs_ends_the_start_in_one_sentence(start_worker: StartWorker) -> None:
     async with listening(silence) as port, start_worker(TEMPORAL_ADDRESS=f"127.0.0.1:{port}") as worker:
         assert "cannot be reached" in await one_sentence(worker)
 

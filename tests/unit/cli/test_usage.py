@@ -57,7 +57,7 @@ async def test_help_and_errors_name_an_argument_alike(tmp_path: Path, verb: str,
     assert [word.strip("{}[].") for word in usage.partition("[OPTIONS] ")[2].split()] == names
 
 
-async def test_version(tmp_path: Path) -> None:
+async def test_the_version_is_that_of_the_distribution(tmp_path: Path) -> None:
     assert (
         await run_command(PROGRAM, "--version", cwd=tmp_path)
     ).out == f"durable-memory {version('durable-memory')}\n"

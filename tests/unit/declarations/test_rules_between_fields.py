@@ -154,7 +154,7 @@ def test_shares_divide_the_budget_in_the_order_of_the_view() -> None:
     assert by_messages.due_messages is not None
 
 
-def test_thirds_are_a_whole() -> None:
+def test_three_rounded_thirds_count_as_the_whole_budget() -> None:
     thirds = {"short_term": 0.3333, "long_term": 0.3333, "system": 0.3333}
     shares = declared(BY_TOKENS, token_allocation=thirds, max_tokens=999).limits().shares
     assert [share.tokens for share in shares] == [333, 333, 333]

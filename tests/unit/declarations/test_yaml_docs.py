@@ -24,7 +24,7 @@ def test_every_block_is_run_here() -> None:
 
 
 @pytest.mark.parametrize("text", [text for kind, text in BLOCKS if kind == "yaml"])
-def test_a_block_loads(tmp_path: Path, text: str) -> None:
+def test_each_yaml_block_of_the_page_is_a_valid_declaration(tmp_path: Path, text: str) -> None:
     (tmp_path / "page.yaml").write_text(text, "utf-8")
     assert load_folders([tmp_path], {})
 

@@ -44,7 +44,7 @@ def test_a_keyword_is_found_however_it_is_written(keyword: str, text: str) -> No
         ("refund", ""),
     ],
 )
-def test_a_part_of_a_word_is_none(keyword: str, text: str) -> None:
+def test_a_keyword_does_not_match_a_part_of_a_word(keyword: str, text: str) -> None:
     assert not Keywords([keyword]).found_in(text)
 
 

@@ -106,7 +106,7 @@ async def test_a_connection_begins_the_time_anew_once() -> None:
     assert await is_ended(connect_again_and_again)
 
 
-async def test_only_the_block_finds_it() -> None:
+async def test_the_current_wait_is_known_only_inside_its_block() -> None:
     assert current_wait() is None
     with Patience(SECONDS)() as call:
         assert current_wait() is call
