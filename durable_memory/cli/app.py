@@ -102,7 +102,7 @@ def _interrupt(_number: int, _frame: object) -> NoReturn:
 
 
 def _open_what_is_closed() -> None:
-    """Puts nothing in the place of standard streams that are closed (`>&-`), which Python has as None."""
+    """Opens the null device in place of standard streams that are closed (`>&-`), for which Python has None."""
     if sys.stdin is None:
         sys.stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115 - as long as the process
     if sys.stdout is None:

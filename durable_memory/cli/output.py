@@ -54,7 +54,7 @@ def print_text(text: str) -> None:
 
 
 def _escape_what_is_lacking() -> None:
-    """Gives a terminal that is not Unicode an escape for what it lacks, and not a traceback."""
+    """Lets an output that is not Unicode show escapes for characters that it lacks, instead of failing."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
 

@@ -106,7 +106,7 @@ def refuse_in_memory(resource: MemoryResource) -> None:
 
 
 def refuse_unseen(client: MemoryClient, resource: object) -> None:
-    """Does so with the resource of this id, if it is declared: of one that is not, what is stored can be seen."""
+    """Refuses the resource of this id likewise, if it is declared; stored memories of an undeclared one can be seen."""
     for declared in client.registry.memories():
         if declared.id == resource:
             refuse_in_memory(declared)

@@ -195,7 +195,7 @@ def counted(number: int, unit: str) -> str:
 
 
 def _no_memory(project: str) -> tuple[str, str]:
-    # Whoever looks for what he has written most often looks in another project.
+    # A memory that was written and is not found is most often in another project.
     return "memory", f"there is no memory under this key in project {project!r} (--project, DURABLE_MEMORY_PROJECT)"
 
 

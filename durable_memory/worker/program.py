@@ -174,7 +174,7 @@ async def _servers(settings: Settings, *, dev: DevPlaces | None) -> AsyncIterato
 
 @contextlib.contextmanager
 def _naming(variable: str, address: str | None, *, dev: DevPlaces | None) -> Iterator[None]:
-    """Says of a server that cannot be reached why --dev started none: a variable, perhaps left over, names it."""
+    """Adds to the error of a server that cannot be reached why --dev started none: a variable names that server."""
     try:
         yield
     except MemoryUnavailable as error:

@@ -69,7 +69,7 @@ class Drafting:
         return await self._written(memory, told, max_tokens, last_attempt=last_attempt)
 
     async def _told(self, memory: MemoryId, entries: Sequence[StoredEntry]) -> _Told:
-        """Returns what a summariser is told: not what a privacy policy keeps out that is younger than the messages."""
+        """Returns what a summariser is told: the messages as the policy in force, perhaps a newer one, leaves them."""
         messages = tuple(without_mark(codec.decode(entry)) for entry in entries)
         covers, privacy = covered(messages), self._privacy_of(memory)
         if privacy is None:

@@ -22,7 +22,7 @@ _WORD: Final = re.compile(r"\S+")
 _ENDED: Final = re.compile(r"[.!?\u2026,;:\u3002\uff01\uff1f][\"')\]\u201d\u2019\u00bb]*$")
 
 _MISFITS: Final = 8
-"""So many units that do not fit the room that is left end the search."""
+"""The search ends after so many units that do not fit the room that is left."""
 
 
 class RuleBasedSummarizer:

@@ -25,7 +25,7 @@ NAME: Final = "name"
 """The kind of a name."""
 
 _OFTEN: Final = 4
-"""A name has its capital inside a sentence at least once in so many times. Other words have one in titles."""
+"""A word is a name if it has a capital inside a sentence once in so many times at least; in titles others have one."""
 
 _DIGITS: Final = re.compile(r"\d[\d.,]*")
 

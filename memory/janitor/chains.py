@@ -78,9 +78,9 @@ async def judge(runs: Runs, bindings: Sequence[Binding], now_ms: int) -> Verdict
 
 
 async def judge_own_end(runs: Runs, bindings: Sequence[Binding], run_id: str) -> Verdict:
-    """The same, asked by a run that ends by itself for certain, while it is still open.
+    """Judges the same for a run that is about to end by itself, and is still open.
 
-    As long as it is the latest of its id, all that came before it has ended or ends with it.
+    As long as it is the latest run of its id, all earlier ones have ended, or end with it.
     """
     others = [binding for binding in bindings if binding.owner.run_id != run_id]
     own = frozenset({run_id})

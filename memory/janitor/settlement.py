@@ -76,10 +76,10 @@ class Settlement:
             return None
 
     async def _clear(self, memories: Collection[MemoryId]) -> int:
-        """Clears them, as far as nobody has joined; returns how many it was.
+        """Clears the memories that no new owner has joined; returns how many.
 
-        A new owner is registered before it appends. One that is registered by now is seen by asking again, what a later
-        one appends changes the version.
+        An owner is registered before it appends: one that is registered by now is seen when the index is asked again,
+        and the append of a later one changes the version.
         """
         cleared = 0
         for _ in range(_ATTEMPTS):
@@ -104,6 +104,6 @@ class Settlement:
             try:
                 result = await self._backend.store.clear(memory, operation, if_version=version)
             except MemoryConflict:
-                return False  # somebody has joined: nothing is refused, it is looked at again
+                return False  # a new owner has joined: the memory is looked at again
             record.done(already_applied=result.already_applied, removed=result.cleared, version_before=version)
             return True

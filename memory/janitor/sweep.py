@@ -1,7 +1,7 @@
 """The sweep: finishes what no running code can, for workflows ended from outside and memories that nobody woke.
 
-Leases and abandoned open groups need no hand: a lease ends by its own lifetime, and every script takes a group that was
-not touched for open_group_ttl as closed.
+Leases and abandoned open groups need no sweep: a lease ends by its own lifetime, and every script takes a group that
+was not touched for open_group_ttl as closed.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ class Janitor:
     async def _each(
         self, items: Iterable[_Item], visit: Callable[[_Item], Awaitable[None]], counts: Counter[str]
     ) -> None:
-        """Visits a few at a time. One that fails keeps no other from its turn."""
+        """Visits a few at a time; the failure of one does not keep the others from their turn."""
         slots = asyncio.Semaphore(_AT_ONCE)
 
         async def one(item: _Item) -> None:

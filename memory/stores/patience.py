@@ -1,8 +1,8 @@
-"""How long guarded calls wait for their store: only time in which the store was asked, and this process listened.
+"""Time limits of guarded calls, which count only time in which the store was asked and this process could listen.
 
-A timer that is late says that its event loop is busy, not that the store is silent. So the time is counted in slices:
-each counts once, however late it ends, and only when the loop has taken in what arrived meanwhile. The slices are those
-of all calls together, since a timer for each call would cost more than all else that a breaker does.
+A timer that fires late shows that the event loop is busy, not that the store is silent. So time is counted in slices:
+each counts once, however late it ends, and only after the loop has taken in what arrived meanwhile. All calls share the
+slices, since a timer for each call would cost more than all else that a breaker does.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Final, Self
 from durable_memory.memory.stores.stoppable import Stoppable
 
 _SLICES: Final = 5
-"""More of them see a busy loop better, and make a call of a process that is short of its core wait longer."""
+"""More slices notice a busy loop better, but let calls wait longer in a process that gets little of its core."""
 
 _TURNS: Final = 8
 """Turns of the event loop at the end of each slice. To connect and to be answered takes about ten."""

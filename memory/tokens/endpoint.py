@@ -103,9 +103,9 @@ _OPENER: Final = urllib.request.build_opener(_NoRedirects)
 
 
 async def _in_a_thread(call: Callable[[], object]) -> object:
-    """The standard library's client waits, and this is one request in minutes: a daemon thread may wait for it.
+    """Runs a blocking call in a daemon thread, which costs little for one request in minutes.
 
-    One of a pool would hold up the end of the process.
+    A thread of a pool would hold up the end of the process.
     """
     done: Future[object] = Future()
     done.set_running_or_notify_cancel()
