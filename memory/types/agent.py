@@ -8,7 +8,6 @@ from typing import Any
 from durable_memory.memory.types.answers import JsonForm
 from durable_memory.memory.types.chat_anthropic import anthropic_request
 from durable_memory.memory.types.chat_openai import openai_messages
-from durable_memory.memory.types.clean import Json
 from durable_memory.memory.types.message import Message
 from durable_memory.memory.types.results import AppendResult
 from durable_memory.memory.types.view import Omitted
@@ -43,7 +42,7 @@ class AgentContext(JsonForm):
     tokens: int
     memories: tuple[ContextMemory, ...]
 
-    def to_openai(self) -> list[dict[str, Json]]:
+    def to_openai(self) -> list[Any]:
         """Returns the messages of a chat-completions request; put your own system prompt before them."""
         return openai_messages(self.messages)
 

@@ -8,7 +8,6 @@ from typing import Any
 from durable_memory.memory.types.answers import JsonForm
 from durable_memory.memory.types.chat_anthropic import anthropic_request
 from durable_memory.memory.types.chat_openai import openai_messages
-from durable_memory.memory.types.clean import Json
 from durable_memory.memory.types.message import Message
 
 
@@ -36,10 +35,11 @@ class View(JsonForm):
     omitted: Omitted = Omitted()
     flush_due: bool = False
 
-    def to_openai(self) -> list[dict[str, Json]]:
+    def to_openai(self) -> list[Any]:
         """Returns the messages of a chat-completions request, summaries as system messages.
 
         For `client.chat.completions.create(messages=view.to_openai(), …)`; see openai_messages.
+        Its items are dicts, which no type says, so that OpenAI's own types take them.
         """
         return openai_messages(self.messages)
 

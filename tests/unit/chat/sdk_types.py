@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from anthropic.types import MessageParam, TextBlockParam
@@ -14,7 +14,7 @@ _TURNS: TypeAdapter[list[MessageParam]] = TypeAdapter(list[MessageParam])
 _SYSTEM: TypeAdapter[list[TextBlockParam]] = TypeAdapter(list[TextBlockParam])
 
 
-def check_openai(messages: object) -> None:
+def check_openai(messages: Iterable[ChatCompletionMessageParam]) -> None:
     """Fails unless these are the messages of a chat-completions request."""
     _check(_OPENAI, messages)
 
