@@ -57,7 +57,7 @@ PAPER = {"type": "document", "source": {"type": "base64", "media_type": "text/pl
 
 def test_a_pattern_that_matches_what_apis_call_a_part_leaves_it_a_part() -> None:
     schema = {"type": "object", "type_of": {"type": ["string", "null"]}}
-    sent = [{"type": "text", "text": "an image"}, PICTURE, PAPER, schema]
+    sent: list[dict[str, Any]] = [{"type": "text", "text": "an image"}, PICTURE, PAPER, schema]
     redactor = TextRedactor(["image", "te?xt", "url", "type", "object", "base64$"], [], "[redacted]")
     assert redact_message(Message.user(sent), Walk(redactor)).content == (
         {"type": "text", "text": "an [redacted]"},
