@@ -25,6 +25,9 @@ MAX_IDS: Final = 1000
 
 _Value = TypeVar("_Value")
 _Arguments = ParamSpec("_Arguments")
+_MOST_BITS: Final = 1024
+"""As of numbers in messages. Python writes none of more than 4,300 digits, neither to a store nor into an error."""
+
 _VERSION: Final = re.compile(r"absent|[0-9a-f]{16}:[0-9]{1,16}:[0-9a-f]{1,4}")
 
 
@@ -32,10 +35,18 @@ def whole_number(name: str, value: object) -> int | None:
     """Returns a limit: None for none, or a whole number from 0."""
     if value is None:
         return None
+    number = printable_number(name, value)
+    if number < 0:
+        raise MemoryInvalid(f"{name}: {number} is negative; 0 is nothing, leave it out for no limit")
+    return number
+
+
+def printable_number(name: str, value: object) -> int:
+    """Returns a whole number. Raises MemoryInvalid for none, and for one that Python refuses to write."""
     if not isinstance(value, int) or isinstance(value, bool):
         raise MemoryInvalid(f"{name}: must be a whole number, not {type(value).__name__}")
-    if value < 0:
-        raise MemoryInvalid(f"{name}: {value} is negative; 0 is nothing, leave it out for no limit")
+    if value.bit_length() > _MOST_BITS:
+        raise MemoryInvalid(f"{name}: is a number of too many digits")
     return value
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from durable_memory.memory.arguments import printable_number
 from durable_memory.memory.caller import Attempt
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.errors import MemoryInvalid
@@ -82,15 +83,16 @@ async def _with_own_due(
 
 
 def _check_messages(value: object) -> None:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise MemoryInvalid(f"max_messages: must be a whole number, not {type(value).__name__}")
-    if value < 1:
-        raise MemoryInvalid(f"max_messages: {value} takes nothing; it must be at least 1, or left out for no bound")
+    number = printable_number("max_messages", value)
+    if number < 1:
+        raise MemoryInvalid(f"max_messages: {number} takes nothing; it must be at least 1, or left out for no bound")
 
 
 def _check_threshold(value: object, target_ratio: float) -> None:
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         raise MemoryInvalid(f"threshold: must be a number, not {type(value).__name__}")
+    if isinstance(value, int):
+        printable_number("threshold", value)
     if not target_ratio < value <= 1:
         raise MemoryInvalid(
             f"threshold: {value} must be above target_ratio, which is {target_ratio}, and at most 1; force flushes "

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from durable_memory.memory import telemetry
 from durable_memory.memory.clock import Clock
-from durable_memory.memory.errors import MemoryFault, MemoryOperationExpired, type_of
+from durable_memory.memory.errors import MemoryOperationExpired, type_of
 from durable_memory.memory.flushing.drafting import Drafting
 from durable_memory.memory.flushing.lease import while_leased
 from durable_memory.memory.identity import MemoryId
@@ -167,23 +167,20 @@ class Flush:
     async def _fail_begun(
         self, memory: MemoryId, beginning: asyncio.Task[Begun], error: Exception | asyncio.CancelledError
     ) -> None:
-        try:
-            begun = await beginning
-        except MemoryFault:
-            return  # nothing was taken; run reports why
-        if not isinstance(begun, Batch):
-            return
         cancelled = isinstance(error, asyncio.CancelledError)
         try:
-            await self.fail(
-                memory,
-                begun,
-                error_type=type_of(error),
-                retry_after_ms=0 if cancelled else RETRY_AFTER_FAILURE_MS,
-            )
-        except MemoryFault as fault:
-            # The lease ends by itself; what run reports is why the flush ended.
-            _log.warning("the lease of a flush could not be given back (%s)", fault.type)
+            begun = await beginning
+            if isinstance(begun, Batch):
+                await self.fail(
+                    memory,
+                    begun,
+                    error_type=type_of(error),
+                    retry_after_ms=0 if cancelled else RETRY_AFTER_FAILURE_MS,
+                )
+        except Exception as failed:  # noqa: BLE001 - whatever it is: what run reports is why the flush ended
+            if failed is not error:
+                # It ends by itself.
+                _log.warning("the lease of a flush could not be given back (%s)", type_of(failed))
 
     async def _give_back(self, work: Coroutine[Any, Any, None]) -> None:
         """Waits for `work`, but not long; it is not stopped by a cancellation of the waiting."""

@@ -129,8 +129,12 @@ def _object(raw: RawLine) -> dict[str, Any]:
         raise BadLine(f"is longer than {MAX_LINE_BYTES:,} bytes")
     try:
         data = json.loads(raw)
-    except (ValueError, RecursionError):
+    except (json.JSONDecodeError, UnicodeDecodeError):
         raise BadLine("is not JSON") from None
+    except RecursionError:
+        raise BadLine("is nested too deeply") from None
+    except ValueError:
+        raise BadLine("holds a number of too many digits; write it as text") from None
     if not isinstance(data, dict):
         raise BadLine("is no JSON object")
     return data

@@ -108,8 +108,10 @@ def field_path(path: str, name: object) -> str:
 def refuse_unknown(data: Mapping[str, Any], known: Sequence[str], path: str, what: str) -> None:
     """Raises InvalidValue for the first field of `data` that is not `known`. what: names the object, for the error."""
     for name in data:
+        if not isinstance(name, str):
+            raise InvalidValue(path, f"a key is a {type(name).__name__}; JSON keys are strings")
         if name not in known:
-            raise InvalidValue(field_path(path, name), f"is not a field of {what}{did_you_mean(str(name), known)}")
+            raise InvalidValue(field_path(path, name), f"is not a field of {what}{did_you_mean(name, known)}")
 
 
 def refuse_broken_text(value: object, path: str) -> None:

@@ -96,7 +96,8 @@ class Message:
 
     def __post_init__(self) -> None:
         if self.role not in ROLES:
-            hint = "; write a developer message as 'system'" if str(self.role) == "developer" else ""
+            given: object = self.role
+            hint = "; write a developer message as 'system'" if given == "developer" else ""
             raise InvalidValue("role", f"must be one of {', '.join(ROLES)}{hint}")
         # Every append waits for this, so only fields that were given are checked: defaults are valid.
         object.__setattr__(self, "content", _clean_content(self.content))

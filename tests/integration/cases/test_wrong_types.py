@@ -30,7 +30,13 @@ from tests.integration.cases.conftest import unique
 NOTHING: Final[Any] = object()
 """Fits nowhere."""
 
-ODD: Final[tuple[Any, ...]] = (None, 5, 2.5, True, b"x", "x", ["x"], [5], {"a": 1}, {1, 2}, [None], [[]], (), {})
+HUGE: Final = 10**5000
+"""Python refuses to write it: it has more than 4,300 digits."""
+
+ODD: Final[tuple[Any, ...]] = (
+    *(None, 5, 2.5, True, b"x", "x", ["x"], [5], {"a": 1}, {1, 2}, [None], [[]], (), {}),
+    *(HUGE, -HUGE, [HUGE], {HUGE: 1}, {"a": HUGE}, {"role": HUGE}),
+)
 """Fit here and there."""
 
 EXPORT: Final = ('{"format":"durable-memory-messages","version":1,"resource":"chat","export":"e"}', '{"key":"k"}')
@@ -113,7 +119,7 @@ async def test_what_is_odd_is_taken_or_refused_as_an_error_of_ours(
             await ended(getattr(handles[kind], operation), {**NEEDED[kind].get(operation, {}), argument: value})
 
 
-@pytest.mark.parametrize("value", [*ODD[1:], NOTHING])
+@pytest.mark.parametrize("value", [*ODD[1:], NOTHING], ids=map(str, range(len(ODD))))  # a test cannot be called HUGE
 async def test_references_and_identities_of_any_type_are_refused(handles: dict[type, Any], value: Any) -> None:
     own: MemoryClient = handles[MemoryClient]
     for wrong in (

@@ -98,10 +98,15 @@ async def test_a_message_that_can_never_fit_is_refused_with_both_numbers(cli: Cl
 async def test_wrong_json_is_refused_in_one_sentence(cli: Cli, folder: Path) -> None:
     (folder / "half.json").write_text('[\n{"role": "user"')
     (folder / "latin.json").write_bytes(b'{"role": "user", "content": "\xe9"}')
+    for name, digits in (("long", 5000), ("large", 400)):
+        said = f'{{"role": "user", "content": "x", "metadata": {{"n": {"9" * digits}}}}}'
+        (folder / f"{name}.json").write_text(said)
     sentences = {
         "half.json": "Error: half.json:2: is not JSON: ",
         "latin.json": "Error: latin.json: is not UTF-8 text",
         "none.json": "Error: none.json: cannot be read: ",
+        "long.json": "Error: long.json: holds a number of too many digits; send it as text",
+        "large.json": "Error: messages[0].metadata.n: is too large a number for JSON; send it as text",
     }
     for file, sentence in sentences.items():
         refused = await cli("append", "thread", "k", "--json", file)

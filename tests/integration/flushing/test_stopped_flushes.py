@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from typing import Any, Literal
 
 import pytest
@@ -172,6 +173,28 @@ async def test_a_store_that_does_not_take_the_lease_back_holds_nobody_up(
         await running
     await scene.expire_lease()
     assert (await scene.run("next")).outcome == "committed"
+
+
+@pytest.mark.parametrize("steps", [("begin",), ("draft", "fail")])
+async def test_whatever_fails_last_the_flush_ends_with_its_first_error_and_no_trace_shows_a_text(
+    scene: Scene, caplog: pytest.LogCaptureFixture, steps: tuple[str, ...]
+) -> None:
+    await scene.fill()
+
+    def broken(step: str) -> Any:
+        async def fails(*_: Any, **__: Any) -> Any:
+            raise RuntimeError(f"{step} failed")
+
+        return fails
+
+    gc.collect()
+    caplog.clear()  # of what earlier tests left
+    with pytest.raises(RuntimeError, match=f"^{steps[0]} failed$"):
+        await scene.run("broken", store=wrapped(scene.store, {step: broken(step) for step in steps}))
+    await asyncio.sleep(0)
+    gc.collect()  # a task whose error nobody looked at logs it with its trace when it goes
+    expected = ["the lease of a flush could not be given back (RuntimeError)"] if "fail" in steps else []
+    assert caplog.messages == expected
 
 
 async def test_a_late_duplicate_of_each_step_after_the_commit_changes_nothing(scene: Scene) -> None:

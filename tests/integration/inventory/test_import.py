@@ -116,6 +116,8 @@ async def test_a_bad_line_is_named_by_its_number_and_the_others_go_in(client: Me
     bad: list[tuple[str, str, str]] = [
         ("{not json", "BadLine", "is not JSON"),
         ('["a"]', "BadLine", "is no JSON object"),
+        (f'{{"key":{"9" * 5000}}}', "BadLine", "holds a number of too many digits; write it as text"),
+        (f'{{"key":{"[" * 100_000}{"]" * 100_000}}}', "BadLine", "is nested too deeply"),
         ('{"key":"k"}', "BadLine", 'no "message"'),
         ('{"key":"k","message":{"role":"robot","content":"x"}}', "MemoryInvalid", "role"),
         ('{"key":"k","message":{"role":"user","contnet":"x"}}', "MemoryInvalid", "did you mean 'content'"),
