@@ -139,7 +139,7 @@ async def test_a_worker_whose_client_is_exchanged_for_one_of_another_address_goe
 async def test_flushes_follow_a_client_that_is_exchanged_while_no_activity_runs(
     temporal_address: str, redis_url: str
 ) -> None:
-    project = unique("project")
+    queue, project = unique("queue"), unique("project")
     given = plugin(redis_url, project)
     new = await Client.connect(temporal_address, plugins=[given])
     async with open_relay(temporal_address) as relay:
@@ -147,8 +147,9 @@ async def test_flushes_follow_a_client_that_is_exchanged_while_no_activity_runs(
         waker = TemporalWaker(new, f"flushes-of-{project}")
         async with (
             await MemoryClient.connect(redis_url, memories=REGISTRY, project=project, waker=waker) as memories,
-            worker(old, unique("queue")) as running_worker,
+            worker(old, queue) as running_worker,
         ):
+            await old.execute_workflow(Talk.run, args=["key", "Hi."], id=unique("run"), task_queue=queue)
             running_worker.client = new
             relay.cut()
             memory = memories.memory("small", "key")
