@@ -16,6 +16,17 @@ _Request = TypeVar("_Request")
 _NAMED_FAULTS: Final = 10
 """A list may be wrong at each of its places, and Temporal refuses failures that are too long to be carried."""
 
+_PHRASES: Final = {
+    "missing": "is missing",
+    "dict_type": "must be an object",
+    "list_type": "must be a list",
+    "string_type": "must be text",
+    "bool_type": "must be true or false",
+    "int_type": "must be a whole number",
+    "float_type": "must be a number",
+}
+"""Of pydantic's errors, in the words of JSON: callers by name may know no Python."""
+
 _STRICT = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
 
 
@@ -76,13 +87,11 @@ def _hints(kind: Any) -> dict[str, Any]:
 def _sentence(kind: Any, location: tuple[int | str, ...], fault: str, message: str) -> str:
     path = ""
     for part in location:
-        path = field_path(path, part)
+        path = f"{path}[{part}]" if isinstance(part, int) else field_path(path, part)
     path = path.removeprefix(".")
     if fault == "extra_forbidden":
         return f"{path}: is not a field of this request{did_you_mean(str(location[-1]), _known(kind, location[:-1]))}"
-    if fault == "missing":
-        return f"{path}: is missing"
-    return f"{path}: {message[:1].lower()}{message[1:]}"
+    return f"{path}: {_PHRASES.get(fault) or message[:1].lower() + message[1:]}"
 
 
 def _known(kind: Any, location: tuple[int | str, ...]) -> list[str]:
