@@ -85,10 +85,10 @@ def import_(
     ] = None,
     merge: Annotated[bool, typer.Option("--merge", help="Let several memories become the one of --key.")] = False,
 ) -> None:
-    """Append the messages of an export, each checked as in any other append.
+    """Append the messages of an export.
 
-    Started again within 24 hours it goes on where it ended and doubles nothing. Exit code 1 if a line was not appended,
-    or the file is not whole.
+    Each is checked as in any other append. Started again within 24 hours it goes on where it ended and doubles nothing.
+    Exit code 1 if a line was not appended, or the file is not whole.
     """
 
     async def run(client: MemoryClient) -> ImportResult:
