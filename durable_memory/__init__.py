@@ -82,7 +82,7 @@ if TYPE_CHECKING:
     from durable_memory.memory.agent import AgentMemories
     from durable_memory.memory.client import MemoryClient
     from durable_memory.memory.declarations.registry import Registry
-    from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
+    from durable_memory.memory.flushing.rule_based.summarizer import RuleBasedSummarizer
     from durable_memory.memory.flushing.summarizer import Summarizer, SummaryRequest
     from durable_memory.memory.memory import Memory
     from durable_memory.memory.tokens.counter import TokenCounter
@@ -97,7 +97,7 @@ _LAZY = {
     "MemoryClient": "durable_memory.memory.client",
     "MemoryPlugin": "durable_memory.plugin",
     "Registry": "durable_memory.memory.declarations.registry",
-    "RuleBasedSummarizer": "durable_memory.memory.flushing.rule_based",
+    "RuleBasedSummarizer": "durable_memory.memory.flushing.rule_based.summarizer",
     "Summarizer": "durable_memory.memory.flushing.summarizer",
     "SummaryRequest": "durable_memory.memory.flushing.summarizer",
     "TemporalWaker": "durable_memory.activities.waker",

@@ -64,7 +64,7 @@ class Caller(Protocol):
         ...
 
 
-def same_again(caller: Caller, memory: MemoryId) -> str:
+def repeated_id(caller: Caller, memory: MemoryId) -> str:
     """Returns the operation id that the next mutating call will get, where a repeated attempt gives it again.
 
     Raises MemoryInvalid where calls are not repeated by themselves.

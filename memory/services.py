@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from cachetools import LRUCache
 
+from durable_memory.memory.admission import Admission
 from durable_memory.memory.clock import Clock
-from durable_memory.memory.door import Door
 from durable_memory.memory.flushing.steps import Flush
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.stores.index_port import ProjectIndex
@@ -29,7 +29,7 @@ class Services:
 
     store: Store
     index: ProjectIndex
-    door: Door
+    admission: Admission
     flush: Flush
     counters: Counters
     waker: FlushWaker

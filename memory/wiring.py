@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from durable_memory.memory.admission import Admission
 from durable_memory.memory.clock import Clock
 from durable_memory.memory.declarations.registry import Registry, checked_registry
 from durable_memory.memory.declarations.resource import MemoryResource
-from durable_memory.memory.door import Door
 from durable_memory.memory.errors import MemoryInvalid
-from durable_memory.memory.flushing.choice import Chosen, Summarizers
 from durable_memory.memory.flushing.drafting import Drafting
 from durable_memory.memory.flushing.steps import Flush
 from durable_memory.memory.flushing.summarizer import Summarizer
+from durable_memory.memory.flushing.summarizers import Chosen, Summarizers
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import BreakerLimits
 from durable_memory.memory.privacy.stage import Privacy
@@ -52,13 +52,13 @@ class Wiring:
         self.summarizers = Summarizers(summarizer, spending, project=project)
         self._registry = registry
         self._counters = Counters(counter)
-        door = Door(clock)
+        admission = Admission(clock)
         self._drafting = Drafting(self._summarizer_of, self.counter_of, clock, self._privacy_of)
         self._services = {
             persistence: Services(
                 store=backend.store,
                 index=backend.index,
-                door=door,
+                admission=admission,
                 flush=Flush(backend.store, self._drafting, clock),
                 counters=self._counters,
                 waker=waker,

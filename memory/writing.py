@@ -8,18 +8,18 @@ from typing import Self
 
 from durable_memory.memory import telemetry
 from durable_memory.memory.access import Access
+from durable_memory.memory.admission import Admitted
 from durable_memory.memory.arguments import operation_name
-from durable_memory.memory.caller import Attempt, Caller, given_attempt, given_id, same_again
+from durable_memory.memory.caller import Attempt, Caller, given_attempt, given_id, repeated_id
 from durable_memory.memory.codec import body_of, decode
 from durable_memory.memory.declarations.resource import MemoryResource
-from durable_memory.memory.door import Admitted
 from durable_memory.memory.errors import MemoryBackpressure, MemoryOperationConflict, MemoryOversize
 from durable_memory.memory.eviction.keywords import Keywords
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.privacy.stage import Privacy
 from durable_memory.memory.services import Services
-from durable_memory.memory.stores import unfit
+from durable_memory.memory.stores import append_checks
 from durable_memory.memory.stores.values import Entry, Operation
 from durable_memory.memory.tokens.calibration import Calibration
 from durable_memory.memory.tokens.counter import TokenCounter
@@ -77,7 +77,7 @@ class Writing:
     def recorded_id(self, operation_id: str | None) -> str:
         """Returns the id under which `attempt` would name the next call, without naming one. Raises MemoryInvalid."""
         if operation_id is None:
-            return same_again(self.caller, self.id)
+            return repeated_id(self.caller, self.id)
         return given_id(operation_name(operation_id))
 
     def operation(self, operation_id: str | None, digest: str) -> Operation:
@@ -85,8 +85,8 @@ class Writing:
         return self.attempt(operation_id).operation(digest)
 
     async def admit(self, messages: MessageInput | Sequence[MessageInput]) -> Admitted:
-        """Takes messages through the door. Raises MemoryInvalid, MemoryRedactionFailed."""
-        admitted = await self._through_the_door(messages)
+        """Checks, counts and encodes messages. Raises MemoryInvalid, MemoryRedactionFailed."""
+        admitted = await self._admit(messages)
         if admitted.redacted:
             telemetry.count_redactions(self.id.resource, admitted.redacted)
         if admitted.estimated:
@@ -100,17 +100,17 @@ class Writing:
     async def check(self, messages: MessageInput | Sequence[MessageInput]) -> Admitted:
         """Raises what an append of these messages would raise whatever the memory holds, and does nothing else.
 
-        That is what the door refuses, sections that are not declared, and messages that are larger than their room, one
-        by one or, as they are never evicted, together. Returns what would be stored. Raises MemoryInvalid,
+        That is what admission refuses, sections that are not declared, and messages that are larger than their room,
+        one by one or, as they are never evicted, together. Returns what would be stored. Raises MemoryInvalid,
         MemoryRedactionFailed, MemoryOversize.
         """
-        resource, admitted = self.id.resource, await self._through_the_door(messages)
-        unfit.check_sections(resource, admitted.entries, self.limits)
+        resource, admitted = self.id.resource, await self._admit(messages)
+        append_checks.check_sections(resource, admitted.entries, self.limits)
         for position, entry in enumerate(admitted.entries):
-            refusal = unfit.too_large(resource, position, entry, self.limits)
+            refusal = append_checks.too_large(resource, position, entry, self.limits)
             if refusal is not None:
                 admitted = await self._cut_for(admitted, refusal)
-        unfit.check_fixed(resource, admitted.entries, self.limits)
+        append_checks.check_fixed(resource, admitted.entries, self.limits)
         return admitted
 
     async def check_there(self, admitted: Admitted, attempt: Attempt) -> None:
@@ -195,8 +195,8 @@ class Writing:
             await self.services.waker.wake(self.id)
         return result
 
-    async def _through_the_door(self, messages: MessageInput | Sequence[MessageInput]) -> Admitted:
-        return await self.services.door.admit(
+    async def _admit(self, messages: MessageInput | Sequence[MessageInput]) -> Admitted:
+        return await self.services.admission.admit(
             messages,
             self.counter,
             provenance=self.caller.provenance,
@@ -208,7 +208,7 @@ class Writing:
         """Returns the same with the message cut that was refused. Raises the refusal if nothing may be cut, or can."""
         cut = None
         if self.truncates and refusal.position is not None:
-            cut = await self.services.door.cut(
+            cut = await self.services.admission.cut(
                 admitted,
                 refusal.position,
                 refusal.excess_tokens,

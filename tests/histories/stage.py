@@ -21,7 +21,7 @@ from durable_memory.activities.waker import TemporalWaker, flusher_id
 from durable_memory.dev import start_valkey
 from durable_memory.dev.temporal import find_program
 from durable_memory.memory.errors import MemoryInvalid
-from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
+from durable_memory.memory.flushing.rule_based.summarizer import RuleBasedSummarizer
 from durable_memory.memory.flushing.summarizer import SummaryRequest
 from tests.histories.flows import FLOWS, RESOURCE
 from tests.integration.temporal.user_activities import USER_ACTIVITIES

@@ -11,12 +11,12 @@ from durable_memory.memory.eviction.order import Excess, Rank, Standing, take
 from durable_memory.memory.eviction.policies import NEVER_BEFORE_OTHERS, POLICIES, next_moment
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
+from durable_memory.memory.stores.append_checks import check_sections, too_large
 from durable_memory.memory.stores.in_memory.lowered import above_room
 from durable_memory.memory.stores.in_memory.results import Member, check_results
 from durable_memory.memory.stores.in_memory.state import MemoryState
 from durable_memory.memory.stores.in_memory.summaries import summaries_leaving
 from durable_memory.memory.stores.in_memory.values import OVERFLOW, Place, PlannedGroup, Tally, in_conversation
-from durable_memory.memory.stores.unfit import check_sections, too_large
 from durable_memory.memory.stores.values import Entry
 from durable_memory.memory.types import LONG_TERM, SYSTEM, Section
 

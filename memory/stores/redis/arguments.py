@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from durable_memory.memory.access import MODES, Mode
 from durable_memory.memory.limits import Limits, PolicyName, Share
-from durable_memory.memory.stores.unfit import check_sections
+from durable_memory.memory.stores.append_checks import check_sections
 from durable_memory.memory.stores.values import Batch, Entry, Operation
 from durable_memory.memory.types import LONG_TERM, SHORT_TERM, SYSTEM, Section
 

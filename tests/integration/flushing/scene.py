@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 from typing import Any, Literal, cast
 
 from durable_memory.memory import codec
-from durable_memory.memory.flushing.choice import Chosen
 from durable_memory.memory.flushing.drafting import Drafting
-from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
+from durable_memory.memory.flushing.rule_based.summarizer import RuleBasedSummarizer
 from durable_memory.memory.flushing.steps import Flush
 from durable_memory.memory.flushing.summarizer import Summarizer, SummaryRequest
+from durable_memory.memory.flushing.summarizers import Chosen
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.port import Store

@@ -22,7 +22,7 @@ from durable_memory.memory.declarations.watching import Watch
 from durable_memory.memory.errors import MemoryConflict, MemoryUnavailable
 from durable_memory.memory.flushing.llm.pydantic_ai_model import PydanticAiModel
 from durable_memory.memory.flushing.llm.summarizer import LlmSummarizer
-from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
+from durable_memory.memory.flushing.rule_based.summarizer import RuleBasedSummarizer
 from durable_memory.memory.flushing.summarizer import SummaryRequest
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.janitor.sweep import Janitor

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from durable_memory.memory.flushing.cover import Cover
-from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
+from durable_memory.memory.flushing.rule_based.cover import Cover
+from durable_memory.memory.flushing.rule_based.summarizer import RuleBasedSummarizer
+from durable_memory.memory.flushing.rule_based.units import units_of
 from durable_memory.memory.flushing.summarizer import SummaryRequest
-from durable_memory.memory.flushing.units import units_of
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from durable_memory.memory.types import Message
 

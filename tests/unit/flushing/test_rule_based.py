@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from durable_memory.memory.errors import MemorySummaryRejected
-from durable_memory.memory.flushing.cover import Cover, Rules
-from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
+from durable_memory.memory.flushing.rule_based.cover import Cover, Rules
+from durable_memory.memory.flushing.rule_based.summarizer import RuleBasedSummarizer
+from durable_memory.memory.flushing.rule_based.units import Unit, units_of
 from durable_memory.memory.flushing.summarizer import SummaryRequest
 from durable_memory.memory.flushing.summary import earlier_summary
-from durable_memory.memory.flushing.units import Unit, units_of
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from durable_memory.memory.types import Message, ToolCall
 
@@ -141,8 +141,8 @@ async def test_summaries_of_summaries_stay_within_their_room() -> None:
 
 _SUMMARISE = """
 import asyncio
-from durable_memory.memory.flushing.cover import Cover, Rules
-from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
+from durable_memory.memory.flushing.rule_based.cover import Cover, Rules
+from durable_memory.memory.flushing.rule_based.summarizer import RuleBasedSummarizer
 from durable_memory.memory.flushing.summarizer import SummaryRequest
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from durable_memory.memory.types import Message

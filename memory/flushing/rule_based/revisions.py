@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
-from durable_memory.memory.flushing.units import Unit
-from durable_memory.memory.flushing.words import NAME, kinds_of, rarity_of
+from durable_memory.memory.flushing.rule_based.units import Unit
+from durable_memory.memory.flushing.rule_based.words import NAME, kinds_of, rarity_of
 
 _AROUND: Final = 4
 """Words on each side of a value that tell what it is the value of."""

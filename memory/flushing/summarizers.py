@@ -15,7 +15,7 @@ from durable_memory.memory.flushing.llm.budget import DailyBudget
 from durable_memory.memory.flushing.llm.model import Model
 from durable_memory.memory.flushing.llm.opening import OpenedLater
 from durable_memory.memory.flushing.llm.summarizer import LlmSummarizer
-from durable_memory.memory.flushing.rule_based import RuleBasedSummarizer
+from durable_memory.memory.flushing.rule_based.summarizer import RuleBasedSummarizer
 from durable_memory.memory.flushing.summarizer import Summarizer
 from durable_memory.memory.stores.spending_port import Spending
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
-from durable_memory.memory.flushing.revisions import Revision, Revisions
-from durable_memory.memory.flushing.units import Unit
-from durable_memory.memory.flushing.words import Words, is_number, names_in
+from durable_memory.memory.flushing.rule_based.revisions import Revision, Revisions
+from durable_memory.memory.flushing.rule_based.units import Unit
+from durable_memory.memory.flushing.rule_based.words import Words, is_number, names_in
 
 _BYTES_PER_WORD: Final = 6.0
 """In UTF-8. Tokens fill the room: scripts other than Latin have more of them for a character, as they have bytes."""

@@ -1,4 +1,4 @@
-"""The door: what a caller hands in becomes entries for the store, checked, counted and encoded in this one place."""
+"""Admission: what a caller hands in becomes entries for the store, checked, counted and encoded in this one place."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAX_BYTES = 1_500_000
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """What passed the door.
+    """What was admitted.
 
     messages: as they will be read, apart from what the store gives. entries: the same for the store. digest: of what
     the caller sent, as far as it may be stored. estimated: how many token counts are estimates. dropped: messages of
@@ -48,7 +48,7 @@ class Admitted:
         return replace(self, messages=tuple(messages), entries=tuple(entries))
 
 
-class Door:
+class Admission:
     """Checks, counts and encodes what is to be stored."""
 
     def __init__(self, clock: Clock) -> None:

@@ -10,9 +10,9 @@ from typing import Final
 
 from durable_memory.memory.cutting import cut
 from durable_memory.memory.errors import MemorySummaryRejected
-from durable_memory.memory.flushing.cover import Cover, Rules
+from durable_memory.memory.flushing.rule_based.cover import Cover, Rules
+from durable_memory.memory.flushing.rule_based.units import Unit, units_of
 from durable_memory.memory.flushing.summarizer import SummaryRequest
-from durable_memory.memory.flushing.units import Unit, units_of
 
 _SHARE: Final = 1 / 3
 """Of the room: what earlier summaries keep at least, and what new messages get at least, where both have that much."""
