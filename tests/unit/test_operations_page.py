@@ -22,7 +22,7 @@ from durable_memory.memory import errors, health
 from durable_memory.memory.codec import decode
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.privacy.sealed_payload import missing_key, not_opened, sealed_payload
-from durable_memory.memory.stores.redis.replies import damaged
+from durable_memory.memory.stores.redis.reply_errors import damaged
 from durable_memory.memory.stores.values import StoredEntry
 from durable_memory.memory.types import MemoryStats, Omitted
 

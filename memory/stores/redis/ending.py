@@ -11,7 +11,7 @@ from durable_memory.memory.errors import MemoryDamaged
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
-from durable_memory.memory.stores.redis import replies
+from durable_memory.memory.stores.redis import replies, reply_errors
 from durable_memory.memory.stores.redis.arguments import digest_of, digits, mark_of, no_limits, operation_args, packed
 from durable_memory.memory.stores.redis.script_runner import ScriptRunner
 from durable_memory.memory.stores.values import BACKUP_LIFETIME_MS, Erased, Operation
@@ -74,7 +74,7 @@ class RedisEnding(ScriptRunner):
         )
         words = reply.decode().split(" ")
         if words[0] not in ("ok", "again"):
-            raise replies.refusal_of(memory.resource, words, if_version)
+            raise reply_errors.refusal_of(memory.resource, words, if_version)
         now = await self._run("recorded", memory, [packed(limits), named[0], b"v", b""], limits.user_sections)
         result = replies.appended(memory.resource, now, tag, 0)
         if words[0] == "again":

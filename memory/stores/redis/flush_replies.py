@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Final, cast
 
-from durable_memory.memory.stores.redis import replies
+from durable_memory.memory.stores.redis import replies, reply_errors
 from durable_memory.memory.stores.values import Batch, BatchPage, Begun, Stopped
 from durable_memory.memory.types import FlushOutcome, FlushReason, FlushResult
 
 _STOPPED: Final[tuple[Stopped, ...]] = ("gone", "stale")
 
 
-@replies.of_stored
+@reply_errors.of_stored
 def begun(resource: str, reply: bytes, owner: str) -> Begun:
     """Reads the answer to begin."""
     words = reply.decode().split(" ", 6)
@@ -35,10 +35,10 @@ def begun(resource: str, reply: bytes, owner: str) -> Begun:
                 flush_due=due == "1",
             )
         case _:
-            raise replies.refusal_of(resource, words)
+            raise reply_errors.refusal_of(resource, words)
 
 
-@replies.of_stored
+@reply_errors.of_stored
 def planned(resource: str, reply: bytes) -> FlushResult:
     """Reads the answer to plan."""
     words = reply.decode().split(" ")
@@ -46,7 +46,7 @@ def planned(resource: str, reply: bytes) -> FlushResult:
         begun_nothing = begun(resource, reply, "")
         if isinstance(begun_nothing, FlushResult):
             return begun_nothing
-        raise replies.damaged(resource, "a script gave an unknown answer")
+        raise reply_errors.damaged(resource, "a script gave an unknown answer")
     _, due, incarnation, before, after, messages_before, messages_after, names = words
     return FlushResult(
         "planned",
@@ -65,11 +65,11 @@ def stopped(resource: str, reply: bytes) -> Stopped | None:
     if word in _STOPPED:
         return word
     if word != "ok":
-        raise replies.refusal_of(resource, [word])
+        raise reply_errors.refusal_of(resource, [word])
     return None
 
 
-@replies.of_stored
+@reply_errors.of_stored
 def batch_page(_resource: str, reply: bytes) -> BatchPage | Stopped:
     """Reads the answer to content."""
     head, _, rest = reply.partition(b"\n")
@@ -83,7 +83,7 @@ def batch_page(_resource: str, reply: bytes) -> BatchPage | Stopped:
     )
 
 
-@replies.of_stored
+@reply_errors.of_stored
 def committed(resource: str, reply: bytes) -> FlushResult:
     """Reads the answer to commit."""
     words = reply.decode().split(" ")
@@ -91,7 +91,7 @@ def committed(resource: str, reply: bytes) -> FlushResult:
         return _committed(reply)
     if words[0] in _STOPPED:
         return FlushResult(words[0])
-    raise replies.refusal_of(resource, words)
+    raise reply_errors.refusal_of(resource, words)
 
 
 def _committed(reply: bytes) -> FlushResult:
@@ -109,12 +109,12 @@ def _committed(reply: bytes) -> FlushResult:
     )
 
 
-@replies.of_stored
+@reply_errors.of_stored
 def dropped(resource: str, reply: bytes) -> FlushResult:
     """Reads the answer to drop."""
     words = reply.decode().split(" ")
     if words[0] not in replies.APPLIED:
-        raise replies.refusal_of(resource, words)
+        raise reply_errors.refusal_of(resource, words)
     _, due, outcome, reason, before, after, messages_before, messages_after, incarnation, names = words
     return FlushResult(
         cast("FlushOutcome", outcome),

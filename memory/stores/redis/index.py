@@ -14,7 +14,7 @@ from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.keys.prefix import prefix_ranges
 from durable_memory.memory.stores.index_port import Binding, MemoryPage, OwnerPage
-from durable_memory.memory.stores.redis import replies
+from durable_memory.memory.stores.redis import reply_errors
 from durable_memory.memory.stores.redis.keys import KeySet, RedisKeys, encode_part
 from durable_memory.memory.stores.redis.link import Link, Reply
 from durable_memory.memory.stores.redis.scripts import load_script
@@ -31,7 +31,7 @@ class RedisProjectIndex:
         try:
             return await self._link.run(load_script(name), keys, args)
         except ResponseError as error:
-            raise replies.index_damaged() from error
+            raise reply_errors.index_damaged() from error
 
     async def register(self, memory: MemoryId, owner: Owner | None) -> None:
         """See ProjectIndex."""
@@ -77,7 +77,7 @@ class RedisProjectIndex:
         try:
             owned = await self._link.command("HGET", owners, b"o:" + owner)
         except ResponseError as error:
-            raise replies.index_damaged() from error
+            raise reply_errors.index_damaged() from error
         return tuple(_bindings(project, owner, owned or b"{}"))
 
     async def memories(
@@ -121,7 +121,7 @@ def _text(stored: bytes) -> str:
     try:
         return stored.decode()
     except UnicodeDecodeError:
-        raise replies.index_damaged() from None
+        raise reply_errors.index_damaged() from None
 
 
 def _owner(namespace: str, workflow_id: str) -> bytes:
@@ -136,7 +136,7 @@ def _bindings(project: str, owner: bytes, owned: bytes) -> list[Binding]:
             (member.encode(), run_id, int(at_ms)) for member, runs in memories.items() for run_id, at_ms in runs.items()
         ]
     except (ValueError, TypeError, AttributeError):
-        raise replies.index_damaged() from None
+        raise reply_errors.index_damaged() from None
     return [
         Binding(_memory(project, member), Owner(unquote(namespace), unquote(workflow_id), run_id), at_ms)
         for member, run_id, at_ms in bound

@@ -1,21 +1,18 @@
-"""What the scripts answer, as results and typed errors: the one place that maps them."""
+"""What the scripts answer, as results: the one place that reads them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import wraps
-from typing import Any, Concatenate, Final, ParamSpec, TypeVar, cast
+from typing import Any, Final, cast
 
-from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged, MemoryFault
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.redis.arguments import LETTERS, PINNED_MARKS
+from durable_memory.memory.stores.redis.reply_errors import of_stored, refusal_of
 from durable_memory.memory.stores.values import (
-    ABSENT,
     ABSENT_VIEW,
-    MOST_OPEN,
     Erased,
     ScanPage,
     StoredEntry,
@@ -36,84 +33,8 @@ from durable_memory.memory.types import (
 APPLIED: Final = ("ok", "again")
 """How the answer of an operation begins that was applied now, or before by another attempt."""
 
-_Given = ParamSpec("_Given")
-_Result = TypeVar("_Result")
-
-_UNREADABLE: Final = "a stored value has an unexpected form"
-
 _SECTIONS: Final[dict[str, Section]] = {letter: section for section, letter in LETTERS.items()}
 _PINNED: Final = frozenset(PINNED_MARKS)
-
-
-def refusal_of(  # noqa: C901, PLR0911, PLR0912 - a table
-    resource: str, words: Sequence[str], wanted: str | None = None
-) -> MemoryFault:
-    """Returns the error that a script's refusal stands for."""
-    match words:
-        case ["denied"]:
-            return refusals.access_denied(resource)
-        case ["expired"]:
-            return refusals.operation_expired(resource)
-        case ["reused"]:
-            return refusals.operation_id_reused(resource)
-        case ["operations"]:
-            return refusals.too_many_operations(resource, MOST_OPEN)
-        case ["conflict", version]:
-            return refusals.version_conflict(resource, version, wanted or ABSENT)
-        case ["message", position, tokens, limit, *section]:
-            return refusals.message_too_large(resource, int(position), int(tokens), int(limit), *section)
-        case ["group", position, "tokens", actual, limit, waiting, *section]:
-            return refusals.group_too_large(
-                resource, int(position), "tokens", int(actual), int(limit), *section, waiting=int(waiting)
-            )
-        case ["group", position, unit, actual, limit]:
-            return refusals.group_too_large(resource, int(position), unit, int(actual), int(limit))
-        case ["pinned", unit, actual, limit, *section]:
-            return refusals.pinned_too_large(resource, unit, int(actual), int(limit), *section)
-        case ["batch", unit, actual, limit]:
-            return refusals.batch_too_large(resource, unit, int(actual), int(limit))
-        case ["full", unit, waiting, arriving, limit]:
-            return refusals.overflow_full(resource, unit, int(waiting), int(arriving), int(limit))
-        case ["unseen", position]:
-            return refusals.call_never_seen(resource, int(position))
-        case ["answered", position]:
-            return refusals.call_already_answered(resource, int(position))
-        case ["backup"]:
-            return refusals.backup_unknown(resource)
-        case ["empty"]:
-            return refusals.summary_missing(resource)
-        case ["large", tokens, limit]:
-            return refusals.summary_too_large(resource, int(tokens), int(limit))
-        case _:
-            return damaged(resource, "a script gave an unknown answer")
-
-
-def damaged(resource: str, what: str) -> MemoryDamaged:
-    """What stands in Redis is not what the scripts left there."""
-    return MemoryDamaged(
-        f"{resource}: {what}; something evicted or changed keys of this memory (check maxmemory-policy); clear it"
-    )
-
-
-def of_stored(
-    read: Callable[Concatenate[str, _Given], _Result],
-) -> Callable[Concatenate[str, _Given], _Result]:
-    """Lets a reader of answers say which resource is damaged, where a stored value has no form that it knows."""
-
-    @wraps(read)
-    def reading(resource: str, /, *args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
-        try:
-            return read(resource, *args, **kwargs)
-        except (ValueError, LookupError, OverflowError):
-            # Without the cause: its text may repeat the content.
-            raise damaged(resource, _UNREADABLE) from None
-
-    return reading
-
-
-def index_damaged() -> MemoryDamaged:
-    """What stands where a project keeps its index is not what the scripts left there."""
-    return MemoryDamaged("the index of this project has an unexpected form; something evicted or changed its keys")
 
 
 @of_stored
@@ -330,15 +251,3 @@ def _time(milliseconds: int) -> datetime:
 
 def _instant(milliseconds: int) -> datetime | None:
     return _time(milliseconds) if milliseconds else None
-
-
-def failure_of(resource: str, error: Exception) -> MemoryFault:
-    """Returns what an error inside a script means: it met data that no script of ours leaves behind."""
-    kind, _, text = str(error).partition(" ")
-    if kind == "NEWER":
-        return MemoryContractTooNew(
-            f"{resource}: this memory was written by a newer version of the product; a newer worker will answer"
-        )
-    # The server adds where in the script it happened.
-    what = text.partition(" script:")[0] if kind == "DAMAGED" else _UNREADABLE
-    return damaged(resource, what)

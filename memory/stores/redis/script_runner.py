@@ -9,7 +9,7 @@ from cachetools import LRUCache
 from redis.exceptions import ResponseError
 
 from durable_memory.memory.identity import MemoryId
-from durable_memory.memory.stores.redis import replies
+from durable_memory.memory.stores.redis import reply_errors
 from durable_memory.memory.stores.redis.keys import KeySet, RedisKeys
 from durable_memory.memory.stores.redis.link import Link, Reply
 from durable_memory.memory.stores.redis.scripts import load_script
@@ -51,4 +51,4 @@ class ScriptRunner:
                 more = reply.decode().split(" ")[1:]
                 self._undeclared[memory] = tuple(dict.fromkeys((*self._undeclared.get(memory, ()), *more)))
         except ResponseError as error:
-            raise replies.failure_of(memory.resource, error) from error
+            raise reply_errors.failure_of(memory.resource, error) from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from redis.exceptions import ResponseError
 
-from durable_memory.memory.stores.redis import replies
+from durable_memory.memory.stores.redis import reply_errors
 from durable_memory.memory.stores.redis.keys import RedisKeys
 from durable_memory.memory.stores.redis.link import Link
 from durable_memory.memory.stores.redis.scripts import load_script
@@ -35,5 +35,5 @@ class RedisSpending:
         try:
             day, spent = await self._link.run(load_script("spend"), self._keys.spent(project, resource), args)
         except ResponseError as error:
-            raise replies.index_damaged() from error
+            raise reply_errors.index_damaged() from error
         return day, spent
