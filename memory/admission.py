@@ -91,11 +91,12 @@ class Admission:
         digest = hashlib.sha256(encoded).hexdigest()[:32]
         counts = await counter.count(messages)
         now = datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC)
-        entries = tuple(
+        entries = [
             _marked(encode(message, count, created_at=now, provenance=provenance, body=body), message)
             for message, count, body in zip(messages, counts, bodies, strict=True)
-        )
-        return Admitted(messages, entries, digest, sum(count.estimated for count in counts), dropped, redacted)
+        ]
+        estimated = sum([count.estimated for count in counts])
+        return Admitted(messages, tuple(entries), digest, estimated, dropped, redacted)
 
     async def cut(
         self,

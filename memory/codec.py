@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Any, Final
 
 from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged
@@ -86,10 +85,8 @@ def encode(
     )
 
 
-@lru_cache(maxsize=16)
 def _utc(instant: datetime) -> str:
-    """The stamp of a batch is one for all its messages."""
-    return instant.astimezone(UTC).isoformat(timespec="milliseconds")
+    return (instant if instant.tzinfo is UTC else instant.astimezone(UTC)).isoformat(timespec="milliseconds")
 
 
 def encode_summary(message: Message, count: Count, *, created_at: datetime) -> Entry:
