@@ -17,6 +17,7 @@ from durable_memory.cli import (
     agents,
     declarations,
     execute,
+    flushing,
     inventory,
     janitor,
     keeping,
@@ -47,7 +48,7 @@ app.command()(memories.health)
 app.command()(keeping.pin)
 app.command()(keeping.unpin)
 app.command()(removal.delete)
-app.command()(removal.flush)
+app.command()(flushing.flush)
 app.command()(removal.clear)
 app.command()(keeping.restore)
 app.command()(inventory.purge)
