@@ -154,9 +154,8 @@ class AllMemories:
         return await Import(opened, one_key, merge=merge).run(header, source)
 
     async def _inventory(self, resource: str | None, scope: Scope | None, prefix: str) -> Inventory:
-        if scope is not None and scope not in list(
-            SCOPES
-        ):  # a list, so that a value that cannot be hashed is refused, too
+        # Asked of a list, so that a value that cannot be hashed is refused, too.
+        if scope is not None and scope not in list(SCOPES):
             raise MemoryInvalid(f"scope: must be one of {', '.join(SCOPES)}")
         declared = [each for each in self._registry.memories() if resource in (None, each.id)]
         if resource is not None and not declared:

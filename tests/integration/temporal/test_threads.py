@@ -28,7 +28,8 @@ class Stops(SimplePlugin):
         """See base class."""
         if config.get("task_queue") == self.task_queue:
             self.stopped.set()
-            assert self.go.wait(240)
+            if not self.go.wait(240):
+                raise TimeoutError("the test did not let it go")
         return super().configure_worker(config)
 
 
