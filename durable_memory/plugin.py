@@ -342,8 +342,13 @@ def _place(client: Client) -> _Place:
 
 
 def _pass_through(runner: WorkflowRunner | None) -> WorkflowRunner:
-    """Lets the sandbox take our modules as they are: they are deterministic, and importing them costs time."""
+    """Lets the sandbox take our modules as they are: they are deterministic, and importing them costs time.
+
+    Those of redis-py too, although no workflow uses them: the finalizer of a connection pool imports one, and may run
+    in the middle of an import. The sandbox would load it anew then, an import within an import, which fails before
+    Python 3.12: the worker could not be made.
+    """
     if not isinstance(runner, SandboxedWorkflowRunner):
         return runner or SandboxedWorkflowRunner()
-    restrictions = runner.restrictions.with_passthrough_modules("durable_memory")
+    restrictions = runner.restrictions.with_passthrough_modules("durable_memory", "redis")
     return dataclasses.replace(runner, restrictions=restrictions)
