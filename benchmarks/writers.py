@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from measure import Work, compare_throughput
@@ -21,9 +21,9 @@ NAME = "append against RedisSession"
 
 async def rows(redis_url: str) -> AsyncIterator[Row]:
     """Measures row by row."""
-    client, [together, *apart] = await open_memories(redis_url, 1 + WRITERS[-1])
+    client, [together, *others] = await open_memories(redis_url, 1 + WRITERS[-1])
     ratio, mine, theirs = await compare_throughput(
-        [_appends(together)] * WRITERS[-1], [_appends(memory) for memory in apart]
+        [_appends(together)] * WRITERS[-1], [_appends(memory) for memory in others]
     )
     detail = f"{mine:,.0f} appends/s on one memory, {theirs:,.0f} on {WRITERS[-1]}"
     yield Row(f"{WRITERS[-1]} writers on one memory", ratio, 0.7, detail, at_least=True)
@@ -32,14 +32,15 @@ async def rows(redis_url: str) -> AsyncIterator[Row]:
     if session is None:
         yield Row(NAME, None, None, "not measured: the SDK is not installed (pip install --group bench)")
     else:
-        async for row in _beside_sessions(redis_url, session, together):
+        async for row in _beside_sessions(redis_url, session, others):
             yield row
     await client.close()
 
 
-async def _beside_sessions(redis_url: str, session: Any, memory: Memory) -> AsyncIterator[Row]:
+async def _beside_sessions(redis_url: str, session: Any, memories: Sequence[Memory]) -> AsyncIterator[Row]:
+    """Compares on a memory each: a fast machine could bring one to its limit of remembered operations."""
     redis = Redis.from_url(redis_url)
-    for number in WRITERS:
+    for number, memory in zip(WRITERS, memories, strict=False):
         name = secrets.token_hex(8)  # each writer has a session object of its own, as each process has; both expire
         theirs = [_adds(session(name, redis_client=redis, ttl=86_400)) for _ in range(number)]
         ratio, mine, other = await compare_throughput([_appends(memory)] * number, theirs, rounds=3)
