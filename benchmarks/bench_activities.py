@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from subjects import Floor
 from temporalio import activity
 
 from durable_memory import MemoryRef, Message, current_memory_client
@@ -29,6 +30,19 @@ async def no_op(request: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - th
     return _APPENDED
 
 
+class BarePush:
+    """Does the least that an append has to do in Redis, with the same payload and answer."""
+
+    def __init__(self, floor: Floor) -> None:
+        self._floor = floor
+
+    @activity.defn(name="bare_push")
+    async def push(self, request: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG002 - the payload, as above
+        """Pushes one message in a bare Lua script."""
+        await self._floor.append(0)
+        return _APPENDED
+
+
 @activity.defn
 async def turn_by_reference(ref: MemoryRef, question: str) -> str:
     """Reads the view, and records question and answer."""
@@ -44,4 +58,4 @@ async def answer_to_view(messages: list[dict[str, Any]], question: str) -> str: 
     return _ANSWER
 
 
-ACTIVITIES = (no_op, turn_by_reference, answer_to_view)
+ACTIVITIES = (turn_by_reference, answer_to_view)

