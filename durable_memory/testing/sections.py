@@ -8,6 +8,7 @@ import pytest
 
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.limits import Limits, PolicyName
+from durable_memory.memory.stores.values import ABSENT
 from durable_memory.testing.builders import (
     call,
     divided,
@@ -59,6 +60,13 @@ class SectionsContract(StoreCase):
             await shared.append(user("a"), user("b", section="booking"))
         with pytest.raises(MemoryInvalid, match="which only a flush writes"):
             await shared.append(summary("s"))
+        assert await shared.state() == before
+
+    async def test_a_write_names_the_undeclared_section_also_where_its_version_is_old(self, shared: Driven) -> None:
+        await shared.append(user("a"))
+        before = await shared.state()
+        with pytest.raises(MemoryInvalid, match=r"messages\[0\] is for section 'booking'"):
+            await shared.write(user("a", section="booking"), if_version=ABSENT)
         assert await shared.state() == before
 
     async def test_results_stand_with_their_call(self, shared: Driven) -> None:

@@ -11,6 +11,7 @@ from durable_memory.memory.clock import Clock, SystemClock
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
+from durable_memory.memory.stores.append_checks import check_sections
 from durable_memory.memory.stores.in_memory.answers import listed, repeated, stats_of
 from durable_memory.memory.stores.in_memory.applying import apply_append
 from durable_memory.memory.stores.in_memory.deleting import remove_groups
@@ -89,6 +90,7 @@ class InMemoryStore(InMemoryFlushing):
         if isinstance(ids, tuple):
             return repeated(ids, shelf.state, limits)
         old = shelf.state
+        check_sections(memory.resource, entries, limits)
         _check_version(old, if_version, memory.resource)
         # The replacement is filled beside the old state, so a refusal leaves that as it was.
         state = MemoryState(secrets.token_hex(8), now) if old is None else old.successor()
