@@ -12,19 +12,41 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+_ENTITIES: Final = {
+    "commat": "@",
+    "period": ".",
+    "hyphen": "-",
+    "dash": "-",
+    "lowbar": "_",
+    "plus": "+",
+    "colon": ":",
+    "quot": '"',
+    "nbsp": " ",
+    "shy": "\u00ad",
+    "zwj": "\u200d",
+    "zwnj": "\u200c",
+}
+"""Names that HTML has for characters within secrets and beside them."""
+
 _ESCAPES: Final = re.compile(
-    r"\\u(?P<unit>[0-9a-fA-F]{4})"
-    r"|\\(?P<space>[nrt])"
-    r"|\\x(?P<byte>[0-9a-fA-F]{2})"
-    r"|%(?P<percent>[0-7][0-9a-fA-F])"
-    r"|&#(?:[xX](?P<hexadecimal>[0-9a-fA-F]{1,6})|(?P<decimal>[0-9]{1,7}));"
+    r"\\{1,4}(?:u(?P<unit>[0-9a-fA-F]{4})|u\{(?P<point>[0-9a-fA-F]{1,6})\}|U(?P<long>[0-9a-fA-F]{8})"
+    r"|(?P<space>[nrtvf])|x(?P<byte>[0-9a-fA-F]{2})|(?P<itself>[\"'/]))"
+    r"|%(?:25){0,4}(?P<percent>[0-7][0-9a-fA-F])"
+    r"|&(?:amp;){0,4}(?:#(?:[xX](?P<hexadecimal>[0-9a-fA-F]{1,6});|(?P<decimal>[0-9]{1,7});?)"
+    rf"|(?P<entity>{'|'.join(_ENTITIES)});)"
 )
-"""How JSON, programs, addresses of the web and HTML write characters."""
+"""How JSON, programs, addresses of the web and HTML write characters; also what was written so several times over.
+
+Bounds on how often keep the search linear.
+"""
 
 _DROPPED_CATEGORIES: Final = frozenset({"Cf", "Mn", "Me"})
 _FILLERS: Final = frozenset("\u115f\u1160\u3164\uffa0")
 _FULL_STOPS: Final = frozenset("\u3002\u06d4\u2024")
-_MINUS_SIGNS: Final = frozenset("\u2212\u2043\u30fc")
+_MINUS_SIGNS: Final = frozenset("\u2212\u2043\u30fc\u02d7")
+_SPACES: Final = frozenset({"Zs", "Zl", "Zp"})
+_SPACERS: Final = frozenset("\u0085\u00b7\u2022\u2219\u22c5\u2027\u30fb")
+"""An end of line that Unicode counts among the control characters, and dots that part groups."""
 
 _CYRILLIC: Final = (
     "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u04bb\u051b\u051d"
@@ -56,9 +78,10 @@ def folded(text: str, *, letters: bool) -> Shadow | None:
     letters: letters of other scripts that look like Latin ones become these. Right for what is written in Latin letters
     by definition, wrong for a pattern that somebody wrote in Russian.
     """
-    if text.isascii() and not _has_escapes(text):
-        return None
     table = _WITH_LETTERS if letters else _WITHOUT_LETTERS
+    # Most texts are their own shadow, also those with accents, and the set of their characters is small.
+    if not _has_escapes(text) and (text.isascii() or all(table[character] == character for character in set(text))):
+        return None
     characters: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
@@ -89,12 +112,15 @@ def _characters(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _unescaped(escape: re.Match[str]) -> str:
-    if escape["space"] is not None:
+    kind = str(escape.lastgroup)
+    written = escape[kind]
+    if kind == "space":
         return " "
-    if escape["decimal"] is not None:
-        code = int(escape["decimal"])
-    else:
-        code = int(escape["unit"] or escape["byte"] or escape["percent"] or escape["hexadecimal"], 16)
+    if kind == "itself":
+        return written
+    if kind == "entity":
+        return _ENTITIES[written]
+    code = int(written, 10 if kind == "decimal" else 16)
     valid = 0 < code < 0xD800 or 0xDFFF < code < 0x110000  # noqa: PLR2004 - surrogates and the end of Unicode
     return chr(code) if valid else "\ufffd"
 
@@ -119,12 +145,13 @@ def _fold(character: str) -> str:
 
 
 def _as_ascii(character: str) -> str:
+    digit = unicodedata.digit(character, None)
+    if digit is not None:
+        return str(digit)
     category = unicodedata.category(character)
-    if category == "Nd":
-        return str(unicodedata.digit(character))
     if category == "Pd" or character in _MINUS_SIGNS:
         return "-"
-    if category == "Zs":
+    if category in _SPACES or character in _SPACERS:
         return " "
     return "." if character in _FULL_STOPS else character
 
