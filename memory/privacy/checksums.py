@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from durable_memory.memory.privacy.entities import Span
+from durable_memory.memory.privacy.neighbours import GAP, WORD
 
-_SEPARATORS: Final = " -.\n"
-_MAX_SEPARATORS: Final = 2
 _SHORTEST_CARD: Final = 14
 _LONGEST_CARD: Final = 19
 _FIRST_DIGITS: Final = "23456"
@@ -39,26 +40,25 @@ def _of_a_brand(digits: str) -> bool:
 
 
 def cards(text: str, start: int, end: int) -> Iterator[Span]:
-    """Yields the card numbers in a run of digits and single separators, which may hold other numbers beside them.
+    """Yields the card numbers in a run of digits and separators, which may hold other numbers beside them.
 
-    A card begins and ends where a group of digits does.
+    A card begins and ends where a group of digits does; a group that goes on as a word is of no card. Of cards that
+    overlap all are yielded: one in ten rows of other numbers passes for one, and may end within the true one.
     """
     groups = list(_groups(text, start, end))
-    index = 0
-    while index < len(groups):
-        found = _card_at(text, groups, index)
-        if found is None:
-            index += 1
-            continue
-        yield groups[index][0], groups[found][1]
-        index = found + 1
+    if WORD.match(text, end):
+        groups.pop()
+    for index, (begins, _) in enumerate(groups):
+        last = _card_at(text, groups, index)
+        if last is not None:
+            yield begins, groups[last][1]
 
 
 def _groups(text: str, start: int, end: int) -> Iterator[Span]:
     position = start
     while position < end:
         stop = position
-        while stop < end and text[stop] not in _SEPARATORS:
+        while stop < end and text[stop].isdigit():
             stop += 1
         if stop > position:
             yield position, stop
@@ -117,21 +117,15 @@ def ibans(text: str, start: int, end: int) -> Iterator[Span]:
     length = _IBAN_LENGTHS.get(text[start : start + 2].upper())
     if length is None:
         return
-    characters = text[start:end]
-    position, gap = end, 0
-    while len(characters) < length and position < len(text):
-        character = text[position]
-        if character.isascii() and character.isalnum():
-            characters += character
-            gap = 0
-        elif character in _SEPARATORS and gap < _MAX_SEPARATORS:
-            gap += 1
-        else:
-            return
-        position += 1
-    goes_on = position < len(text) and text[position].isascii() and text[position].isalnum()
-    if len(characters) == length and not goes_on and mod_97(characters):
-        yield start, position
+    rest = _rest(length - (end - start)).match(text, end)
+    if rest is not None and mod_97("".join(WORD.findall(text, start, rest.end()))):
+        yield start, rest.end()
+
+
+@lru_cache(maxsize=len(_COUNTRIES))
+def _rest(length: int) -> re.Pattern[str]:
+    # Atomic: gaps may be read in several ways, and in as many would be tried for each that follows.
+    return re.compile(rf"(?:(?>{GAP})[A-Za-z0-9]){{{length}}}(?![A-Za-z0-9])")
 
 
 def mod_97(characters: str) -> bool:

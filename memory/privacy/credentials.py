@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
 from durable_memory.memory.privacy.entities import Recogniser, Span
+from durable_memory.memory.privacy.neighbours import NEXT, WHITE
 
 _SHAPES: Final = (
     r"(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,}",  # Stripe
@@ -48,11 +50,21 @@ _SHAPES: Final = (
 
 _NAMES: Final = (
     r"(?:api|access|secret|auth|client|private|account|signing|encryption|bearer|refresh|id|session|shared)"
-    r"[ _\-]?(?:access[ _\-]?)?(?:key|token|secret)|token|secret"
+    r"[ _\-]?(?:access[ _\-]?)?(?:key|token|secret)s?|tokens?|secrets?"
+)
+_PLURALS: Final = (
+    r"(?:api|access|secret|auth|client|private|account|signing|encryption|bearer|refresh|id|session|shared)"
+    r"[ _\-]?(?:access[ _\-]?)?(?:key|token|secret)s|tokens|secrets"
 )
 _FEWEST_DIGITS: Final = 3
 _SHORTEST_NAMED: Final = 12
 _SHORTEST_BEARER: Final = 12
+_VALUE: Final = rf"[A-Za-z0-9._~+/=\-]{{{_SHORTEST_NAMED},}}"
+_VALUE_HERE: Final = re.compile(_VALUE)
+_GIVES: Final = (
+    rf"[\"'`*)]{{0,3}}[{WHITE}]{{0,2}}(?:=>|[:=|]| is| are)[{WHITE}]{{0,2}}[\"'`*\[({{]{{0,3}}[{WHITE}]{{0,2}}[\"'`]?"
+)
+"""From a name to its value. More is asked than of numbers: a word of twelve characters is found soon."""
 
 
 def _shaped(text: str, start: int, end: int) -> Iterator[Span]:
@@ -69,6 +81,11 @@ def _random(text: str, start: int, end: int) -> Iterator[Span]:
     value = text[start:end]
     if any(c.isdigit() for c in value) and any(c.isalpha() for c in value):
         yield start, end
+
+
+def _each_random(text: str, start: int, end: int) -> Iterator[Span]:
+    for value in _VALUE_HERE.finditer(text, start, end):
+        yield from _random(text, *value.span())
 
 
 def _of_a_model(text: str, start: int, end: int) -> Iterator[Span]:
@@ -88,21 +105,25 @@ CREDENTIALS: Final = (
     ),
     Recogniser(
         "api_key",
-        rf"(?i)\b(?:bearer|basic)[ :]+(?P<value>[A-Za-z0-9._~+/=\-]{{{_SHORTEST_BEARER},}})",
+        rf"(?i)(?:\b|_)(?:bearer|basic)[ :]+(?P<value>[A-Za-z0-9._~+/=\-]{{{_SHORTEST_BEARER},}})",
         _random,
     ),
     Recogniser(
         "api_key",
-        rf"(?i)(?:\b|_)(?:{_NAMES})[\"']?\s{{0,2}}(?::|=>|=| is)\s{{0,2}}[\"']?"
-        rf"(?P<value>[A-Za-z0-9._~+/=\-]{{{_SHORTEST_NAMED},}})",
+        rf"(?i)(?:\b|_)(?:{_NAMES}){_GIVES}(?P<value>{_VALUE})",
         _random,
         labelled=True,
     ),
     Recogniser(
         "api_key",
-        r"(?i)\bauthorization[\"']?\s{0,2}[:=]\s{0,2}[\"']?(?:bearer|basic|token|digest|apikey)\s{1,2}"
+        rf"(?i)(?:\b|_)(?:{_PLURALS}){_GIVES}(?P<value>{_VALUE}(?:{NEXT}{_VALUE})+)",
+        _each_random,
+    ),
+    Recogniser(
+        "api_key",
+        r"(?i)(?:\b|_)authorization[\"']?\s{0,2}[:=]\s{0,2}[\"']?(?:bearer|basic|token|digest|apikey)\s{1,2}"
         r"(?P<value>[A-Za-z0-9._~+/=\-]{8,})",
     ),
     # What a URL says before its host: user and password.
-    Recogniser("api_key", r"(?i)\b[a-z][a-z0-9+.\-]{1,20}://(?P<value>[^\s/@:\"']*:[^\s/@\"']+)@"),
+    Recogniser("api_key", r"(?i)(?:\b|_)[a-z][a-z0-9+.\-]{1,20}://(?P<value>[^\s/@:\"']*:[^\s/@\"']+)@"),
 )

@@ -18,8 +18,10 @@ from durable_memory.memory.privacy.checksums import cards, ibans
 from durable_memory.memory.privacy.credentials import CREDENTIALS
 from durable_memory.memory.privacy.entities import Check, Entity, Recogniser, Span
 from durable_memory.memory.privacy.machines import MACHINES
+from durable_memory.memory.privacy.neighbours import BEGINS, GAP
 from durable_memory.memory.privacy.people import PEOPLE
 from durable_memory.memory.privacy.redactor import TooSlow
+from durable_memory.memory.privacy.telephones import TELEPHONES
 
 PATTERN: Final = "pattern"
 """The kind of what a declared pattern finds."""
@@ -35,10 +37,11 @@ _MAX_MEMORY: Final = 32 << 20
 
 _RECOGNISERS: Final = (
     *PEOPLE,
+    *TELEPHONES,
     *MACHINES,
     *CREDENTIALS,
-    Recogniser("credit_card", r"\b[0-9](?:[ .\-\n]{0,2}[0-9]){13,}\b", cards),
-    Recogniser("iban", r"\b[A-Za-z]{2}[0-9]{2}", ibans),
+    Recogniser("credit_card", rf"{BEGINS}(?P<value>[0-9](?:{GAP}[0-9]){{13,}})", cards),
+    Recogniser("iban", rf"{BEGINS}(?P<value>[A-Za-z]{{2}}[0-9]{{2}})", ibans),
 )
 
 

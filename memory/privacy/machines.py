@@ -8,19 +8,31 @@ from collections.abc import Iterator
 from typing import Final
 
 from durable_memory.memory.privacy.entities import Recogniser, Span
+from durable_memory.memory.privacy.neighbours import WORD
 
-_JOINED_BEFORE: Final = re.compile(r"\w$|[0-9][.\-]$", re.ASCII)
-_JOINED_AFTER: Final = re.compile(r"\.?[0-9]|[A-Za-z_]|-(?:rc|beta|alpha|dev|snapshot)", re.IGNORECASE)
-_WORD: Final = re.compile(r"\w", re.ASCII)
+_JOINED_BEFORE: Final = re.compile(r"[A-Za-z0-9]$|[0-9][.\-]$")
+_JOINED_AFTER: Final = re.compile(
+    r"\.?[0-9]|[A-Za-z]|[\-_](?:rc|beta|alpha|dev|snapshot|final|amd64|arm|i[36]86|x86|x64|noarch|all\b|win|linux|mac|darwin|src|py[23]|cp3)",
+    re.IGNORECASE,
+)
+_QUOTES: Final = r"[\"'*`]{0,3}"
 _VERSION_BEFORE: Final = re.compile(
-    r"(?:\bv|\b(?:ver|version|release|build|rev|section|chapter)[.:]?[ ]?|"
+    rf"(?:\bv|(?:\b|_)(?:ver|version|release|build|rev|section|chapter){_QUOTES} ?[.:=_]?{_QUOTES} ?{_QUOTES}|"
     r"\b(?:chrome|chromium|firefox|safari|edga?|opr|opera|version|mozilla|applewebkit|trident)/)$",
     re.IGNORECASE,
 )
-"""Before four numbers with dots these say that it is a version: of a program, or of a browser in its user agent."""
+"""Before four numbers with dots these say that it is a version: of a program, or of a browser in its user agent.
 
-_LOOK_BEHIND: Final = 16
+As does behind them what files of programs say: of which stage they are, or for which machine.
+"""
+
+_LOOK_BEHIND: Final = 24
 _FEWEST_GROUPS: Final = 3
+_FEWEST_BEHIND_WORD: Final = 6
+_HEX_WORD: Final = re.compile(r"[a-f]+:(?!:)")
+_PAIRS: Final = re.compile(r"[0-9a-f]{2}(?::[0-9a-f]{2}){7}")
+"""Eight bytes, as of a network card or a fingerprint."""
+
 _LONGEST_IPV6: Final = 45
 _KNOWN_NETWORKS: Final = re.compile(
     r"(?:2[0-9a-f]{3}|3f[0-9a-f]{2}|f[cd][0-9a-f]{2}|fe[89ab][0-9a-f]|ff[0-9a-f]{2}|64):"
@@ -39,21 +51,48 @@ def _ipv4(text: str, start: int, end: int) -> Iterator[Span]:
 def _ipv6(text: str, start: int, end: int) -> Iterator[Span]:
     """Yields an address of a machine; not `::` and `::1`, which are none's and everybody's.
 
-    `a::b` is also a name in C++ and Rust, so a short one must begin as networks do.
+    `a::b` is also a name in C++ and Rust, so a short one must begin as networks do. So must one behind a word and a
+    colon, unless it is nearly whole: `host:2001:db8::1`, not `line:1:2::3`.
     """
-    if text[start:end].endswith(":") and not text[start:end].endswith("::"):
+    behind_word = text[start] == ":" or WORD.match(text, max(0, start - 1), start) is not None
+    span = _without_words(text, start, end)
+    if span is None or span[1] - span[0] > _LONGEST_IPV6:
+        return
+    candidate = text[slice(*span)].lower()
+    address = _parsed(candidate)
+    if address is None and (word := _HEX_WORD.match(candidate)):  # `add:` might begin an address too
+        span = span[0] + word.end(), span[1]
+        candidate, behind_word = candidate[word.end() :], True
+        address = _parsed(candidate)
+    if address is None or int(address) <= 1 or _PAIRS.fullmatch(candidate):
+        return
+    groups = sum(map(bool, candidate.split(":")))
+    fewest = _FEWEST_BEHIND_WORD if behind_word else _FEWEST_GROUPS
+    certain = groups >= fewest and any(character.isdigit() for character in candidate)
+    if certain or _KNOWN_NETWORKS.match(candidate) or address.ipv4_mapped is not None:
+        yield span
+
+
+def _without_words(text: str, start: int, end: int) -> Span | None:
+    """Returns the candidate without what belongs to the words beside it, None if `::` joins it to one: a name."""
+    if WORD.match(text, max(0, start - 1), start) or (text[start] == ":" and text[start + 1] != ":"):
+        start = text.index(":", start) + 1
+        if text[start : start + 1] == ":" and text[start + 1 : start + 2] != ":":
+            return None
+    if WORD.match(text, end):
+        end = text.rindex(":", start, end)
+        if text[end - 1] == ":":
+            return None
+    elif text[end - 1] == ":" and text[end - 2] != ":":
         end -= 1  # the colon of the sentence
-    if end - start > _LONGEST_IPV6 or _WORD.match(text, max(0, start - 1), start) or _WORD.match(text, end):
-        return
-    candidate = text[start:end].lower()
+    return start, end
+
+
+def _parsed(candidate: str) -> ipaddress.IPv6Address | None:
     try:
-        address = ipaddress.IPv6Address(candidate)
+        return ipaddress.IPv6Address(candidate)
     except ValueError:
-        return
-    many = sum(map(bool, candidate.split(":"))) >= _FEWEST_GROUPS
-    certain = many and any(character.isdigit() for character in candidate)
-    if int(address) > 1 and (certain or _KNOWN_NETWORKS.match(candidate) or address.ipv4_mapped is not None):
-        yield start, end
+        return None
 
 
 MACHINES: Final = (

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from tests.unit.privacy.disguised import DISGUISED
+from tests.unit.privacy.look_alikes import IN_DISGUISE
+
 _JWT: Final = (
     "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
 )
@@ -12,7 +15,7 @@ _PEM: Final = (
     "-----END RSA PRIVATE KEY-----"
 )
 
-SECRETS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
+_PLAIN: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "email": (
         ("write to ada.lovelace@example.com please", "ada.lovelace@example.com"),
         ("<Grace.Hopper+navy@mail.example.co.uk>", "Grace.Hopper+navy@mail.example.co.uk"),
@@ -126,9 +129,12 @@ SECRETS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         ("gh\u0440_0123456789abcdefghijABCDEFGHIJ012345", "0123456789abcdefghijABCDEFGHIJ012345"),
     ),
 }
+
+SECRETS: Final = {kind: (*texts, *DISGUISED[kind]) for kind, texts in _PLAIN.items()}
 """By kind: a text, and the part of it that must not be stored."""
 
 LOOK_ALIKES: Final = (
+    *IN_DISGUISE,
     "order 4111111111111112",
     "order no. 1234567890123456",
     "tracking 1Z999AA10123456784",

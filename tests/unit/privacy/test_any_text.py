@@ -84,6 +84,33 @@ def test_one_pass_for_all_recognisers_misses_nothing_that_one_of_them_finds(text
     assert spans == sorted(Finders(TOGETHER.each).spans(text, Deadline(60)))
 
 
+PATHOLOGICAL = (
+    *("a:", "_", "1_1_", "::", "1\t", "\t1", "@", "xn--", "a@xn--b.", "4 ", "4111 ", "*1", "+1", "0", "\\", "\\\\u0"),
+    *("%25", "&amp;", "&#", "AT10 ", "fe80::1:", "2001:db8::1 ", "1.1.1.1-", "10.0.0.1_", "123\n45\n", "123-45-6789 "),
+    *("020 7946 0958\n", "phone: ", "phones: 5550104, ", "tokens: a1b2c3d4e5f6a7, ", "\u00ad", "\u0664"),
+)
+LISTS = (
+    ("phones: ", "5550104, "),
+    ("phones: ", "5550104\n"),
+    ("ssns: ", "536228731, "),
+    ("tokens: ", "a1b2c3d4e5f6a7, "),
+)
+
+
+@pytest.mark.parametrize(("before", "piece"), [*(("", piece) for piece in PATHOLOGICAL), *LISTS, ("DE89", "*1")])
+def test_time_grows_with_the_length_of_a_text_not_with_its_square(before: str, piece: str) -> None:
+    redactor = TextRedactor([], ENTITIES, "[redacted]", max_seconds=60)
+
+    def seconds(length: int) -> float:
+        text = (before + piece * length)[:length]
+        started = time.thread_time()
+        redactor.redact(text)
+        return time.thread_time() - started
+
+    # The square would be 64 times as much; a fiftieth of a second is nothing to divide by.
+    assert seconds(100_000) < 24 * max(seconds(12_500), 0.02)
+
+
 @pytest.mark.parametrize("piece", ["a", "foo bar ", "01 ", "4 1 1 ", "a@::"])
 def test_100_kb_end_in_bounded_time_whatever_the_patterns(piece: str) -> None:
     text = (piece * 100_000)[:100_000]

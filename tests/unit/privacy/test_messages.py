@@ -83,6 +83,8 @@ def test_arguments_stay_valid_json_as_they_were_written() -> None:
     [
         ('{"card": 4111111111111111}', '{"card": "[redacted]"}'),
         ('{"ssn": 536228731, "order": 536228731}', '{"ssn": "[redacted]", "order": 536228731}'),
+        ('{"ssns": ["536228731", 536228732]}', '{"ssns": ["[redacted]", "[redacted]"]}'),
+        ('{"api_keys": [["0a1b2c3d4e5f6a7b8c9d"]]}', '{"api_keys": [["[redacted]"]]}'),
         ('{"MRN-1": 1, "MRN-2": 2}', '{"[redacted]": 1, "[redacted]#2": 2}'),
         ('{"body": "{\\"to\\": \\"ada@example.com\\"}"}', '{"body": "{\\"to\\": \\"[redacted]\\"}"}'),
         ('{"to": "ada@example.com"', '{"to": "[redacted]"'),

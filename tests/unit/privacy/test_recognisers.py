@@ -43,6 +43,12 @@ def test_what_only_looks_like_a_secret_stays(text: str) -> None:
         ("x ada@example.com,grace@example.com y", "x [redacted],[redacted] y"),
         ("phone: 555 0104 and bye", "phone: [redacted] and bye"),
         ("https://ada:pw@example.com/x", "https://[redacted]/x"),
+        ("ext: +1-415-555-2671x123, ok", "ext: [redacted], ok"),
+        ("+44 20 7946 0958\n+44 20 7946 0959\n2. Anna", "[redacted]\n[redacted]\n2. Anna"),
+        ("1. +442079460958\n2. +442079460959", "1. [redacted]\n2. [redacted]"),
+        ("host:2001:db8::1, a::b", "host:[redacted], a::b"),
+        ("card_4111111111111111_2.pdf", "card_[redacted]_2.pdf"),
+        ("phones: 5550104, 5550105; open 10:30", "phones: [redacted], [redacted]; open 10:30"),
         ("from DE89370400440532013000 to GB82WEST12345698765432", "from [redacted] to [redacted]"),
     ],
 )
@@ -59,6 +65,15 @@ def test_only_the_secret_is_cut_out_of_the_text_as_it_was(text: str, expected: s
         ("apiKey", "0a1b2c3d4e5f6a7b8c9d"),
         ("client_secret", "aB3dE5fG7hI9jK1l"),
         ("socialSecurityNumber", "536228731"),
+        ("ssns", "536228731"),
+        ("phones", "5550104"),
+        ("phoneNumbers", "5550104"),
+        ("phone_2", "5550104"),
+        ("phones[0]", "5550104"),
+        ("homePhone", "5550104"),
+        ("api_keys", "0a1b2c3d4e5f6a7b8c9d"),
+        ("refreshTokens", "0a1b2c3d4e5f6a7b8c9d"),
+        ("clientSecrets", "aB3dE5fG7hI9jK1l"),
     ],
 )
 def test_the_name_of_a_field_tells_what_its_value_is(label: str, text: str) -> None:
