@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,8 @@ from durable_memory.memory.privacy.stage import Privacy
 from durable_memory.memory.types import ToolCall
 from tests.integration.privacy.conftest import POLICY, REGISTRY, Repeats
 from tests.integration.privacy.redis_files import Kept, spellings
+from tests.unit.privacy.disguised import DISGUISED
+from tests.unit.privacy.look_alikes import IN_DISGUISE
 from tests.unit.privacy.planted import SECRETS
 
 PLANTED = [(text, secret) for texts in SECRETS.values() for text, secret in texts]
@@ -71,6 +74,35 @@ async def test_of_1000_varied_messages_no_secret_is_stored(client: MemoryClient,
     leaked = sorted({secret for _, secret in messages if any(form in everything for form in spellings(secret))})
     assert leaked == []
     assert view.messages == ()
+
+
+DECLARED = """
+resource: memory
+id: declared-private
+max_tokens: 100000
+scope: user
+privacy_policy:
+  redact_entities: [email, phone, credit_card, iban, us_ssn, ip_address, api_key]
+"""
+
+
+async def test_under_a_policy_of_yaml_no_surroundings_hide_a_secret(
+    client: MemoryClient, kept: Kept, key: str, tmp_path: Path
+) -> None:
+    (tmp_path / "private.yaml").write_text(DECLARED)
+    client.use(Registry.load([tmp_path]))
+    memory = client.memory("declared-private", key)
+    disguised = [pair for texts in DISGUISED.values() for pair in texts]
+    await memory.append([text for text, _ in disguised])
+    fields = {"phones": ["5550199", {"phone": 5550198}], "ssns": [536228799], "apiKeys": [["0a1b2c3d4e5f6a7b8c99"]]}
+    await memory.append(Message.assistant(tool_calls=[ToolCall("call-1", "look_up", json.dumps(fields))]))
+    await memory.append(Message.user("see metadata", metadata=fields))
+    everything = await kept.all()
+    secrets = [secret for _, secret in disguised] + ["5550199", "5550198", "536228799", "0a1b2c3d4e5f6a7b8c99"]
+    assert [secret for secret in secrets if any(form in everything for form in spellings(secret))] == []
+    await memory.append(list(IN_DISGUISE))
+    view = await memory.read()
+    assert [message.text for message in view.messages][-len(IN_DISGUISE) :] == list(IN_DISGUISE)
 
 
 async def test_what_is_not_redacted_would_be_found_by_this_search(client: MemoryClient, kept: Kept, key: str) -> None:
