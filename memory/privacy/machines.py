@@ -10,7 +10,7 @@ from typing import Final
 from durable_memory.memory.privacy.entities import Recogniser, Span
 from durable_memory.memory.privacy.neighbours import WORD
 
-_JOINED_BEFORE: Final = re.compile(r"[A-Za-z0-9]$|[0-9][.\-]$")
+_JOINED_BEFORE: Final = re.compile(r"[A-Za-z0-9]\Z|[0-9][.\-]\Z")
 _JOINED_AFTER: Final = re.compile(
     r"\.?[0-9]|[A-Za-z]|[\-_](?:rc|beta|alpha|dev|snapshot|final|amd64|arm|i[36]86|x86|x64|noarch|all\b|win|linux|mac|darwin|src|py[23]|cp3)",
     re.IGNORECASE,
@@ -18,7 +18,7 @@ _JOINED_AFTER: Final = re.compile(
 _QUOTES: Final = r"[\"'*`]{0,3}"
 _VERSION_BEFORE: Final = re.compile(
     rf"(?:\bv|(?:\b|_)(?:ver|version|release|build|rev|section|chapter){_QUOTES} ?[.:=_]?{_QUOTES} ?{_QUOTES}|"
-    r"\b(?:chrome|chromium|firefox|safari|edga?|opr|opera|version|mozilla|applewebkit|trident)/)$",
+    r"\b(?:chrome|chromium|firefox|safari|edga?|opr|opera|version|mozilla|applewebkit|trident)/)\Z",
     re.IGNORECASE,
 )
 """Before four numbers with dots these say that it is a version: of a program, or of a browser in its user agent.

@@ -29,10 +29,10 @@ _DATE: Final = re.compile(
 )
 _GROUP: Final = re.compile(r"[0-9]+")
 _LONG_GROUP: Final = re.compile(r"[0-9]{3}")
-_STAMP_BEFORE: Final = re.compile(r"[0-9]_$")
+_STAMP_BEFORE: Final = re.compile(r"[0-9]_\Z")
 """As in `2024_01-15-103045`: underscores part dates and times in names of files."""
 
-_PAIR_BEFORE: Final = re.compile(r"[0-9](?:[ \t.\-/_]|[ \-/]{2})$")
+_PAIR_BEFORE: Final = re.compile(r"[0-9](?:[ \t.\-/_]|[ \-/]{2})\Z")
 _PAIR_AFTER: Final = re.compile(r"[ \t.\-/_][0-9]{2}(?![A-Za-z0-9])")
 _EXTENSION: Final = re.compile(
     r"(?:[ ,]{0,2}(?:x|ext(?:n|ension)?|\#)[.:]?[ ]?\#?[ ]?|;ext=)[0-9]{1,7}(?![A-Za-z0-9])", re.IGNORECASE

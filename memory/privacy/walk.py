@@ -18,7 +18,7 @@ _NESTED_JSON: Final = 4
 _ROUNDS: Final = 8
 """How often patterns that reach over values may find more in what they left; then nothing of the text is kept."""
 
-_NUMBER: Final = re.compile(r"#[0-9]{1,6}$", re.ASCII)
+_NUMBER: Final = re.compile(r"#[0-9]{1,6}\Z", re.ASCII)
 """Tells keys apart that are the same once redacted."""
 
 
