@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from durable_memory.memory.privacy.entities import Recogniser, Span
-from durable_memory.memory.privacy.neighbours import NEXT, WHITE
+from durable_memory.memory.privacy.neighbours import BEGINS, NEXT, WHITE
 
 _SHAPES: Final = (
     r"(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,}",  # Stripe
@@ -62,7 +62,8 @@ _SHORTEST_BEARER: Final = 12
 _VALUE: Final = rf"[A-Za-z0-9._~+/=\-]{{{_SHORTEST_NAMED},}}"
 _VALUE_HERE: Final = re.compile(_VALUE)
 _GIVES: Final = (
-    rf"[\"'`*)]{{0,3}}[{WHITE}]{{0,2}}(?:=>|[:=|]| is| are)[{WHITE}]{{0,2}}[\"'`*\[({{]{{0,3}}[{WHITE}]{{0,2}}[\"'`]?"
+    rf"[\"'`*)]{{0,3}}[{WHITE}]{{0,2}}(?:=>|[:=|>]| is| are)[{WHITE}]{{0,6}}(?:[*\-] )?"
+    rf"[\"'`*\[({{]{{0,3}}[{WHITE}]{{0,2}}[\"'`]?"
 )
 """From a name to its value. More is asked than of numbers: a word of twelve characters is found soon."""
 
@@ -114,6 +115,7 @@ CREDENTIALS: Final = (
         _random,
         labelled=True,
     ),
+    Recogniser("api_key", rf"(?i){BEGINS}-{{1,2}}(?:{_NAMES}) (?P<value>{_VALUE})", _random),  # an option of a command
     Recogniser(
         "api_key",
         rf"(?i)(?:\b|_)(?:{_PLURALS}){_GIVES}(?P<value>{_VALUE}(?:{NEXT}{_VALUE})+)",

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from durable_memory.memory.privacy.labels import label_of
 from durable_memory.memory.types import clean_text
 
 _TOKENS: Final = re.compile(
@@ -18,7 +19,7 @@ _TOKENS: Final = re.compile(
 _COLON: Final = re.compile(r"\s*:")
 
 ChangeValue = Callable[[str, str], str]
-"""Takes a value's text and its label, the nearest key above it; returns the text to stand there."""
+"""Takes a value's text and its label (see label_of); returns the text to stand there."""
 
 ChangeKey = Callable[[str, set[str]], str]
 """Takes a key and those that its object has already; returns the key to stand there."""
@@ -57,9 +58,10 @@ class _Names:
 
 @dataclass(slots=True)
 class _Level:
-    """An object or a list. names: the keys of an object; None in a list. label: the nearest key above its values."""
+    """An object or a list. names: the keys of an object; None in a list. above: labels it. label: labels what comes."""
 
     names: _Names | None
+    above: str
     label: str
 
 
@@ -106,16 +108,17 @@ def replace_within(text: str, spans: Sequence[tuple[int, int]], marker: str) -> 
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    levels = [_Level(None, "")]
+    levels = [_Level(None, "", "")]
     for token in _TOKENS.finditer(text):
         level = levels[-1]
         if token["mark"] in ("{", "["):
-            levels.append(_Level(_Names() if token["mark"] == "{" else None, level.label))
+            levels.append(_Level(_Names() if token["mark"] == "{" else None, level.label, level.label))
         elif token["mark"] in ("}", "]"):
             levels.pop()
         elif token["string"] is not None and level.names is not None and _COLON.match(text, token.end()):
-            level.label = _said(token["string"])
-            yield _Token(token.start(), token.end(), level.label, "", level.names)
+            key = _said(token["string"])
+            level.label = label_of(key, level.above)
+            yield _Token(token.start(), token.end(), key, "", level.names)
         elif token["mark"] is None:
             said = token["number"] or _said(token["string"])
             yield _Token(token.start(), token.end(), said, level.label, None)

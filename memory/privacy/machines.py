@@ -15,7 +15,7 @@ _JOINED_AFTER: Final = re.compile(
     r"\.?[0-9]|[A-Za-z]|[\-_](?:rc|beta|alpha|dev|snapshot|final|amd64|arm|i[36]86|x86|x64|noarch|all\b|win|linux|mac|darwin|src|py[23]|cp3)",
     re.IGNORECASE,
 )
-_QUOTES: Final = r"[\"'*`]{0,3}"
+_QUOTES: Final = r"[\"'*`|>]{0,3}"
 _VERSION_BEFORE: Final = re.compile(
     rf"(?:\bv|(?:\b|_)(?:ver|version|release|build|rev|section|chapter){_QUOTES} ?[.:=_]?{_QUOTES} ?{_QUOTES}|"
     r"\b(?:chrome|chromium|firefox|safari|edga?|opr|opera|version|mozilla|applewebkit|trident)/)\Z",

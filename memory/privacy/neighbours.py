@@ -21,14 +21,14 @@ BEGINS: Final = r"(?:^|[^A-Za-z0-9])"
 MARKUP: Final = r"[*`]{0,2}"
 """Markdown around a group: the last four digits in bold."""
 
-GAP: Final = rf"{MARKUP}(?:[{WHITE}._+\-]{{0,2}}| - ){MARKUP}"
+GAP: Final = rf"{MARKUP}(?: - |[{WHITE}._+\-]{{0,2}}){MARKUP}"
 """Between the groups of a number with a checksum. A form of the web writes a space as `+`."""
 
 LEADS: Final = (
     rf"(?: ?\([A-Za-z ]{{1,12}}\))?[\"'`*)]{{0,3}}(?:[{WHITE}](?:is|are))?"
-    rf"[{WHITE}.:=#|\-]{{1,8}}[\"'`*\[({{]{{0,3}}[{WHITE}]{{0,2}}[\"'`]?"
+    rf"[{WHITE}.:=#|>\-]{{1,8}}[\"'`*\[({{]{{0,3}}[{WHITE}]{{0,2}}[\"'`]?"
 )
-"""From a label to its value: quotes, Markdown, the bracket of a list, an item of YAML, a cell of a table, `(work)`."""
+"""From a label to its value: quotes, Markdown, the bracket of a list, an item of YAML, a cell, a tag, `(work)`."""
 
 NEXT: Final = rf"[\"'`*]{{0,3}}(?:[{WHITE},;&|*\-]|and|or){{1,8}}[\"'`*]{{0,3}}"
 """From one value of a list to the next."""

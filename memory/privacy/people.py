@@ -40,7 +40,7 @@ _BETWEEN: Final = (rf" ?-[{WHITE}]{{0,2}}", rf"(?: | ?[{BREAKS}]{{1,2}})", r"\."
 _WRITTEN: Final = "|".join(
     f"[0-9]{{3}}{MARKUP}{between}{MARKUP}[0-9]{{2}}{MARKUP}{between}{MARKUP}[0-9]{{4}}" for between in _BETWEEN
 )
-_NAMED: Final = rf"[0-9]{{3}}[{WHITE}.\-]{{0,2}}[0-9]{{2}}[{WHITE}.\-]{{0,2}}[0-9]{{4}}"
+_NAMED: Final = rf"[0-9]{{3}}[{WHITE}./\-]{{0,3}}[0-9]{{2}}[{WHITE}./\-]{{0,3}}[0-9]{{4}}"
 _NAMED_HERE: Final = re.compile(_NAMED)
 _NAMES: Final = r"(?:\b|_)(?:ssn|social[ _\-]?security)"
 _NUMBER: Final = r"(?:[ _\-]?(?:number|no|nr))"

@@ -10,36 +10,22 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from html.entities import html5
 from typing import Final
-
-_ENTITIES: Final = {
-    "commat": "@",
-    "period": ".",
-    "hyphen": "-",
-    "dash": "-",
-    "lowbar": "_",
-    "plus": "+",
-    "colon": ":",
-    "quot": '"',
-    "nbsp": " ",
-    "shy": "\u00ad",
-    "zwj": "\u200d",
-    "zwnj": "\u200c",
-}
-"""Names that HTML has for characters within secrets and beside them."""
 
 _ESCAPES: Final = re.compile(
     r"\\{1,4}(?:u(?P<unit>[0-9a-fA-F]{4})|u\{(?P<point>[0-9a-fA-F]{1,6})\}|U(?P<long>[0-9a-fA-F]{8})"
     r"|(?P<space>[nrtvf])|x(?P<byte>[0-9a-fA-F]{2})|(?P<itself>[\"'/]))"
-    r"|%(?:25){0,4}(?P<percent>[0-7][0-9a-fA-F])"
+    r"|%(?:25){0,4}(?P<percent>[0-7][0-9a-fA-F])|(?P<utf8>%[c-fC-F][0-9a-fA-F](?:%[89abAB][0-9a-fA-F]){1,3})"
     r"|&(?:amp;){0,4}(?:#(?:[xX](?P<hexadecimal>[0-9a-fA-F]{1,6});|(?P<decimal>[0-9]{1,7});?)"
-    rf"|(?P<entity>{'|'.join(_ENTITIES)});)"
+    r"|(?P<entity>[A-Za-z]{2,10};))"
 )
 """How JSON, programs, addresses of the web and HTML write characters; also what was written so several times over.
 
 Bounds on how often keep the search linear.
 """
 
+_UNKNOWN: Final = "\ufffd"
 _DROPPED_CATEGORIES: Final = frozenset({"Cf", "Mn", "Me"})
 _FILLERS: Final = frozenset("\u115f\u1160\u3164\uffa0")
 _FULL_STOPS: Final = frozenset("\u3002\u06d4\u2024")
@@ -119,10 +105,16 @@ def _unescaped(escape: re.Match[str]) -> str:
     if kind == "itself":
         return written
     if kind == "entity":
-        return _ENTITIES[written]
+        return _one_character(html5.get(written, ""))
+    if kind == "utf8":
+        return _one_character(bytes.fromhex(written.replace("%", "")).decode(errors="replace"))
     code = int(written, 10 if kind == "decimal" else 16)
     valid = 0 < code < 0xD800 or 0xDFFF < code < 0x110000  # noqa: PLR2004 - surrogates and the end of Unicode
-    return chr(code) if valid else "\ufffd"
+    return chr(code) if valid else _UNKNOWN
+
+
+def _one_character(written: str) -> str:
+    return written if len(written) == 1 else _UNKNOWN
 
 
 class _Fold(dict[str, str]):

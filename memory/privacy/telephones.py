@@ -156,7 +156,9 @@ TELEPHONES: Final = (
     Recogniser("phone", rf"{BEGINS}(?P<value>0[1-9](?:[ .\-\t][0-9]{{2}}){{4}})", _in_pairs),
     Recogniser(
         "phone",
-        rf"{BEGINS}(?P<value>(?:1{_AMERICAN_GAP})?(?:\([2-9][0-9]{{2}}\){_AMERICAN_GAP}?|[2-9][0-9]{{2}}{_AMERICAN_GAP})[0-9]{{3}}{_AMERICAN_GAP}[0-9]{{4}})",
+        rf"{BEGINS}(?P<value>(?:1{_AMERICAN_GAP})?"
+        rf"(?:\([2-9][0-9]{{2}}\){_AMERICAN_GAP}?[0-9]{{3}}{_AMERICAN_GAP}?"
+        rf"|[2-9][0-9]{{2}}{_AMERICAN_GAP}[0-9]{{3}}{_AMERICAN_GAP})[0-9]{{4}})",
         _american,
     ),
     Recogniser(

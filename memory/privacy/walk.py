@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from durable_memory.memory.privacy.json_text import change_json, is_json, replace_within
+from durable_memory.memory.privacy.labels import label_of
 from durable_memory.memory.privacy.redactor import Redactor, TooSlow
 from durable_memory.memory.types.clean import Json
 
@@ -55,7 +56,7 @@ class Walk:
         if isinstance(value, str):
             return self.text(value, label)
         if isinstance(value, Mapping):
-            return self.object(value, fixed)
+            return self.object(value, fixed, label)
         if isinstance(value, Sequence):
             return [self.value(item, label, fixed) for item in value]
         if value is None or isinstance(value, bool):
@@ -63,16 +64,17 @@ class Walk:
         redacted = self._plain(str(value), label)
         return value if redacted == str(value) else redacted
 
-    def object(self, value: Mapping[str, Json], fixed: Collection[str] = ()) -> dict[str, Json]:
+    def object(self, value: Mapping[str, Json], fixed: Collection[str] = (), label: str = "") -> dict[str, Json]:
         """Returns a JSON object redacted, its keys too.
 
-        fixed: words that stay as they are, as a key and as the value of `type`, on all levels.
+        fixed: words that stay as they are, as a key and as the value of `type`, on all levels. label: what labels the
+        object itself.
         """
         redacted: dict[str, Json] = {}
         for key, item in value.items():
             name = key if key in fixed else self._key(key, redacted)
             stays = key == "type" and isinstance(item, str) and item in fixed
-            redacted[name] = item if stays else self.value(item, key, fixed)
+            redacted[name] = item if stays else self.value(item, label_of(key, label), fixed)
         return redacted
 
     def _key(self, key: str, taken: Collection[str]) -> str:

@@ -13,7 +13,7 @@ from durable_memory.memory.privacy.walk import Walk
 from durable_memory.memory.types import Message, ToolCall
 
 EMAIL = "ada@example.com"
-REDACTOR = TextRedactor([r"MRN-\d+"], ["email", "credit_card", "us_ssn", "api_key"], "[redacted]")
+REDACTOR = TextRedactor([r"MRN-\d+"], ["email", "phone", "credit_card", "us_ssn", "api_key"], "[redacted]")
 
 
 def redacted(message: Message) -> Message:
@@ -84,6 +84,15 @@ def test_arguments_stay_valid_json_as_they_were_written() -> None:
         ('{"card": 4111111111111111}', '{"card": "[redacted]"}'),
         ('{"ssn": 536228731, "order": 536228731}', '{"ssn": "[redacted]", "order": 536228731}'),
         ('{"ssns": ["536228731", 536228732]}', '{"ssns": ["[redacted]", "[redacted]"]}'),
+        ('{"phones": [{"type": "home", "value": "5550104"}]}', '{"phones": [{"type": "home", "value": "[redacted]"}]}'),
+        (
+            '{"ssn": {"number": 536228731}, "number": 536228731}',
+            '{"ssn": {"number": "[redacted]"}, "number": 536228731}',
+        ),
+        (
+            '{"ssn": {"0": {"raw": "536228731"}, "order": 536228731}}',
+            '{"ssn": {"0": {"raw": "[redacted]"}, "order": 536228731}}',
+        ),
         ('{"api_keys": [["0a1b2c3d4e5f6a7b8c9d"]]}', '{"api_keys": [["[redacted]"]]}'),
         ('{"MRN-1": 1, "MRN-2": 2}', '{"[redacted]": 1, "[redacted]#2": 2}'),
         ('{"body": "{\\"to\\": \\"ada@example.com\\"}"}', '{"body": "{\\"to\\": \\"[redacted]\\"}"}'),
@@ -96,6 +105,19 @@ def test_arguments_stay_valid_json_as_they_were_written() -> None:
 )
 def test_arguments_of_any_form_are_redacted(written: str, expected: str) -> None:
     assert arguments(written) == expected
+
+
+def test_a_label_reaches_into_the_values_under_it_in_metadata_too() -> None:
+    metadata = {
+        "phones": [{"type": "home", "value": "5550104"}],
+        "ssns": {"0": [536228731]},
+        "order": {"number": 5550104},
+    }
+    assert redacted(Message.user("hi", metadata=metadata)).metadata == {
+        "phones": [{"type": "home", "value": "[redacted]"}],
+        "ssns": {"0": ["[redacted]"]},
+        "order": {"number": 5550104},
+    }
 
 
 def test_a_pattern_for_raw_json_takes_the_values_that_it_reaches() -> None:
