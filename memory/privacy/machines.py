@@ -12,7 +12,7 @@ from durable_memory.memory.privacy.neighbours import WORD
 
 _JOINED_BEFORE: Final = re.compile(r"[A-Za-z0-9]\Z|[0-9][.\-]\Z")
 _JOINED_AFTER: Final = re.compile(
-    r"\.?[0-9]|[A-Za-z]|[\-_](?:rc|beta|alpha|dev|snapshot|final|amd64|arm|i[36]86|x86|x64|noarch|all\b|win|linux|mac|darwin|src|py[23]|cp3)",
+    r"\.?[0-9]|[A-Za-z]|[\-_](?:rc|beta|alpha|dev|snapshot|py[23])|_(?:amd64|arm|i[36]86|x86|x64|noarch|all\.)",
     re.IGNORECASE,
 )
 _QUOTES: Final = r"[\"'*`|>]{0,3}"
@@ -29,11 +29,14 @@ As does behind them what files of programs say: of which stage they are, or for 
 _LOOK_BEHIND: Final = 24
 _FEWEST_GROUPS: Final = 3
 _FEWEST_BEHIND_WORD: Final = 6
-_HEX_WORD: Final = re.compile(r"[a-f]+:(?!:)")
+_WHOLE: Final = re.compile(r"(?:[a-f]+:)?(?P<address>[0-9a-f]+(?::[0-9a-f]+){7})(?::[0-9]+)?")
+"""Eight groups behind a word such as `add:`, or before a port: both might be groups of an address too."""
 _PAIRS: Final = re.compile(r"[0-9a-f]{2}(?::[0-9a-f]{2}){7}")
 """Eight bytes, as of a network card or a fingerprint."""
 
-_LONGEST_IPV6: Final = 45
+_LONGEST_IPV6: Final = 50
+"""Eight groups, a word before them, and a port."""
+
 _KNOWN_NETWORKS: Final = re.compile(
     r"(?:2[0-9a-f]{3}|3f[0-9a-f]{2}|f[cd][0-9a-f]{2}|fe[89ab][0-9a-f]|ff[0-9a-f]{2}|64):"
 )
@@ -54,15 +57,15 @@ def _ipv6(text: str, start: int, end: int) -> Iterator[Span]:
     `a::b` is also a name in C++ and Rust, so a short one must begin as networks do. So must one behind a word and a
     colon, unless it is nearly whole: `host:2001:db8::1`, not `line:1:2::3`.
     """
-    behind_word = text[start] == ":" or WORD.match(text, max(0, start - 1), start) is not None
-    span = _without_words(text, start, end)
+    behind_word = _is_behind_word(text, start)
+    span = _without_words(text, start, end, behind_word=behind_word)
     if span is None or span[1] - span[0] > _LONGEST_IPV6:
         return
     candidate = text[slice(*span)].lower()
     address = _parsed(candidate)
-    if address is None and (word := _HEX_WORD.match(candidate)):  # `add:` might begin an address too
-        span = span[0] + word.end(), span[1]
-        candidate, behind_word = candidate[word.end() :], True
+    if address is None and (whole := _WHOLE.fullmatch(candidate)):
+        span = span[0] + whole.start("address"), span[0] + whole.end("address")
+        candidate = whole["address"]
         address = _parsed(candidate)
     if address is None or int(address) <= 1 or _PAIRS.fullmatch(candidate):
         return
@@ -73,9 +76,14 @@ def _ipv6(text: str, start: int, end: int) -> Iterator[Span]:
         yield span
 
 
-def _without_words(text: str, start: int, end: int) -> Span | None:
+def _is_behind_word(text: str, start: int) -> bool:
+    """Tells whether the candidate begins within a word, or with the one colon behind it."""
+    return WORD.match(text, max(0, start - 1), start) is not None or (text[start] == ":" and text[start + 1] != ":")
+
+
+def _without_words(text: str, start: int, end: int, *, behind_word: bool) -> Span | None:
     """Returns the candidate without what belongs to the words beside it, None if `::` joins it to one: a name."""
-    if WORD.match(text, max(0, start - 1), start) or (text[start] == ":" and text[start + 1] != ":"):
+    if behind_word:
         start = text.index(":", start) + 1
         if text[start : start + 1] == ":" and text[start + 1 : start + 2] != ":":
             return None

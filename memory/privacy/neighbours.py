@@ -36,7 +36,7 @@ NEXT: Final = rf"[\"'`*]{{0,3}}(?:[{WHITE},;&|*\-]|and|or){{1,8}}[\"'`*]{{0,3}}"
 WORD: Final = re.compile(r"[A-Za-z0-9]")
 _BREAK: Final = re.compile(f"[{BREAKS}]")
 _CELL_BEFORE: Final = re.compile(rf"[0-9] ?[{BREAKS}]{{1,2}}\Z")
-_CELL_AFTER: Final = re.compile(rf" ?[{BREAKS}]{{1,2}}[0-9]")
+_CELL_AFTER: Final = re.compile(rf" ?[{BREAKS}]{{1,2}}[0-9]++(?![.)] )")  # not the number of an item: `2. `
 _JOINED_BEFORE: Final = re.compile(r"[A-Za-z0-9]\Z|[0-9][.\-/]\Z")
 _JOINED_AFTER: Final = re.compile(r"[A-Za-z0-9]|[.\-/][0-9]")
 

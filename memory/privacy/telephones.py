@@ -149,7 +149,7 @@ TELEPHONES: Final = (
     Recogniser("phone", rf"{BEGINS}(?P<value>{_NATIONAL})", _national),
     Recogniser(
         "phone",
-        rf"{BEGINS}(?P<value>\(?0[1-9][0-9]{{0,4}}\)?{_NATIONAL_IN_LINE}{{0,3}}{_NATIONAL_OVER_LINES}"
+        rf"{BEGINS}(?P<value>\(?00?[1-9][0-9]{{0,4}}\)?{_NATIONAL_IN_LINE}{{0,3}}{_NATIONAL_OVER_LINES}"
         rf"(?:{_NATIONAL_IN_LINE}|{_NATIONAL_OVER_LINES}){{0,3}})",
         _national,
     ),
