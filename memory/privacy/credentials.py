@@ -48,14 +48,12 @@ _SHAPES: Final = (
     r"AGE-SECRET-KEY-1[A-Z0-9]{58}",
 )
 
-_NAMES: Final = (
+_OF_WHAT: Final = (
     r"(?:api|access|secret|auth|client|private|account|signing|encryption|bearer|refresh|id|session|shared)"
-    r"[ _\-]?(?:access[ _\-]?)?(?:key|token|secret)s?|tokens?|secrets?"
+    r"[ _\-]?(?:access[ _\-]?)?"
 )
-_PLURALS: Final = (
-    r"(?:api|access|secret|auth|client|private|account|signing|encryption|bearer|refresh|id|session|shared)"
-    r"[ _\-]?(?:access[ _\-]?)?(?:key|token|secret)s|tokens|secrets"
-)
+_NAMES: Final = rf"{_OF_WHAT}(?:key|token|secret)s?|tokens?|secrets?"
+_PLURALS: Final = rf"{_OF_WHAT}(?:key|token|secret)s|tokens|secrets"
 _FEWEST_DIGITS: Final = 3
 _SHORTEST_NAMED: Final = 12
 _SHORTEST_BEARER: Final = 12

@@ -13,7 +13,7 @@ WHITE: Final = r" \t\n\v\f\r"
 """White space, to stand in a class. The `\\s` of RE2 lacks one of them, that of Python has more."""
 
 BREAKS: Final = r"\t\n\v\f\r"
-"""White space that parts columns and lines, to stand in a class: what is behind it is often another number."""
+"""Of these, what parts columns and lines: behind it often stands another number."""
 
 BEGINS: Final = r"(?:^|[^A-Za-z0-9])"
 """Before a number that is no part of a word. It is matched too, so the number is the group `value`."""
@@ -35,6 +35,7 @@ NEXT: Final = rf"[\"'`*]{{0,3}}(?:[{WHITE},;&|*\-]|and|or){{1,8}}[\"'`*]{{0,3}}"
 
 WORD: Final = re.compile(r"[A-Za-z0-9]")
 _BREAK: Final = re.compile(f"[{BREAKS}]")
+_CELLS: Final = re.compile(rf"[0-9]+(?: ?[{BREAKS}]{{1,2}}[0-9]+)+")
 _CELL_BEFORE: Final = re.compile(rf"[0-9] ?[{BREAKS}]{{1,2}}\Z")
 _CELL_AFTER: Final = re.compile(rf" ?[{BREAKS}]{{1,2}}[0-9]++(?![.)] )")  # not the number of an item: `2. `
 _JOINED_BEFORE: Final = re.compile(r"[A-Za-z0-9]\Z|[0-9][.\-/]\Z")
@@ -52,7 +53,7 @@ def has_break(text: str, start: int, end: int) -> bool:
 
 
 def is_in_table(text: str, start: int, end: int) -> bool:
-    """Tells whether the groups stand in columns or lines, and more numbers beside them: cells, not one number."""
-    if not has_break(text, start, end):
+    """Tells whether each group has its column or line, and more numbers stand beside them: cells, not one number."""
+    if not _CELLS.fullmatch(text, start, end):
         return False
     return bool(_CELL_BEFORE.search(text[max(0, start - 4) : start]) or _CELL_AFTER.match(text, end))

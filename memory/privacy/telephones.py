@@ -141,6 +141,7 @@ _VALUE: Final = rf"\+?[0-9(][0-9 ()./\-{BREAKS}]{{4,20}}[0-9]"
 _VALUE_HERE: Final = re.compile(_VALUE)
 
 TELEPHONES: Final = (
+    # What reaches over lines has a pattern of its own: one for both would take a list, a number a line, for one number.
     Recogniser("phone", rf"\+ ?\(?[1-9][0-9]{{0,14}}\)?{_IN_LINE}{{0,9}}", _international),
     Recogniser("phone", rf"\+ ?\(?[1-9][0-9]{{0,14}}\)?{_IN_LINE}{{0,4}}{_OVER_LINES}{_ANY}{{0,6}}", _international),
     Recogniser(
