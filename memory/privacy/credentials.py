@@ -52,13 +52,14 @@ _OF_WHAT: Final = (
     r"(?:api|access|secret|auth|client|private|account|signing|encryption|bearer|refresh|id|session|shared)"
     r"[ _\-]?(?:access[ _\-]?)?"
 )
-_NAMES: Final = rf"{_OF_WHAT}(?:key|token|secret)s?|tokens?|secrets?"
+_NAMES: Final = rf"{_OF_WHAT}(?:key|token|secret)|token|secret"
 _PLURALS: Final = rf"{_OF_WHAT}(?:key|token|secret)s|tokens|secrets"
 _FEWEST_DIGITS: Final = 3
 _SHORTEST_NAMED: Final = 12
 _SHORTEST_BEARER: Final = 12
 _VALUE: Final = rf"[A-Za-z0-9._~+/=\-]{{{_SHORTEST_NAMED},}}"
 _VALUE_HERE: Final = re.compile(_VALUE)
+_NAME: Final = re.compile(r"[a-z]+(?:_(?:[a-z]+|[0-9]{1,3}[a-z]?))+")
 _GIVES: Final = (
     rf"[\"'`*)]{{0,3}}[{WHITE}]{{0,2}}(?:=>|[:=|>]| is| are)[{WHITE}]{{0,6}}(?:[*\-] )?"
     rf"[\"'`*\[({{]{{0,3}}[{WHITE}]{{0,2}}[\"'`]?"
@@ -83,8 +84,10 @@ def _random(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _each_random(text: str, start: int, end: int) -> Iterator[Span]:
+    """Yields of a list what is no word and no name: `tokens` are also what a model reads, in `tokens: day_1_tokens`."""
     for value in _VALUE_HERE.finditer(text, start, end):
-        yield from _random(text, *value.span())
+        if not _NAME.fullmatch(value[0]):
+            yield from _random(text, *value.span())
 
 
 def _of_a_model(text: str, start: int, end: int) -> Iterator[Span]:
@@ -116,8 +119,9 @@ CREDENTIALS: Final = (
     Recogniser("api_key", rf"(?i){BEGINS}-{{1,2}}(?:{_NAMES}) (?P<value>{_VALUE})", _random),  # an option of a command
     Recogniser(
         "api_key",
-        rf"(?i)(?:\b|_)(?:{_PLURALS}){_GIVES}(?P<value>{_VALUE}(?:{NEXT}{_VALUE})+)",
+        rf"(?i)(?:\b|_)(?:{_PLURALS}){_GIVES}(?P<value>{_VALUE}(?:{NEXT}{_VALUE})*)",
         _each_random,
+        labelled=True,
     ),
     Recogniser(
         "api_key",

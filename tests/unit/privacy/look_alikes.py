@@ -111,6 +111,8 @@ IN_DISGUISE: Final = (
     "phone > 13 and < 15",
     "token->authentication_2",
     "tokens -> 1234",
+    '"batch_max_tokens": batch_1_day_max_tokens,',
+    "'input_tokens': ephemeral_1h_input_tokens",
     "x123",
     "#5",
     "xn--p1ai",
