@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from durable_memory.memory.types import LONG_TERM, Message
@@ -36,6 +36,9 @@ _SHORTEN: Final = (
     "with the shortened text alone."
 )
 
+ENTRY_BEGINS: Final = ('{"role": ', '{"kind": ')
+"""How the line of a message begins."""
+
 _WORDS_A_TOKEN: Final = 0.6
 """Models hold to words better than to tokens; most languages have fewer words than tokens."""
 
@@ -60,6 +63,25 @@ def shortening_prompt(text: str, max_tokens: int) -> tuple[str, str]:
     """Returns instructions and text of the question for a shorter version of a summary."""
     fence = _fence()
     return _SHORTEN.format(fence=fence, words=words_for(max_tokens)), f"<{fence}>\n{text}\n</{fence}>"
+
+
+def texts_told(messages: Sequence[Message]) -> Iterator[str]:
+    """Yields every text that a model is told of these messages, without the names of our fields."""
+    for message in messages:
+        entry = _entry(message)
+        entry.pop("role", None)
+        entry.pop("kind", None)
+        yield from _texts(list(entry.values()))
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _texts(item)
+    elif value is not None:
+        yield str(value)
 
 
 def _fence() -> str:

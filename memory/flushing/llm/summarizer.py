@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from durable_memory.memory import telemetry
 from durable_memory.memory.errors import MemorySummaryRejected
 from durable_memory.memory.flushing.llm.budget import DailyBudget
-from durable_memory.memory.flushing.llm.model import Answer, Model, Question
+from durable_memory.memory.flushing.llm.model import Model, Question
 from durable_memory.memory.flushing.llm.prompt import shortening_prompt, summary_prompt
+from durable_memory.memory.flushing.llm.usable import check_substance, summary_in, tokens_of
 from durable_memory.memory.flushing.summarizer import SummaryRequest
 
 _OUTPUT_FACTOR: Final = 2
 _LEAST_OUTPUT: Final = 512
 """Models count tokens in their own way, and some think before they write: an answer may have twice the room, and this
 much at least. What is too long is shortened, which costs less than an answer that was cut."""
-
-_REFUSAL: Final = re.compile(
-    r"\W*(?:(?:i['\u2019]?m|i am) (?:very )?(?:sorry|unable|not able)|sorry\b|as an ai\b|unfortunately,? i "
-    r"|i (?:can['\u2019]?t|cannot|can not|won['\u2019]?t|will not)\b)",
-    re.IGNORECASE,
-)
-_LONGEST_REFUSAL: Final = 300
-"""In characters. A longer text that begins like an apology may report one."""
-
-_FLOOR: Final = 1 / 50
-_FLOOR_TOKENS: Final = 8
-"""A summary has at least a fiftieth of the tokens of what it stands for, or this many where that is more: `OK.` says
-nothing."""
 
 
 class LlmSummarizer:
@@ -69,12 +56,12 @@ class LlmSummarizer:
         text = await self._ask(
             Question(*summary_prompt(request.messages, request.max_tokens, self._prompt), room), request
         )
-        await self._check_substance(text, request)
-        if await _tokens(text, request) <= request.max_tokens:
+        await check_substance(text, request)
+        if await tokens_of(text, request) <= request.max_tokens:
             return text
         text = await self._ask(Question(*shortening_prompt(text, request.max_tokens), room), request)
-        await self._check_substance(text, request)
-        tokens = await _tokens(text, request)
+        await check_substance(text, request)
+        tokens = await tokens_of(text, request)
         if tokens > request.max_tokens:
             raise MemorySummaryRejected(
                 f"the model's summary has {tokens} tokens after it was shortened, at most {request.max_tokens} are "
@@ -89,7 +76,7 @@ class LlmSummarizer:
     async def _ask(self, question: Question, request: SummaryRequest) -> str:
         estimate = question.max_tokens
         for part in (question.instructions, question.text):
-            estimate += await _tokens(part, request)
+            estimate += await tokens_of(part, request)
         if self._budget is None:
             answer = await self._model.ask(question)
         else:
@@ -97,29 +84,4 @@ class LlmSummarizer:
         telemetry.count_model_use(
             self._resource, self._model.name, answer.input_tokens, answer.output_tokens, answer.cost_usd
         )
-        return _usable(answer, question)
-
-    async def _check_substance(self, text: str, request: SummaryRequest) -> None:
-        said = sum([await _tokens(message.text, request) for message in request.messages])
-        floor = min(said / 2, max(_FLOOR_TOKENS, said * _FLOOR), request.max_tokens / 2)
-        if await _tokens(text, request) < floor:
-            raise MemorySummaryRejected("the model's summary says next to nothing; the messages stay as they are")
-
-
-def _usable(answer: Answer, question: Question) -> str:
-    text = answer.text.strip()
-    fence, _, _ = question.text.partition("\n")
-    last_line = question.text.rpartition("\n")[2]
-    if text and (fence in text or any(text in told for told in (question.instructions, last_line))):
-        raise MemorySummaryRejected("the model repeated what it was told; the messages stay as they are")
-    if answer.ending == "refused" or (len(text) <= _LONGEST_REFUSAL and _REFUSAL.match(text)):
-        raise MemorySummaryRejected("the model declined to write the summary; the messages stay as they are")
-    if answer.ending == "cut":
-        raise MemorySummaryRejected("the model's answer was cut before its end; the messages stay as they are")
-    if not text:
-        raise MemorySummaryRejected("the model returned an empty text; the messages stay as they are")
-    return text
-
-
-async def _tokens(text: str, request: SummaryRequest) -> int:
-    return (await request.counter.count_text(text)).tokens
+        return summary_in(answer, question)

@@ -3,51 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
-from durable_memory.memory.declarations.summarizer import SummarizerChoice
 from durable_memory.memory.errors import (
     MemoryFault,
     MemoryModelRefused,
     MemoryModelUnavailable,
     MemorySummaryRejected,
 )
-from durable_memory.memory.flushing.llm.pydantic_ai_model import PydanticAiModel
 from durable_memory.memory.flushing.llm.summarizer import LlmSummarizer
 from durable_memory.memory.flushing.parts import summarize_in_parts
-from durable_memory.memory.flushing.summarizer import SummaryRequest
 from durable_memory.memory.flushing.summary import earlier_summary
-from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from durable_memory.memory.types import Message
+from tests.integration.llm.asking import KEY, TALK, make, request
 from tests.integration.llm.endpoint import SUMMARY, Endpoint, Fails, Says
-
-KEY = "sk-the-key-of-a-test"
-COUNTER = TiktokenCounter()
-TALK = tuple(
-    Message.user(f"Parcel {number} left the depot {number * 37} for Ghent at noon, said Anna.") for number in range(12)
-)
-
-
-@pytest.fixture
-async def summarizer(service: Endpoint) -> AsyncIterator[LlmSummarizer]:
-    made = make(service)
-    yield made
-    await made.close()
-
-
-def make(service: Endpoint, **changes: Any) -> LlmSummarizer:
-    choice = SummarizerChoice(type="llm", model="openai:gpt-4o-mini", endpoint=service.url, **changes)
-    return LlmSummarizer(
-        PydanticAiModel(choice, KEY), resource="desk", max_input_tokens=choice.max_input_tokens, prompt=choice.prompt
-    )
-
-
-def request(*messages: Message, max_tokens: int = 80) -> SummaryRequest:
-    return SummaryRequest(messages or TALK, max_tokens, COUNTER)
 
 
 async def test_an_answer_that_is_whole_and_fits_is_the_summary(service: Endpoint, summarizer: LlmSummarizer) -> None:

@@ -1,0 +1,77 @@
+"""Whether a text tells of a conversation at all, in whatever language: it shares a word, a name or a number with it.
+
+A refusal, a question back or talk of something else shares only what all sentences share. What says something is a
+number, or a word of three letters and more that is not one of those; two words are one if they begin alike, since
+summaries bend words. In Chinese and Japanese it is two characters that stand together, in Thai and its neighbours four,
+in Korean the first two syllables of a word.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import regex
+
+from durable_memory.memory.flushing.llm.common_words import COMMON_WORDS
+
+_FEWEST_TO_JUDGE: Final = 5
+"""A conversation with fewer words that say something, such as `ok` and `thanks`, may be summarised in others."""
+
+_SHORTEST_WORD: Final = 3
+_STEM: Final = 5
+_STEM_OF_HANGUL: Final = 2
+
+_RUNS: Final = regex.compile(
+    r"(?P<pairs>[\p{Han}\p{Hiragana}\p{Katakana}\u30fc]+)|(?P<fours>[\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]+)"
+    r"|(?P<hangul>\p{Hangul}+)|(?P<number>\p{Nd}+)|(?P<word>(?:(?![\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}])[\p{L}\p{M}])+)"
+)
+_HIRAGANA: Final = regex.compile(r"\p{Hiragana}+")
+_ITEM: Final = regex.compile(r"^\s*\d{1,2}[.)]\s", regex.MULTILINE)
+"""The number of an item in a list, which says nothing."""
+
+
+def is_grounded(text: str, record: Iterable[str]) -> bool:
+    """Tells whether a text shares something with what a conversation says, or that says too little to be judged.
+
+    record: the texts of the conversation.
+    """
+    said = set(_stems(_ITEM.sub("", text)))
+    found = set[str]()
+    for part in record:
+        for stem in _stems(part):
+            if stem in said:
+                return True
+            if len(found) < _FEWEST_TO_JUDGE:
+                found.add(stem)
+    return len(found) < _FEWEST_TO_JUDGE
+
+
+def _stems(text: str) -> Iterator[str]:
+    """Yields what says something, each word by its beginning."""
+    for kind, word in _words(text):
+        if word not in _SAYING_NOTHING:
+            yield word[:_STEM] if kind == "word" else word
+
+
+def _words(text: str) -> Iterator[tuple[str, str]]:
+    for run in _RUNS.finditer(unicodedata.normalize("NFKC", text).casefold()):
+        kind, word = run.lastgroup or "", run[0]
+        if kind == "word":
+            if len(word) >= _SHORTEST_WORD:
+                yield kind, word
+        elif kind == "number":
+            yield kind, "".join(str(unicodedata.decimal(digit)) for digit in word)
+        elif kind == "hangul":
+            if len(word) >= _STEM_OF_HANGUL:
+                yield kind, word[:_STEM_OF_HANGUL]
+        else:
+            size = 2 if kind == "pairs" else 4
+            for at in range(len(word) - size + 1):
+                together = word[at : at + size]
+                if not _HIRAGANA.fullmatch(together):  # endings and particles
+                    yield kind, together
+
+
+_SAYING_NOTHING: Final = frozenset(word for _, word in _words(" ".join(COMMON_WORDS.values())))

@@ -1,0 +1,47 @@
+"""How models decline, ask back or report an error instead of writing a summary: what such an answer begins with.
+
+Only what no summary begins with counts here; "I can't log in" may report what somebody said. Other refusals share
+nothing with the conversation that they should tell of, which `grounding` looks at.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Final
+
+import regex
+
+from durable_memory.memory.flushing.llm.refusal_patterns import ENGLISH, LEADS, WAYS
+
+_LONGEST: Final = 400
+"""In characters. A longer text that begins so may report one."""
+
+_IN_ENGLISH: Final = regex.compile(rf"[^\w{{]*(?:(?:{'|'.join(LEADS)})\b\W*)*(?:{'|'.join(ENGLISH)})")
+
+_IN_OTHERS: Final = regex.compile(
+    rf"\W*(?:{'|'.join(rf'(?:{way.regrets})[^.!?;。؟।]{{0,100}}(?:{way.tasks})|{way.openings}' for way in WAYS)})"
+)
+
+_NOTHING: Final = regex.compile(
+    r"(?:\W*(?:n ?/ ?a|none|null|nil|nothing|undefined|unknown|empty|nan|tbd|todo|error"
+    r"|not (?:available|applicable)|no (?:summary|content|data)(?: available)?)(?!\w))*\W*"
+)
+
+_FAILURE: Final = regex.compile(r"""[\[{] ?["']?(?:error|errors|exception|failure|refusal)["']? ?:""")
+
+
+def is_refusal(text: str) -> bool:
+    """Tells whether an answer declines, asks back or reports an error, and no more."""
+    said = _normal(text)
+    if _FAILURE.match(said):
+        return True
+    return len(said) <= _LONGEST and (_IN_ENGLISH.match(said) or _IN_OTHERS.match(said)) is not None
+
+
+def is_nothing(text: str) -> bool:
+    """Tells whether an answer has no word or number, or only words that stand for something that is missing."""
+    return _NOTHING.fullmatch(_normal(text)) is not None
+
+
+def _normal(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).replace("\u2019", "'").casefold().split())

@@ -1,0 +1,75 @@
+"""Whether what a model answered may stand for the messages: whole, a text of its own, and about them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from durable_memory.memory.errors import MemorySummaryRejected
+from durable_memory.memory.flushing.llm.grounding import is_grounded
+from durable_memory.memory.flushing.llm.model import Answer, Question
+from durable_memory.memory.flushing.llm.prompt import ENTRY_BEGINS, texts_told
+from durable_memory.memory.flushing.llm.refusals import is_nothing, is_refusal
+from durable_memory.memory.flushing.llm.wrapping import unwrapped
+from durable_memory.memory.flushing.summarizer import SummaryRequest
+
+_LONGEST_JUDGED: Final = 600
+"""In characters. A longer text that shares nothing with the conversation may be in another language."""
+
+_FLOOR: Final = 1 / 50
+_FLOOR_TOKENS: Final = 8
+"""A summary has at least a fiftieth of the tokens of what it stands for, or this many where that is more: `OK.` says
+nothing."""
+
+
+def summary_in(answer: Answer, question: Question) -> str:
+    """Returns the text that an answer holds, without what models put around it.
+
+    Raises MemorySummaryRejected if it is empty, cut, a refusal, or a repetition of the question.
+    """
+    text = unwrapped(answer.text)
+    if answer.ending == "refused":
+        raise _rejected("the model declined to write the summary")
+    if answer.ending == "cut" or text is None:
+        raise _rejected("the model's answer was cut before its end")
+    if not text:
+        raise _rejected("the model returned an empty text")
+    if _repeats(text, question):
+        raise _rejected("the model repeated what it was told")
+    if is_nothing(text):
+        raise _rejected("the model's summary says next to nothing")
+    if is_refusal(text):
+        raise _rejected("the model declined to write the summary")
+    return text
+
+
+async def check_substance(text: str, request: SummaryRequest) -> None:
+    """Raises MemorySummaryRejected for a text that says next to nothing, or nothing of what was to be summarised."""
+    said = sum([await tokens_of(message.text, request) for message in request.messages])
+    floor = min(said / 3, max(_FLOOR_TOKENS, said * _FLOOR), request.max_tokens / 2)
+    if await tokens_of(text, request) < floor:
+        raise _rejected("the model's summary says next to nothing")
+    if len(text) <= _LONGEST_JUDGED and not await asyncio.to_thread(is_grounded, text, texts_told(request.messages)):
+        raise _rejected("the model's answer shares no name, number or rare word with the messages")
+
+
+async def tokens_of(text: str, request: SummaryRequest) -> int:
+    """Returns the tokens of a bare text."""
+    return (await request.counter.count_text(text)).tokens
+
+
+def _repeats(text: str, question: Question) -> bool:
+    """Tells whether a text has the fence or a whole line of the record in it, or is part of the instructions."""
+    fence, *record, last_line = question.text.split("\n")
+    lines = {line.strip() for line in text.split("\n")}
+    if fence in text or not lines.isdisjoint(line for line in record if line.startswith(ENTRY_BEGINS)):
+        return True
+    return any(_plain(text) in _plain(told) for told in (question.instructions, last_line))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _rejected(why: str) -> MemorySummaryRejected:
+    return MemorySummaryRejected(f"{why}; the messages stay as they are")

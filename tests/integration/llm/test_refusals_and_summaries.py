@@ -1,0 +1,58 @@
+"""Refusals never stand for messages, in whatever language; summaries are not taken for refusals."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from durable_memory.memory.errors import MemorySummaryRejected
+from durable_memory.memory.flushing.llm.summarizer import LlmSummarizer
+from durable_memory.memory.types import Message
+from tests.integration.llm.asking import request
+from tests.integration.llm.endpoint import Endpoint, Says
+
+ANSWERS: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("answers.yaml").read_text("utf-8"))
+TALKS: dict[str, list[str]] = ANSWERS["conversations"]
+
+
+def refusals() -> Iterator[tuple[str, str, str]]:
+    for language, answers in ANSWERS["refusals"].items():
+        for answer in answers:
+            for talk in dict.fromkeys(("English", language)):
+                yield language, talk, answer
+
+
+def talk_of(texts: list[str]) -> list[Message]:
+    return [Message.user(text) if turn % 2 == 0 else Message.assistant(text) for turn, text in enumerate(texts)]
+
+
+async def test_no_refusal_is_a_summary_in_any_language(service: Endpoint, summarizer: LlmSummarizer) -> None:
+    passed = list[str]()
+    for _, talk, answer in refusals():
+        service.default = Says(answer)
+        with contextlib.suppress(MemorySummaryRejected):
+            passed.append(f"{talk}: {await summarizer.summarize(request(*talk_of(TALKS[talk])))}")
+    assert passed == []
+
+
+async def test_no_summary_is_taken_for_a_refusal(service: Endpoint, summarizer: LlmSummarizer) -> None:
+    rejected = list[str]()
+    for case in ANSWERS["summaries"]:
+        service.default = Says(case["is"])
+        texts = TALKS[case["of"]] if isinstance(case["of"], str) else case["of"]
+        try:
+            await summarizer.summarize(request(*talk_of(texts)))
+        except MemorySummaryRejected as error:
+            rejected.append(f"{case['is']} ({error.message})")
+    assert rejected == []
+
+
+def test_the_lists_are_worth_their_name() -> None:
+    assert sum(map(len, ANSWERS["refusals"].values())) >= 40
+    assert len(ANSWERS["refusals"]) >= 8
+    assert len(ANSWERS["summaries"]) >= 40
+    assert ANSWERS["refusals"].keys() <= TALKS.keys()

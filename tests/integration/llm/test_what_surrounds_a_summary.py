@@ -1,0 +1,78 @@
+"""What models put around a summary is no part of it: their thinking, a code fence, a line that announces it."""
+
+from __future__ import annotations
+
+import pytest
+
+from durable_memory.memory.errors import MemorySummaryRejected
+from durable_memory.memory.flushing.llm.summarizer import LlmSummarizer
+from durable_memory.memory.types import Message
+from tests.integration.llm.asking import request
+from tests.integration.llm.endpoint import SUMMARY, Endpoint, Says
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"<think>Anna and Bob argue about a parcel.</think>\n\n{SUMMARY}",
+        f"<think>\nFirst.\n</think>\n<think>\nSecond.\n</think>\n{SUMMARY}",
+        f"\n<Thinking budget='low'>Anna objects.</Thinking><reasoning>Bob, rather.</reasoning> {SUMMARY}",
+        f"[THINK]Anna and Bob.[/THINK]{SUMMARY}",
+        f"The parcel left, so I begin with Anna.\n</think>\n\n{SUMMARY}",
+        f"<think>A tag in a <think>tag</think> of mine.</think>{SUMMARY}",
+        f"```\n{SUMMARY}\n```",
+        f"```markdown\n{SUMMARY}\n```\n",
+        f"<summary>\n{SUMMARY}\n</summary>",
+        f"Here is the summary:\n\n{SUMMARY}",
+        f"Sure! Here\u2019s a concise summary of the conversation:\n{SUMMARY}",
+        f"**Summary:** {SUMMARY}",
+        f"## Summary\n\n{SUMMARY}",
+        f"Summary of the record above, in at most 48 words: {SUMMARY}",
+        f"Zusammenfassung:\n{SUMMARY}",
+        f"<think>Short.</think>\nHere is the summary:\n```text\nSummary: {SUMMARY}\n```",
+    ],
+)
+async def test_what_stands_around_a_summary_is_not_stored(
+    service: Endpoint, summarizer: LlmSummarizer, answer: str
+) -> None:
+    service.default = Says(answer)
+    assert await summarizer.summarize(request()) == SUMMARY
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (f"<think>Anna wrote that {SUMMARY}", "cut before its end"),
+        (f"<reasoning>One.</reasoning><thinking>{SUMMARY}", "cut before its end"),
+        ("<think>The parcel left the depot for Ghent at noon.</think>", "empty text"),
+        ("<think>Anna.</think>\nI'm sorry, but I can't help with that.", "declined"),
+        ("```\n\n```", "empty text"),
+        ("Summary:", "next to nothing|repeated what it was told"),
+    ],
+)
+async def test_thinking_that_has_no_end_or_no_summary_behind_it_is_rejected(
+    service: Endpoint, summarizer: LlmSummarizer, answer: str, words: str
+) -> None:
+    service.default = Says(answer)
+    with pytest.raises(MemorySummaryRejected, match=words):
+        await summarizer.summarize(request())
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        "The user asked how <think> and </think> are closed, which the assistant did not know.",
+        "Anna: <reasoning> is the tag that the user wants, and ``` begins a fence.",
+        "Summary of the quarter: 4711 parcels left the depot, said Anna.",
+        "```python\nparcel = 4711\n``` was what Anna sent, and ```\nnoon\n``` what Bob did.",
+    ],
+)
+async def test_a_summary_about_such_marks_keeps_them(
+    service: Endpoint, summarizer: LlmSummarizer, summary: str
+) -> None:
+    talk = [
+        Message.user("Anna asks how tags are closed, about 4711 parcels and a fence."),
+        Message.assistant("Noon, says Bob."),
+    ]
+    service.default = Says(summary)
+    assert await summarizer.summarize(request(*talk)) == summary
