@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 
-from durable_memory.memory.errors import MemoryBudgetSpent, MemoryFault
+from durable_memory.memory.errors import MemoryBudgetSpent, MemoryFault, MemoryModelUnavailable
 from durable_memory.memory.flushing.llm.model import Answer, Model, Question
 from durable_memory.memory.stores.spending_port import Spending
 
@@ -19,30 +18,32 @@ class DailyBudget:
     resource: str
     tokens: int
 
-    async def ask(self, model: Model, question: Question, estimate: int) -> Answer:
-        """Asks within the budget; estimate: what the question and its answer cost at most, roughly.
+    async def ask(self, model: Model, question: Question, input_tokens: int) -> Answer:
+        """Asks within the budget; input_tokens: what the question costs, roughly.
 
-        That much is set aside before, so that requests at the same time do not spend the same tokens, and put right
-        after. An attempt that was cancelled may have been charged for, so it keeps what was set aside. Raises
+        What question and answer may cost is set aside before, so that requests at the same time do not spend the same
+        tokens, and put right after by what the provider counted. What it does not count stays spent, and all of it
+        after an attempt that may have been charged for: one that was cancelled, took too long or broke off. Raises
         MemoryBudgetSpent without asking, and what Model.ask raises.
         """
-        day = await self.spending.set_aside(self.project, self.resource, estimate, self.tokens)
+        set_aside = input_tokens + question.max_tokens
+        day = await self.spending.set_aside(self.project, self.resource, set_aside, self.tokens)
         if day is None:
             raise MemoryBudgetSpent(
-                f"{self.resource}: a summary may cost {estimate:,} tokens, which is more than is left of its "
+                f"{self.resource}: a summary may cost {set_aside:,} tokens, which is more than is left of its "
                 f"daily_token_budget of {self.tokens:,}; the day ends at midnight UTC"
             )
-        cost = 0
+        cost = set_aside
         try:
             answer = await model.ask(question)
-            used = (answer.input_tokens or 0) + (answer.output_tokens or 0)
-            cost = used or estimate
-        except asyncio.CancelledError:
-            cost = estimate
+            cost = (answer.input_tokens or input_tokens) + (answer.output_tokens or question.max_tokens)
+        except Exception as error:
+            if not (isinstance(error, MemoryModelUnavailable) and error.may_be_charged):
+                cost = 0
             raise
         finally:
-            if cost != estimate:
-                await self._put_right(day, cost - estimate)
+            if cost != set_aside:
+                await self._put_right(day, cost - set_aside)
         return answer
 
     async def _put_right(self, day: int, difference: int) -> None:

@@ -45,8 +45,9 @@ class Model(Protocol):
     async def ask(self, question: Question) -> Answer:
         """Asks once, without attempts of its own.
 
-        Raises MemoryModelUnavailable (overloaded, unreachable, too slow: with the wait that the provider asked for) and
-        MemoryModelRefused (key, model or request are wrong: another attempt ends the same).
+        Raises MemoryModelUnavailable (overloaded, unreachable, too slow: with the wait that the provider asked for, and
+        whether it may charge) and MemoryModelRefused (key, model or request are wrong: another attempt ends the same).
+        Anything else was raised before the provider was asked.
         """
         ...
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
@@ -15,6 +16,7 @@ from pydantic_ai import exceptions
 from pydantic_ai.direct import model_request_stream
 from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart
 from pydantic_ai.models import Model as PydanticModel
+from pydantic_ai.models import StreamedResponse
 from pydantic_ai.settings import ModelSettings
 
 from durable_memory.memory.declarations.summarizer import SummarizerChoice
@@ -29,6 +31,12 @@ _LONGEST_WAIT_SECONDS: Final = 600.0
 
 _CHARACTERS_A_TOKEN: Final = 12
 """An answer with more than that for each token it may have will not end by itself; it is not read on."""
+
+_MOST_TOKENS: Final = 100_000_000
+"""What a provider says beyond this is no count of one request."""
+
+_NEVER_SENT: Final = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})
+"""By name, since the providers' libraries take httpx or httpx2 for it, whichever is there."""
 
 
 class PydanticAiModel:
@@ -47,26 +55,37 @@ class PydanticAiModel:
         with self._errors_in_words():
             try:
                 async with deadline, model_request_stream(self._model, [request], model_settings=settings) as stream:
-                    characters = 0
-                    async for event in stream:
-                        delta = getattr(event, "delta", None)
-                        characters += len(getattr(delta, "content_delta", None) or "")
-                        if characters > question.max_tokens * _CHARACTERS_A_TOKEN:
-                            return _answer(stream.get(), "cut")
-                    answered = stream.get()
-                    if answered.finish_reason is None:
-                        raise exceptions.UnexpectedModelBehavior("a stream without its end")
-                    return _answer(answered, None)
+                    return await self._read(stream, question)
             except TimeoutError:
                 if not deadline.expired():
                     raise
                 raise MemoryModelUnavailable(
-                    f"the model {self.name!r} did not answer within {self._timeout_seconds:g} s (summarizer.timeout)"
+                    f"the model {self.name!r} did not answer within {self._timeout_seconds:g} s (summarizer.timeout)",
+                    may_be_charged=True,
                 ) from None
 
     async def close(self) -> None:
         """See Model."""
         await self._close()
+
+    async def _read(self, stream: StreamedResponse, question: Question) -> Answer:
+        characters = 0
+        try:
+            async for event in stream:
+                delta = getattr(event, "delta", None)
+                characters += len(getattr(delta, "content_delta", None) or "")
+                if characters > question.max_tokens * _CHARACTERS_A_TOKEN:
+                    # How much it has cost stands at the end of the stream.
+                    return replace(_answer(stream.get(), "cut"), output_tokens=None, cost_usd=None)
+        except exceptions.ModelHTTPError as error:
+            # An error in the middle of an answer gets a status that no response had.
+            raise MemoryModelUnavailable(
+                f"the answer of the model {self.name!r} broke off ({type(error).__name__})", may_be_charged=True
+            ) from None
+        answered = stream.get()
+        if answered.finish_reason is None:
+            raise exceptions.UnexpectedModelBehavior("a stream without its end")
+        return _answer(answered, None)
 
     @contextmanager
     def _errors_in_words(self) -> Iterator[None]:
@@ -75,13 +94,13 @@ class PydanticAiModel:
             yield
         except exceptions.ModelHTTPError as error:
             raise self._by_status(error) from None
-        except (exceptions.ModelAPIError, exceptions.UnexpectedModelBehavior) as error:
+        except (MemoryModelUnavailable, MemoryModelRefused):
+            raise
+        except Exception as error:  # noqa: BLE001 - what cannot be read was paid for, and its error may repeat content
+            sent = _was_sent(error)
+            problem = "could not be asked, or its answer broke off" if sent else "cannot be reached"
             raise MemoryModelUnavailable(
-                f"the model {self.name!r} could not be asked, or its answer broke off ({type(error).__name__})"
-            ) from None
-        except (OSError, TimeoutError) as error:
-            raise MemoryModelUnavailable(
-                f"the model {self.name!r} cannot be reached ({type(error).__name__})"
+                f"the model {self.name!r} {problem} ({type(error).__name__})", may_be_charged=sent
             ) from None
 
     def _by_status(self, error: exceptions.ModelHTTPError) -> MemoryModelUnavailable | MemoryModelRefused:
@@ -101,7 +120,9 @@ class PydanticAiModel:
             )
         wait_ms = None if error.retry_after is None else round(min(error.retry_after, _LONGEST_WAIT_SECONDS) * 1_000)
         return MemoryModelUnavailable(
-            f"the model {self.name!r} is overloaded or out of order (status {status})", retry_after_ms=wait_ms
+            f"the model {self.name!r} is overloaded or out of order (status {status})",
+            may_be_charged=False,
+            retry_after_ms=wait_ms,
         )
 
 
@@ -133,14 +154,27 @@ def _open(choice: SummarizerChoice, key: str) -> tuple[PydanticModel, Callable[[
 def _answer(response: ModelResponse, ending: Ending | None) -> Answer:
     text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
     usage = response.usage
-    known = bool(usage.input_tokens or usage.output_tokens)
     return Answer(
         text=text,
         ending=ending or _ENDINGS.get(response.finish_reason or "", "complete"),
-        input_tokens=usage.input_tokens if known else None,
-        output_tokens=usage.output_tokens if known else None,
-        cost_usd=_cost(response) if known else None,
+        input_tokens=_count(usage.input_tokens),
+        output_tokens=_count(usage.output_tokens),
+        cost_usd=_cost(response) if _count(max(usage.input_tokens, usage.output_tokens)) else None,
     )
+
+
+def _count(tokens: float | None) -> int | None:
+    """Returns a number of tokens as a provider counts them, or None for what cannot be one."""
+    return int(tokens) if tokens and 0 < tokens <= _MOST_TOKENS else None
+
+
+def _was_sent(error: BaseException | None) -> bool:
+    """Tells whether a request may have reached the provider before it failed."""
+    while error is not None:
+        if type(error).__name__ in _NEVER_SENT:
+            return False
+        error = error.__cause__
+    return True
 
 
 _ENDINGS: Final[dict[str, Ending]] = {"length": "cut", "content_filter": "refused", "error": "cut"}

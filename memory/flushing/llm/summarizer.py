@@ -74,13 +74,11 @@ class LlmSummarizer:
         await self._model.close()
 
     async def _ask(self, question: Question, request: SummaryRequest) -> str:
-        estimate = question.max_tokens
-        for part in (question.instructions, question.text):
-            estimate += await tokens_of(part, request)
         if self._budget is None:
             answer = await self._model.ask(question)
         else:
-            answer = await self._budget.ask(self._model, question, estimate)
+            told = [await tokens_of(part, request) for part in (question.instructions, question.text)]
+            answer = await self._budget.ask(self._model, question, sum(told))
         telemetry.count_model_use(
             self._resource, self._model.name, answer.input_tokens, answer.output_tokens, answer.cost_usd
         )

@@ -19,17 +19,18 @@ class Says:
     """Streams an answer, word by word.
 
     gate: waits for it after the first word. cut: closes the connection in the middle. drip_seconds: between words.
-    echo: the question itself is the answer.
+    echo: the question itself is the answer. breaks: an error comes in the middle of the stream, after status 200.
     """
 
     text: str = SUMMARY
     finish: str | None = "stop"
-    tokens: tuple[int, int] | None = (120, 30)
+    tokens: tuple[Any, Any] | None = (120, 30)
     refusal: str | None = None
     gate: asyncio.Event | None = None
     cut: bool = False
     drip_seconds: float = 0.0
     echo: bool = False
+    breaks: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,9 @@ class Endpoint:
                 await reply.gate.wait()
             if reply.cut and number >= len(words) // 2:
                 return False
+            if reply.breaks and number >= len(words) // 2:
+                await _event(writer, {"error": {"message": "overloaded", "type": "server_error", "code": 503}})
+                return False
             await asyncio.sleep(reply.drip_seconds)
         if reply.refusal is not None:
             await _event(writer, _choice({"refusal": reply.refusal}, None))
@@ -112,7 +116,7 @@ class Endpoint:
             await _event(writer, _choice({}, reply.finish))
         if reply.tokens is not None:
             prompt, completion = reply.tokens
-            usage = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+            usage = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": 0}
             await _event(writer, {**_choice({}, None), "choices": [], "usage": usage})
         await _chunk(writer, b"data: [DONE]\n\n")
         writer.write(b"0\r\n\r\n")
@@ -149,7 +153,9 @@ async def _stream_as_anthropic(reply: Says, writer: asyncio.StreamWriter) -> boo
         {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": reply.text}},
         {"type": "content_block_stop", "index": 0},
     ]
-    if not reply.cut:
+    if reply.breaks:
+        events[-1] = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+    elif not reply.cut:
         delta = {"stop_reason": reply.finish, "stop_sequence": None}
         events.append({"type": "message_delta", "delta": delta, "usage": {"output_tokens": completion}})
         events.append({"type": "message_stop"})

@@ -11,9 +11,10 @@ import redis.asyncio
 
 from durable_memory import MemoryClient, Registry
 from durable_memory.memory.clock import ManualClock
-from durable_memory.memory.errors import MemoryBudgetSpent, MemoryModelUnavailable
+from durable_memory.memory.errors import MemoryBudgetSpent, MemoryModelRefused, MemoryModelUnavailable
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.stores.in_memory import open_in_memory
+from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from tests.integration.llm.endpoint import SUMMARY, Endpoint, Fails, Says
 from tests.integration.llm.rig import declared, desk
 from tests.integration.temporal.background import texts
@@ -44,6 +45,14 @@ async def flush(memory: Memory) -> str:
     return (await memory.flush(force=True)).outcome
 
 
+async def set_aside(service: Endpoint) -> tuple[int, int]:
+    """Returns what the one request may cost: its question, and the longest answer."""
+    ((instructions, text),) = service.questions
+    counter = TiktokenCounter()
+    told = [(await counter.count_text(part)).tokens for part in (instructions, text)]
+    return sum(told), service.requests[0]["max_completion_tokens"]
+
+
 async def test_what_was_charged_counts_and_not_what_was_set_aside(redis_url: str, service: Endpoint) -> None:
     project = unique("project")
     service.default = Says(tokens=(900, 100))
@@ -53,13 +62,92 @@ async def test_what_was_charged_counts_and_not_what_was_set_aside(redis_url: str
         assert await memories.wiring.backends["redis"].spending.spent(project, "desk") == 3_000
 
 
-async def test_a_request_that_failed_costs_nothing(redis_url: str, service: Endpoint) -> None:
+@pytest.mark.parametrize("status", [400, 401, 429, 500, 503])
+async def test_a_request_that_was_answered_with_an_error_status_costs_nothing(
+    redis_url: str, service: Endpoint, status: int
+) -> None:
     project = unique("project")
-    service.default = Fails(500)
+    service.default = Fails(status)
     async with await client(redis_url, service, project, fallback="none") as memories:
-        with pytest.raises(MemoryModelUnavailable):
+        with pytest.raises((MemoryModelUnavailable, MemoryModelRefused)):
             await flush(memories.memory("desk", "key"))
         assert await memories.wiring.backends["redis"].spending.spent(project, "desk") == 0
+
+
+async def test_a_request_that_never_left_costs_nothing(redis_url: str, service: Endpoint) -> None:
+    project = unique("project")
+    service.url = "http://127.0.0.1:9/v1"
+    async with await client(redis_url, service, project, fallback="none") as memories:
+        with pytest.raises(MemoryModelUnavailable, match="cannot be reached"):
+            await flush(memories.memory("desk", "key"))
+        assert await memories.wiring.backends["redis"].spending.spent(project, "desk") == 0
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [Says(cut=True), Says(finish=None, tokens=None), Says(breaks=True), Says(drip_seconds=1.0)],
+    ids=["cut", "no-end", "error-in-the-stream", "too-slow"],
+)
+async def test_a_request_that_broke_off_or_took_too_long_may_have_been_charged(
+    redis_url: str, service: Endpoint, reply: Says
+) -> None:
+    project = unique("project")
+    service.default = reply
+    async with await client(redis_url, service, project, fallback="none", timeout="1s") as memories:
+        with pytest.raises(MemoryModelUnavailable):
+            await flush(memories.memory("desk", "key"))
+        assert await memories.wiring.backends["redis"].spending.spent(project, "desk") == sum(await set_aside(service))
+
+
+async def test_a_provider_that_is_always_too_slow_is_asked_no_more_than_the_budget_pays_for(
+    redis_url: str, service: Endpoint
+) -> None:
+    project = unique("project")
+    service.default = Says(cut=True)
+    async with await client(redis_url, service, project, fallback="none") as memories:
+        memory = memories.memory("desk", "key")
+        await memory.append(texts(3))
+        for _ in range(2 * BUDGET // 1_000):
+            with pytest.raises((MemoryModelUnavailable, MemoryBudgetSpent)):
+                await memory.flush(force=True)
+        assert 0 < len(service.requests) <= BUDGET // 1_000
+        assert await memories.wiring.backends["redis"].spending.spent(project, "desk") <= BUDGET
+
+
+@pytest.mark.parametrize(
+    ("tokens", "counted"),
+    [
+        (None, (0, 0)),
+        ((-5_000, 30), (0, 0)),
+        ((120, -7), (0, 0)),
+        ((0, 30), (0, 30)),
+        ((120, 0), (120, 0)),
+        ((10**30, 30), (0, 30)),
+        ((120, 10**20), (120, 0)),
+        (("many", 30), (0, 0)),
+    ],
+    ids=[
+        "none",
+        "negative-input",
+        "negative-output",
+        "no-input",
+        "no-output",
+        "absurd-input",
+        "absurd-output",
+        "words",
+    ],
+)
+@pytest.mark.filterwarnings("ignore:Failed to extract usage")
+async def test_what_a_provider_does_not_count_or_counts_absurdly_stays_as_it_was_set_aside(
+    redis_url: str, service: Endpoint, tokens: tuple[Any, Any] | None, counted: tuple[int, int]
+) -> None:
+    project = unique("project")
+    service.default = Says(tokens=tokens)
+    async with await client(redis_url, service, project) as memories:
+        assert await flush(memories.memory("desk", "key")) == "committed"
+        told, answer = await set_aside(service)
+        spent = await memories.wiring.backends["redis"].spending.spent(project, "desk")
+        assert spent == (counted[0] or told) + (counted[1] or answer)
 
 
 async def test_a_request_that_was_given_up_may_have_been_charged(redis_url: str, service: Endpoint) -> None:
