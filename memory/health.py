@@ -31,8 +31,8 @@ _BLOCKED: Final[Mapping[FlushReason, str]] = {
     "keep": "a flush is due, but keep_first and keep_last keep all there is: lower them, or raise the budget",
 }
 FAILED: Final[Mapping[str, str]] = {
-    MemoryBudgetSpent.type: "the daily_token_budget of its summariser is spent, so messages wait until midnight "
-    "UTC: raise it, or let fallback: rule_based write",
+    MemoryBudgetSpent.type: "what is left of the daily_token_budget of its summariser does not pay for a request, so "
+    "messages wait until midnight UTC: raise it, or let fallback: rule_based write",
     MemoryModelRefused.type: "the model of its summariser refuses the key, its name or the request: the log of "
     "the worker says which",
     MemoryModelUnavailable.type: "the model of its summariser does not answer; it is tried again",

@@ -92,7 +92,7 @@ def _summary_problems(resource: MemoryResource) -> list[Problem]:
             ("flushing.summary_tokens", f"has no effect where flushing.type is {resource.flushing.type}; remove it")
         ]
     problems: list[Problem] = []
-    room = _summary_tokens(resource)
+    room = summary_tokens_of(resource)
     if resource.token_budget is not None and room >= resource.token_budget:
         text = f"leaves no room for messages: {room} of {resource.token_budget} tokens are for summaries"
         problems.append((_path_of_room(resource), text))
@@ -167,7 +167,8 @@ def _summarizes(resource: MemoryResource) -> bool:
     return resource.flushing.strategy == "hybrid_summary"
 
 
-def _summary_tokens(resource: MemoryResource) -> int:
+def summary_tokens_of(resource: MemoryResource) -> int:
+    """Returns the tokens that are kept free for summaries where there are any, whether or not other fields fit them."""
     if resource.flushing.summary_tokens is not None:
         return resource.flushing.summary_tokens
     if resource.token_budget is None:
@@ -210,7 +211,7 @@ def compute_limits(resource: MemoryResource) -> Limits:
     each section of a divided budget may fill. They exist for the fill that the memory's type watches.
     """
     summarize = _summarizes(resource)
-    summary_tokens = _summary_tokens(resource) if summarize else 0
+    summary_tokens = summary_tokens_of(resource) if summarize else 0
     flushing = resource.flushing
     room_tokens = None if resource.token_budget is None else resource.token_budget - summary_tokens
     room_messages = None if resource.max_messages is None else resource.max_messages - summarize

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeGuard
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
+from durable_memory.memory.declarations.budget import summary_tokens_of
 from durable_memory.memory.declarations.declaration import Declaration, Problem, Tokens
 from durable_memory.memory.declarations.durations import Duration, Within
+from durable_memory.memory.declarations.model_requests import full_request_tokens
 from durable_memory.memory.declarations.provider_access import Endpoint, Variable
 from durable_memory.memory.tokens.models import find_model
 
@@ -94,7 +96,8 @@ class SummarizerChoice(Declaration):
 
     daily_token_budget: Tokens | None = None
     """Most tokens that this resource may spend in a day (UTC), over all processes, requests and answers together; at
-    least `max_input_tokens`. When it is spent, `fallback` decides.
+    least what one full request may cost, about two and a half times `max_input_tokens`. When too little is left,
+    `fallback` decides.
 
     Default: no limit.
     """
@@ -143,8 +146,12 @@ def summarizer_problems(resource: MemoryResource) -> list[Problem]:
         text = f"leaves no room for prompt and answer in the {window}: write at most {most}"
         return [(f"{path}.max_input_tokens", text)]
     budget = choice.daily_token_budget
-    if budget is not None and budget < choice.max_input_tokens:
-        request = choice.max_input_tokens
-        text = f"must be at least max_input_tokens: {budget} tokens do not pay for one request of {request}"
-        return [(f"{path}.daily_token_budget", text)]
+    if budget is not None:
+        most = full_request_tokens(choice.max_input_tokens, summary_tokens_of(resource), choice.prompt)
+        if budget < most:
+            text = (
+                f"{budget} tokens do not pay for one full request, which may cost {most} with its answer: write at "
+                "least that, or lower max_input_tokens"
+            )
+            return [(f"{path}.daily_token_budget", text)]
     return []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from durable_memory.memory.errors import MemoryBudgetSpent, MemoryFault, MemoryModelUnavailable
+from durable_memory.memory.errors import MemoryBudgetSpent, MemoryFault, MemoryInvalid, MemoryModelUnavailable
 from durable_memory.memory.flushing.llm.model import Answer, Model, Question
 from durable_memory.memory.stores.spending_port import Spending
 
@@ -24,14 +24,19 @@ class DailyBudget:
         What question and answer may cost is set aside before, so that requests at the same time do not spend the same
         tokens, and put right after by what the provider counted. What it does not count stays spent, and all of it
         after an attempt that may have been charged for: one that was cancelled, took too long or broke off. Raises
-        MemoryBudgetSpent without asking, and what Model.ask raises.
+        MemoryBudgetSpent without asking, MemoryInvalid if no day ever pays for the question, and what Model.ask raises.
         """
         set_aside = input_tokens + question.max_tokens
+        if set_aside > self.tokens:
+            raise MemoryInvalid(
+                f"{self.resource}: one request may cost {set_aside:,} tokens with its answer, which is more than its "
+                f"whole daily_token_budget of {self.tokens:,}; raise it, or lower max_input_tokens"
+            )
         day = await self.spending.set_aside(self.project, self.resource, set_aside, self.tokens)
         if day is None:
             raise MemoryBudgetSpent(
-                f"{self.resource}: a summary may cost {set_aside:,} tokens, which is more than is left of its "
-                f"daily_token_budget of {self.tokens:,}; the day ends at midnight UTC"
+                f"{self.resource}: a request may cost {set_aside:,} tokens with its answer, which is more than is left "
+                f"of today's daily_token_budget of {self.tokens:,}; the day ends at midnight UTC"
             )
         cost = set_aside
         try:

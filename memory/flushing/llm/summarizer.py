@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from durable_memory.memory import telemetry
+from durable_memory.memory.declarations.model_requests import answer_tokens
 from durable_memory.memory.errors import MemorySummaryRejected
 from durable_memory.memory.flushing.llm.budget import DailyBudget
 from durable_memory.memory.flushing.llm.model import Model, Question
 from durable_memory.memory.flushing.llm.prompt import shortening_prompt, summary_prompt
 from durable_memory.memory.flushing.llm.usable import check_substance, summary_in, tokens_of
 from durable_memory.memory.flushing.summarizer import SummaryRequest
-
-_OUTPUT_FACTOR: Final = 2
-_LEAST_OUTPUT: Final = 512
-"""Models count tokens in their own way, and some think before they write: an answer may have twice the room, and this
-much at least. What is too long is shortened, which costs less than an answer that was cut."""
 
 
 class LlmSummarizer:
@@ -52,7 +46,7 @@ class LlmSummarizer:
         """
         if not request.messages:
             raise MemorySummaryRejected("there is nothing to summarise: a summary needs at least one message")
-        room = max(_LEAST_OUTPUT, _OUTPUT_FACTOR * request.max_tokens)
+        room = answer_tokens(request.max_tokens)
         text = await self._ask(
             Question(*summary_prompt(request.messages, request.max_tokens, self._prompt), room), request
         )

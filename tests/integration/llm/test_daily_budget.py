@@ -11,7 +11,8 @@ import redis.asyncio
 
 from durable_memory import MemoryClient, Registry
 from durable_memory.memory.clock import ManualClock
-from durable_memory.memory.errors import MemoryBudgetSpent, MemoryModelRefused, MemoryModelUnavailable
+from durable_memory.memory.declarations.model_requests import full_request_tokens
+from durable_memory.memory.errors import MemoryBudgetSpent, MemoryInvalid, MemoryModelRefused, MemoryModelUnavailable
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.stores.in_memory import open_in_memory
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
@@ -178,6 +179,22 @@ async def test_a_spent_budget_asks_nobody_and_the_rules_write(redis_url: str, se
         assert SUMMARY not in summary.text
 
 
+async def test_a_request_that_no_day_pays_for_is_said_to_be_one_and_costs_nothing(
+    redis_url: str, service: Endpoint
+) -> None:
+    """Text of quotation marks alone is told in three times the tokens that it is counted with."""
+    project, least = unique("project"), full_request_tokens(256, 80, None)
+    async with await client(
+        redis_url, service, project, fallback="none", daily_token_budget=least, max_input_tokens=256
+    ) as memories:
+        memory = memories.memory("desk", "key")
+        await memory.append(['"' * 900, "The second one."])
+        with pytest.raises(MemoryInvalid, match=rf"more than its whole daily_token_budget of {least:,}; raise it"):
+            await memory.flush(force=True)
+        assert service.requests == []
+        assert await memories.wiring.backends["redis"].spending.spent(project, "desk") == 0
+
+
 async def test_a_new_day_has_a_new_budget(service: Endpoint) -> None:
     clock = ManualClock()
     service.default = Says(tokens=(9_900, 90))
@@ -219,5 +236,5 @@ async def test_without_a_fallback_a_spent_budget_refuses_the_flush_and_health_na
         assert len(service.requests) == 1
         assert (await rig.memory("desk", "first").health()).healthy
         (problem,) = (await rig.memory("desk", "second").health()).problems
-        assert "daily_token_budget of its summariser is spent" in problem
+        assert "what is left of the daily_token_budget of its summariser does not pay for a request" in problem
         assert await rig.texts("desk", "second") == texts(3)

@@ -1,0 +1,59 @@
+"""A daily budget that `validate` accepts pays for each request that the summariser makes, up to the largest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from durable_memory import Registry
+from durable_memory.memory.declarations.model_requests import answer_tokens, full_request_tokens
+from durable_memory.memory.errors import InvalidDeclarations
+from durable_memory.memory.flushing.llm.prompt import DEFAULT_TASK, shortening_prompt, summary_prompt
+from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
+from durable_memory.memory.types import Message
+
+COUNTER = TiktokenCounter()
+
+
+def declared(budget: int, **summarizer: Any) -> dict[str, Any]:
+    choice = {"type": "llm", "model": "openai:gpt-4o-mini", "daily_token_budget": budget, **summarizer}
+    flushing = {"summary_tokens": 400, "summarizer": choice}
+    return {"resource": "memory", "id": "desk", "max_tokens": 4_000, "scope": "user", "flushing": flushing}
+
+
+@pytest.mark.parametrize("prompt", [None, "Keep the prices. " * 400], ids=["ours", "own"])
+def test_a_budget_that_does_not_pay_for_one_full_request_is_a_fault_with_both_numbers(prompt: str | None) -> None:
+    most = full_request_tokens(2_000, 400, prompt)
+    choice = {"max_input_tokens": 2_000} if prompt is None else {"max_input_tokens": 2_000, "prompt": prompt}
+    Registry.from_resources([declared(most, **choice)])
+    with pytest.raises(
+        InvalidDeclarations, match=rf"{most - 1} tokens do not pay for one full.* may cost {most} "
+    ) as no:
+        Registry.from_resources([declared(most - 1, **choice)])
+    assert len(no.value.faults) == 1
+
+
+def full(text: str, max_input_tokens: int) -> Iterator[Message]:
+    """Yields as many messages as one request may hold, of words that are one token each."""
+    for _ in range(max_input_tokens // (len(text.split()) + 4)):
+        yield Message.user(text)
+
+
+@pytest.mark.parametrize("text", ["parcel", "the parcel is late", "the parcel left late " * 50], ids=["1", "4", "200"])
+@pytest.mark.parametrize("prompt", [None, DEFAULT_TASK * 10], ids=["ours", "own"])
+async def test_no_full_request_costs_more_than_is_said_at_most(text: str, prompt: str | None) -> None:
+    messages = list(full(text, 4_000))
+    assert 3_500 < sum(count.tokens for count in await COUNTER.count(messages)) <= 4_000
+    cost = answer_tokens(400)
+    for told in summary_prompt(messages, 400, prompt):
+        cost += (await COUNTER.count_text(told)).tokens
+    assert cost <= full_request_tokens(4_000, 400, prompt)
+
+
+async def test_to_shorten_an_answer_costs_no_more_than_a_full_request() -> None:
+    cost = answer_tokens(4_000)
+    for told in shortening_prompt("parcel " * (answer_tokens(4_000) - 1), 4_000):
+        cost += (await COUNTER.count_text(told)).tokens
+    assert cost <= full_request_tokens(256, 4_000, None)
