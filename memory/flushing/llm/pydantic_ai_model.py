@@ -14,7 +14,7 @@ from typing import Final
 
 from pydantic_ai import exceptions
 from pydantic_ai.direct import model_request_stream
-from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart
+from pydantic_ai.messages import ModelRequest, ModelResponse, PartDeltaEvent, PartStartEvent, TextPart
 from pydantic_ai.models import Model as PydanticModel
 from pydantic_ai.models import StreamedResponse
 from pydantic_ai.settings import ModelSettings
@@ -72,8 +72,7 @@ class PydanticAiModel:
         characters = 0
         try:
             async for event in stream:
-                delta = getattr(event, "delta", None)
-                characters += len(getattr(delta, "content_delta", None) or "")
+                characters += _characters(event)
                 if characters > question.max_tokens * _CHARACTERS_A_TOKEN:
                     # How much it has cost stands at the end of the stream.
                     return replace(_answer(stream.get(), "cut"), output_tokens=None, cost_usd=None)
@@ -149,6 +148,15 @@ def _open(choice: SummarizerChoice, key: str) -> tuple[PydanticModel, Callable[[
         profile=OpenAIModelProfile(openai_chat_streaming_requires_finish_reason=True),
     )
     return model, openai.close
+
+
+def _characters(event: object) -> int:
+    """Returns how much text an event adds to an answer, or to the thinking before it."""
+    if isinstance(event, PartStartEvent):
+        return len(getattr(event.part, "content", None) or "")
+    if isinstance(event, PartDeltaEvent):
+        return len(getattr(event.delta, "content_delta", None) or "")
+    return 0
 
 
 def _answer(response: ModelResponse, ending: Ending | None) -> Answer:

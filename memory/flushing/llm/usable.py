@@ -12,6 +12,7 @@ from durable_memory.memory.flushing.llm.prompt import ENTRY_BEGINS, texts_told
 from durable_memory.memory.flushing.llm.refusals import is_nothing, is_refusal
 from durable_memory.memory.flushing.llm.wrapping import unwrapped
 from durable_memory.memory.flushing.summarizer import SummaryRequest
+from durable_memory.memory.types import clean_text
 
 _LONGEST_JUDGED: Final = 600
 """In characters. A longer text that shares nothing with the conversation may be in another language."""
@@ -27,7 +28,7 @@ def summary_in(answer: Answer, question: Question) -> str:
 
     Raises MemorySummaryRejected if it is empty, cut, a refusal, or a repetition of the question.
     """
-    text = unwrapped(answer.text)
+    text = unwrapped(clean_text(answer.text))
     if answer.ending == "refused":
         raise _rejected("the model declined to write the summary")
     if answer.ending == "cut" or text is None:

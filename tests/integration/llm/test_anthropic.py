@@ -46,6 +46,17 @@ async def test_a_stream_without_its_end_is_no_answer(service: Endpoint) -> None:
         await ask(service, Says(cut=True))
 
 
+async def test_an_error_in_the_middle_of_a_stream_is_no_status_and_may_have_been_charged(service: Endpoint) -> None:
+    with pytest.raises(MemoryModelUnavailable, match="broke off") as broken:
+        await ask(service, Says(breaks=True))
+    assert broken.value.may_be_charged
+
+
+async def test_of_an_answer_that_is_not_read_to_its_end_nobody_knows_what_it_cost(service: Endpoint) -> None:
+    answer = await ask(service, Says("word " * 10_000))
+    assert (answer.ending, answer.input_tokens, answer.output_tokens, answer.cost_usd) == ("cut", 120, None, None)
+
+
 async def test_its_failures_are_told_apart(service: Endpoint) -> None:
     with pytest.raises(MemoryModelRefused, match="refused the key"):
         await ask(service, Fails(401))

@@ -66,6 +66,36 @@ async def test_what_is_no_summary_is_rejected_and_worth_another_attempt(
     assert rejected.value.retryable
 
 
+@pytest.mark.parametrize("answer", ["Parcel." * 100_000, "Parcel. " * 100_000], ids=["one-event", "many"])
+async def test_an_answer_without_end_is_neither_read_on_nor_sent_back_to_be_shortened(
+    service: Endpoint, summarizer: LlmSummarizer, answer: str
+) -> None:
+    service.default = Says(answer)
+    with pytest.raises(MemorySummaryRejected, match="cut before its end"):
+        await summarizer.summarize(request())
+    assert len(service.requests) == 1
+
+
+async def test_what_cannot_be_stored_or_sent_on_is_taken_out_of_a_summary(
+    service: Endpoint, summarizer: LlmSummarizer
+) -> None:
+    service.default = Says(f"\ud800{SUMMARY}\x00")
+    summary = await summarizer.summarize(request())
+    assert SUMMARY in summary
+    summary.encode()
+    assert "\x00" not in summary
+
+
+@pytest.mark.parametrize("line", [0, 3])
+async def test_a_copy_of_a_line_of_the_record_is_no_summary(
+    service: Endpoint, summarizer: LlmSummarizer, line: int
+) -> None:
+    told = json.dumps({"role": "user", "text": TALK[line].text})
+    service.default = Says(f"Anna said much about parcels.\n{told}\nAnd so on.")
+    with pytest.raises(MemorySummaryRejected, match="repeated what it was told"):
+        await summarizer.summarize(request())
+
+
 async def test_a_copy_of_the_fence_is_no_summary(service: Endpoint, summarizer: LlmSummarizer) -> None:
     service.script.append(Says(echo=True))
     with pytest.raises(MemorySummaryRejected, match="repeated what it was told"):
