@@ -40,8 +40,8 @@ FAILED: Final[Mapping[str, str]] = {
     "project a queue of its own with DURABLE_MEMORY_TASK_QUEUE, and its workers the same declarations",
     MemoryUndecryptable.type: "the worker that tried it lacks a key under which messages were encrypted, or has "
     "another one: give all processes the same DURABLE_MEMORY_ENCRYPTION_KEYS",
-    MemorySummaryRejected.type: "the text of its summariser was empty, cut, refused or longer than its room; it "
-    "is tried again: let it keep to max_tokens, or raise summary_tokens",
+    MemorySummaryRejected.type: "the text of its summariser was empty, cut, refused, about something else "
+    "or longer than its room; it is tried again: let it keep to max_tokens, or raise summary_tokens",
 }
 """What can be said of a failed flush beyond the type of its error, by that type."""
 

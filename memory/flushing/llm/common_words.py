@@ -38,6 +38,7 @@ COMMON_WORDS: Final[Mapping[str, str]] = {
         training transcript type unable understand understanding unfortunately unsafe upload user users valid
         version view violate violates violation volunteer wasn welcome willing wish won words work works write
         written wrong
+        complete full incomplete internal limit mind moment moments notice server trouble
     """,
     "German": """
         aber alle allem allen alles als also auch auf aus bei bin bis bitte dabei daher damit dann das dass davon
@@ -51,6 +52,7 @@ COMMON_WORDS: Final[Mapping[str, str]] = {
         fragen gespräch gesprächs helfen hilfe informationen inhalt inhalte ki lage leid leider modell möglich
         nachricht nachrichten nutzer benutzer assistent richtlinien sprachmodell text tut unterhaltung unterstützen
         verarbeiten weiterhelfen zusammenfassen zusammenfassung geben teilen ablehnen fügen schicken schick senden
+        darf dürfen sollte wollen zugriff
     """,
     "French": """
         afin ai ainsi alors après assez au aucun aucune aussi autre autres aux avant avec avez avoir bien car ce
@@ -147,6 +149,7 @@ COMMON_WORDS: Final[Mapping[str, str]] = {
         回答问题 可以需要 作为一个人工智能助手 语言模型 没有任何 我们你们他们 因为所以如果但是或者以及
         关于进行根据由于 非常遗憾 您可以 您是否 您需要什么 谢谢 请您 将会已经 用户助手 完成处理满足 相关的内容
         敏感涉及违反政策规定 继续讨论其他话题
+        之前查看看到没有看到
     """,
     "Chinese, traditional": """
         抱歉對不起 我無法為您 不能幫助您 您的要求 請求這個 請提供 更多資訊 內容對話記錄 摘要總結 回答問題
@@ -155,6 +158,7 @@ COMMON_WORDS: Final[Mapping[str, str]] = {
     "Japanese": """
         申し訳ありません 申し訳ございませんが 要約する 会話内容 記録 提供 情報 質問 回答 対応 要求 依頼 言語モデル
         人工知能 手伝い 利用者 場合 必要 確認 入力 文章 テキスト
+        見つかりません 要望
     """,
     "Korean, the first two syllables": """
         죄송 도와 드릴 없습 요약 대화 제공 내용 요청 정보 질문 답변 언어 모델 인공 지능 텍스 사용 어시 그러 하지

@@ -70,6 +70,7 @@ _ASKS_BACK: Final = (
     r"|(?:i'd|i would|i'll|i will) be (?:happy|glad) to (?:help|assist|summari)|i(?:'m| am) ready to (?:help"
     r"|assist|summari)"
     rf"|(?:i'd|i would|i'll|i will|i) need (?:the|more|a|to see)\b {_SOME}(?:{_TEXT}|context|information)"
+    r"|i(?:'m| am) (?:glad|happy) to help, but\b"
 )
 
 ENGLISH: Final[tuple[str, ...]] = (_IS_A_MODEL, _DECLINES, _FOUND_NOTHING, _ASKS_BACK)

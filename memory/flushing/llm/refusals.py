@@ -40,7 +40,10 @@ def is_refusal(text: str) -> bool:
 
 def is_nothing(text: str) -> bool:
     """Tells whether an answer has no word or number, or only words that stand for something that is missing."""
-    return _NOTHING.fullmatch(_normal(text)) is not None
+    said = _normal(text)
+    if len(said) > _LONGEST:
+        return not any(map(str.isalnum, said))
+    return _NOTHING.fullmatch(said) is not None
 
 
 def _normal(text: str) -> str:

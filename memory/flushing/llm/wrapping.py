@@ -25,6 +25,9 @@ _WHOLE: Final = (
 )
 """What may enclose an answer as a whole."""
 
+_MOST_FRAMES: Final = 4
+"""How many of those, and headings, are looked for inside each other."""
+
 _COLON: Final = regex.compile("[:\uff1a]")
 _MARKUP: Final = " *_#:\uff1a"
 _ANNOUNCES: Final = regex.compile(
@@ -60,9 +63,7 @@ def unwrapped(text: str) -> str | None:
 
 
 def _without_frame(text: str) -> str:
-    before = None
-    while text != before:
-        before = text
+    for _ in range(_MOST_FRAMES):
         for frame in _WHOLE:
             if enclosed := frame.fullmatch(text):
                 text = enclosed["inner"].strip()
