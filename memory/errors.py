@@ -172,7 +172,7 @@ class MemoryModelUnavailable(MemoryFault):
 
     retryable = True
 
-    def __init__(self, message: str, *, may_be_charged: bool, retry_after_ms: int | None = None) -> None:
+    def __init__(self, message: str, *, may_be_charged: bool = True, retry_after_ms: int | None = None) -> None:
         super().__init__(message, retry_after_ms=retry_after_ms)
         self.may_be_charged = may_be_charged
         """Whether the provider may have worked on the request: it was sent, and not answered with an error status."""

@@ -22,11 +22,15 @@ _FLOOR_TOKENS: Final = 8
 """A summary has at least a fiftieth of the tokens of what it stands for, or this many where that is more: `OK.` says
 nothing."""
 
+_SAME_WORDS: Final = 10
+"""How often each word comes in a text that goes in circles, on average: in one of 2,000 words of sense it is about four
+times."""
+
 
 def summary_in(answer: Answer, question: Question) -> str:
     """Returns the text that an answer holds, without what models put around it.
 
-    Raises MemorySummaryRejected if it is empty, cut, a refusal, or a repetition of the question.
+    Raises MemorySummaryRejected if it is empty, cut, a refusal, or a repetition of the question or of itself.
     """
     text = unwrapped(clean_text(answer.text))
     if answer.ending == "refused":
@@ -39,6 +43,8 @@ def summary_in(answer: Answer, question: Question) -> str:
         raise _rejected("the model repeated what it was told")
     if is_nothing(text):
         raise _rejected("the model's summary says next to nothing")
+    if _goes_in_circles(text):
+        raise _rejected("the model's answer repeats itself")
     if is_refusal(text):
         raise _rejected("the model declined to write the summary")
     return text
@@ -66,6 +72,12 @@ def _repeats(text: str, question: Question) -> bool:
     if fence in text or not lines.isdisjoint(line for line in record if line.startswith(ENTRY_BEGINS)):
         return True
     return any(_plain(text) in _plain(told) for told in (question.instructions, last_line))
+
+
+def _goes_in_circles(text: str) -> bool:
+    """Tells whether a text has the same few words again and again, as small models write that lost their way."""
+    words = text.casefold().split()
+    return len(words) >= _SAME_WORDS * len(set(words))
 
 
 def _plain(text: str) -> str:

@@ -41,6 +41,7 @@ async def test_an_answer_that_is_whole_and_fits_is_the_summary(service: Endpoint
         (Says("OK."), "next to nothing"),
         (Says("Summary of the record above, in at most 48 words:"), "repeated what it was told"),
         (Says("Add nothing that the record does not say"), "repeated what it was told"),
+        (Says("Anna said that. " * 12), "repeats itself"),
         (Says("word " * 2_000), "after it was shortened|cut before its end"),
     ],
     ids=[
@@ -54,6 +55,7 @@ async def test_an_answer_that_is_whole_and_fits_is_the_summary(service: Endpoint
         "nothing",
         "parrot",
         "parrot-of-rules",
+        "circles",
         "endless",
     ],
 )
@@ -111,7 +113,7 @@ async def test_a_summary_that_reports_an_apology_is_one(service: Endpoint, summa
 async def test_a_summary_that_is_too_long_is_shortened_by_a_second_question(
     service: Endpoint, summarizer: LlmSummarizer
 ) -> None:
-    long = "The parcel left the depot at noon. " * 20
+    long = "".join(f"Parcel {number} left the depot at noon. " for number in range(20, 40))
     service.script.append(Says(long))
     assert await summarizer.summarize(request()) == SUMMARY
     (_, first), (instructions, second) = service.questions
