@@ -7,13 +7,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
+from durable_memory import MemoryClient, Registry
 from durable_memory.memory.errors import MemorySummaryRejected
 from durable_memory.memory.flushing.llm.summarizer import LlmSummarizer
 from durable_memory.memory.types import Message
 from tests.integration.llm.asking import request
 from tests.integration.llm.endpoint import Endpoint, Says
+from tests.integration.llm.rig import declared
+from tests.integration.temporal.background import texts
+from tests.integration.temporal.rig import unique
 
 ANSWERS: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("answers.yaml").read_text("utf-8"))
 TALKS: dict[str, list[str]] = ANSWERS["conversations"]
@@ -49,6 +54,36 @@ async def test_no_summary_is_taken_for_a_refusal(service: Endpoint, summarizer: 
         except MemorySummaryRejected as error:
             rejected.append(f"{case['is']} ({error.message})")
     assert rejected == []
+
+
+REFUSAL = "I apologize, but I can't help with that."
+
+
+async def test_after_a_refusal_the_rules_write(redis_url: str, service: Endpoint) -> None:
+    service.default = Says(REFUSAL)
+    registry = Registry.from_resources([declared("desk", service.url)])
+    async with await MemoryClient.connect(redis_url, memories=registry, project=unique("project")) as memories:
+        memory = memories.memory("desk", "key")
+        await memory.append(texts(3))
+        assert (await memory.flush(force=True)).outcome == "committed"
+        (summary,) = [message for message in (await memory.read()).messages if message.section == "long_term"]
+        assert "The parcel" in summary.text
+        assert "apologize" not in summary.text
+
+
+async def test_without_a_fallback_the_messages_stay_after_a_refusal(redis_url: str, service: Endpoint) -> None:
+    service.default = Says(REFUSAL)
+    registry = Registry.from_resources([declared("desk", service.url, fallback="none")])
+    async with await MemoryClient.connect(redis_url, memories=registry, project=unique("project")) as memories:
+        memory = memories.memory("desk", "key")
+        await memory.append(texts(3))
+        with pytest.raises(MemorySummaryRejected, match="declined"):
+            await memory.flush(force=True)
+        assert [message.text for message in (await memory.read()).messages] == texts(3)
+        (problem,) = (await memory.health()).problems
+        assert problem.startswith(
+            "the last flush failed: MemorySummaryRejected; the text of its summariser was empty, cut,"
+        )
 
 
 def test_the_lists_are_worth_their_name() -> None:
