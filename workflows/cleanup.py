@@ -32,8 +32,7 @@ from temporalio.worker import (
 
 from durable_memory.activities import wire
 from durable_memory.memory.types import MemoryRef
-from durable_memory.workflows.agent import Agent
-from durable_memory.workflows.agent_memory import AgentMemory
+from durable_memory.workflows.passing_on import refuse_handles, without_handles
 from durable_memory.workflows.use import mark_used, never_used, was_used
 
 _HEADER = "durable-memory-used"
@@ -80,8 +79,7 @@ class _Inbound(WorkflowInboundInterceptor):
         if _HEADER in input.headers:
             mark_used()
         try:
-            result = await super().execute_workflow(input)
-            _refuse_handles((result,))
+            result = await without_handles(super().execute_workflow(input))
         except BaseException as error:
             if _ends_chain(error):
                 await self._clean_up()
@@ -101,7 +99,7 @@ class _Inbound(WorkflowInboundInterceptor):
                 input.signal,
             )
         try:
-            await super().handle_signal(input)
+            await without_handles(super().handle_signal(input))
         except Exception as error:
             if was_used() and _ends_chain(error) and workflow.patched(_FAILED_SIGNAL_CLEANS_UP):
                 await self._clean_up()
@@ -109,9 +107,7 @@ class _Inbound(WorkflowInboundInterceptor):
 
     async def handle_query(self, input: HandleQueryInput) -> Any:
         """See base class."""
-        result = await super().handle_query(input)
-        _refuse_handles((result,))
-        return result
+        return await without_handles(super().handle_query(input))
 
     async def handle_update_handler(self, input: HandleUpdateInput) -> Any:
         """See base class."""
@@ -121,9 +117,7 @@ class _Inbound(WorkflowInboundInterceptor):
                 type="AcceptedUpdateCompletedWorkflow",  # as Temporal names it where a run ends before its update
                 non_retryable=True,
             )
-        result = await super().handle_update_handler(input)
-        _refuse_handles((result,))
-        return result
+        return await without_handles(super().handle_update_handler(input))
 
     async def _clean_up(self) -> None:
         if was_used():
@@ -149,25 +143,25 @@ class _Outbound(WorkflowOutboundInterceptor):
         return super().start_local_activity(input)
 
     async def start_child_workflow(self, input: StartChildWorkflowInput) -> workflow.ChildWorkflowHandle[Any, Any]:
-        _refuse_handles(input.args)
+        refuse_handles(*input.args, *(input.memo or {}).values())
         return await super().start_child_workflow(input)
 
     async def signal_child_workflow(self, input: SignalChildWorkflowInput) -> None:
-        _refuse_handles(input.args)
+        refuse_handles(*input.args)
         await super().signal_child_workflow(input)
 
     async def signal_external_workflow(self, input: SignalExternalWorkflowInput) -> None:
-        _refuse_handles(input.args)
+        refuse_handles(*input.args)
         await super().signal_external_workflow(input)
 
     async def start_nexus_operation(
         self, input: StartNexusOperationInput[Any, Any]
     ) -> workflow.NexusOperationHandle[Any]:
-        _refuse_handles([input.input])
+        refuse_handles(input.input)
         return await super().start_nexus_operation(input)
 
     def continue_as_new(self, input: ContinueAsNewInput) -> NoReturn:
-        _refuse_handles(input.args)
+        refuse_handles(*input.args, *(input.memo or {}).values())
         if was_used():
             input.headers = {**input.headers, _HEADER: _payload(value=True)}
         super().continue_as_new(input)
@@ -180,25 +174,9 @@ def _payload(value: object) -> Payload:
 
 def _note_references(arguments: Sequence[Any]) -> None:
     """Marks the run as one that used a memory if it passes on a reference: it may have made no handle."""
-    _refuse_handles(arguments)
+    refuse_handles(*arguments)
     if any(isinstance(argument, MemoryRef) for argument in arguments):
         mark_used()
-
-
-def _refuse_handles(values: Sequence[Any]) -> None:
-    """Fails the workflow if it passes on a handle instead of the handle's reference.
-
-    No converter can encode a handle: without this check, the workflow task would fail and be retried without end.
-    """
-    for value in values:
-        if isinstance(value, (AgentMemory, Agent)):
-            name = type(value).__name__
-            raise ApplicationError(
-                f"An {name} cannot be passed on; pass its `ref`, and open it there: with current_memory_client() in an "
-                f"activity, with {name}(ref) in a workflow",
-                type="MemoryInvalid",
-                non_retryable=True,
-            )
 
 
 def _warn_of_idle_handles() -> None:

@@ -1,0 +1,83 @@
+"""What a workflow passes on must hold no handle: no converter can encode one, and its task would fail without end."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import deque
+from collections.abc import Awaitable, Iterable
+from itertools import chain, islice
+from typing import Any, Final
+
+from temporalio.exceptions import ApplicationError
+
+from durable_memory.workflows.agent import Agent
+from durable_memory.workflows.agent_memory import AgentMemory
+
+_HANDLES: Final = (AgentMemory, Agent)
+_PLAIN: Final = frozenset({str, bytes, bytearray, int, float, bool, type(None)})
+_MOST_VALUES: Final = 10_000
+"""How many values are looked at, those nearest to the top first: what is large shall cost little beside its encoding.
+The limit also ends the walk through values that form a cycle."""
+
+
+def refuse_handles(*values: Any) -> None:
+    """Raises a non-retryable ApplicationError of type MemoryInvalid if a value is a handle or holds one.
+
+    Looks into lists, tuples, sets, dicts, dataclasses and pydantic models, as converters do.
+    """
+    looked_at = list(values)
+    for value in looked_at:  # which grows meanwhile
+        if type(value) in _PLAIN:
+            continue
+        for handle in _HANDLES:
+            if isinstance(value, handle):
+                raise _refusal(handle)
+        looked_at.extend(islice(_parts(value), max(0, _MOST_VALUES - len(looked_at))))
+
+
+async def without_handles(answer: Awaitable[Any]) -> Any:
+    """Awaits workflow code and returns its answer. Raises what `refuse_handles` raises, also for a value of a memo.
+
+    No interceptor sees what goes to `workflow.upsert_memo`. The error of its converter comes out of the workflow code,
+    though, and names the handle.
+    """
+    try:
+        result = await answer
+    except (TypeError, ValueError) as error:
+        text = str(error)
+        for handle in _HANDLES:
+            if text.startswith(_unencodable(handle)):
+                raise _refusal(handle) from error
+        raise
+    refuse_handles(result)
+    return result
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    """Returns the values that a converter encodes as parts of this one."""
+    if isinstance(value, (list, tuple, set, frozenset, deque)):
+        return value
+    if isinstance(value, dict):
+        return chain(value.values(), value)
+    if dataclasses.is_dataclass(value):
+        return (getattr(value, field.name, None) for field in dataclasses.fields(value))
+    fields = getattr(type(value), "__pydantic_fields__", None)  # pydantic is not imported: workflows may not use it
+    if fields is not None:
+        encoded = (getattr(value, name, None) for name, field in fields.items() if not field.exclude)
+        return chain(encoded, (getattr(value, "__pydantic_extra__", None) or {}).values())
+    return ()
+
+
+def _unencodable(handle: type) -> tuple[str, str]:
+    """Returns how the errors of json and of pydantic begin that meet such a value."""
+    return f"Object of type {handle.__name__} is not JSON serializable", f"Unable to serialize unknown type: {handle!r}"
+
+
+def _refusal(handle: type) -> ApplicationError:
+    name = handle.__name__
+    return ApplicationError(
+        f"An {name} cannot be passed on; pass its `ref`, and open it there: with current_memory_client() in an "
+        f"activity, with {name}(ref) in a workflow",
+        type="MemoryInvalid",
+        non_retryable=True,
+    )
