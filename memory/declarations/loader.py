@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from durable_memory.memory.declarations.agent import AgentResource
+from durable_memory.memory.declarations.declaration import is_id
 from durable_memory.memory.declarations.faults import Fault, Finding, Location
 from durable_memory.memory.declarations.references import repeated_memories, unknown_memories
 from durable_memory.memory.declarations.resource import MemoryResource
@@ -228,7 +229,7 @@ def _duplicates(sources: Sequence[Source]) -> list[Fault]:
 
 
 def _wrong_references(sources: Sequence[Source]) -> list[Fault]:
-    known = sorted(source.id for source in sources if source.kind == "memory" and isinstance(source.id, str))
+    known = sorted(source.id for source in sources if source.kind == "memory" and is_id(source.id))
     declared = {one.declaration.id: one.declaration for one in sources if isinstance(one.declaration, MemoryResource)}
     faults: list[Fault] = []
     for source in sources:

@@ -150,3 +150,12 @@ def test_a_fault_in_a_list_stands_at_its_own_line(tmp_path: Path) -> None:
 def test_an_agent_may_have_the_id_of_a_memory() -> None:
     registry = Registry.from_resources([MEMORY, {**AGENT, "id": "desk"}])
     assert registry.agent("desk").memory == registry.memory("desk").id
+
+
+def test_an_id_that_is_to_be_changed_itself_is_suggested_to_nobody() -> None:
+    with pytest.raises(InvalidDeclarations) as caught:
+        Registry.from_resources([{**MEMORY, "id": "Desk"}, AGENT])
+    assert [(fault.path, fault.problem.partition(",")[0]) for fault in caught.value.faults] == [
+        ("id", "must be 1 to 100 lower-case letters"),
+        ("memory", "there is no memory resource 'desk'"),
+    ]
