@@ -95,3 +95,20 @@ class AccessContract(StoreCase):
         await memory.append(user("a"), op="once")
         with pytest.raises(MemoryAccessDenied):
             await _in_mode(memory, "read-only").append(user("a"), op="once")
+
+    async def test_the_mode_comes_before_what_is_wrong_with_the_call(self, memory: Driven) -> None:
+        await memory.append(user("a"), op="once")
+        reader, writer, misplaced = (
+            _in_mode(memory, "read-only"),
+            _in_mode(memory, "append-only"),
+            user("a", section="undeclared"),
+        )
+        for op in (None, "once"):
+            for denied in (
+                reader.append(misplaced, op=op),
+                reader.try_append(misplaced, op=op),
+                writer.write(misplaced, op=op),
+                writer.restore("nonsense", op=op),
+            ):
+                with pytest.raises(MemoryAccessDenied):
+                    await denied

@@ -131,6 +131,13 @@ class BackupContract(StoreCase):
             await memory.restore(backup)
         assert await memory.state() == before
 
+    async def test_what_is_no_id_of_a_backup_is_told_before_an_old_version(self, memory: Driven) -> None:
+        await memory.append(user("a"), op="one")
+        with pytest.raises(MemoryInvalid, match="backup_id"):
+            await memory.restore("nonsense", if_version=ABSENT, op="one")
+        with pytest.raises(MemoryConflict):
+            await memory.restore("0" * 16, if_version=ABSENT)
+
     async def test_a_backup_of_another_memory_is_refused(self, open_memory: OpenMemory) -> None:
         one, other = open_memory(summarising()), open_memory(summarising())
         await one.append(user("a"))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
-from durable_memory.memory.errors import MemoryInvalid
+from durable_memory.memory.errors import MemoryInvalid, MemoryOperationExpired
 from durable_memory.memory.limits import Limits, PolicyName
 from durable_memory.memory.stores.values import ABSENT
 from durable_memory.testing.builders import (
@@ -68,6 +69,12 @@ class SectionsContract(StoreCase):
         with pytest.raises(MemoryInvalid, match=r"messages\[0\] is for section 'booking'"):
             await shared.write(user("a", section="booking"), if_version=ABSENT)
         assert await shared.state() == before
+
+    async def test_a_passed_deadline_is_told_before_an_undeclared_section(self, shared: Driven) -> None:
+        late, misplaced = replace(shared, patience_ms=-1), user("a", section="booking")
+        for expired in (late.append(misplaced), late.try_append(misplaced), late.write(misplaced)):
+            with pytest.raises(MemoryOperationExpired):
+                await expired
 
     async def test_results_stand_with_their_call(self, shared: Driven) -> None:
         await shared.append(user("c"), call("C", "1", "2", section="bookings"))

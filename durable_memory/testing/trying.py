@@ -81,6 +81,17 @@ class TryingContract(StoreCase):
         await memory.append(user("a", 60), op="one")
         await memory.under(summarising(max_tokens=50)).try_append(user("a", 60), op="one")
 
+    async def test_it_is_not_refused_either_where_its_section_is_no_longer_declared(
+        self, open_memory: OpenMemory
+    ) -> None:
+        memory, note = open_memory(divided()), user("a", section="notes")
+        await memory.append(note, op="one")
+        later = memory.under(dropping())
+        await later.try_append(note, op="one")
+        assert (await later.append(note, op="one")).already_applied
+        with pytest.raises(MemoryOperationConflict):
+            await later.try_append(user("b", section="notes"), op="one")
+
     async def test_a_used_id_and_a_passed_deadline_are_refused(self, memory: Driven) -> None:
         await memory.append(user("a"), op="one")
         with pytest.raises(MemoryOperationConflict):

@@ -214,6 +214,8 @@ class InMemoryStore(InMemoryFlushing):
     ) -> AppendResult:
         """See Store."""
         refusals.check_mode(limits.mode, "restore", memory.resource)
+        if not refusals.is_backup_id(backup_id):
+            raise refusals.backup_unknown(memory.resource)
         now = self._clock.now_ms()
         shelf = self._shelves.shelf(memory, now)
         ids = shelf.operations.answered("restore", operation, now)

@@ -58,6 +58,7 @@ class RedisEnding(ScriptRunner):
         self, memory: MemoryId, backup_id: str, operation: Operation, limits: Limits, if_version: str | None
     ) -> AppendResult:
         """See Store."""
+        refusals.check_mode(limits.mode, "restore", memory.resource)
         if not refusals.is_backup_id(backup_id):
             raise refusals.backup_unknown(memory.resource)
         named, tag = operation_args(operation)

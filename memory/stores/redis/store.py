@@ -5,16 +5,16 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
+from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.redis import replies
 from durable_memory.memory.stores.redis.arguments import (
     NO_LIMIT,
     NO_LIMITS,
-    digest_of,
     digits,
     entry_args,
     mark_of,
@@ -27,6 +27,10 @@ from durable_memory.memory.stores.redis.flushing import RedisFlushing
 from durable_memory.memory.stores.values import Entry, Operation, ReadQuery, ScanPage, StoredEntry, StoredView
 from durable_memory.memory.types import AppendResult, DeleteResult
 
+_Call: TypeAlias = Literal["append", "write"]
+
+_KINDS: Final[dict[_Call, bytes]] = {"append": b"a", "write": b"w"}
+"""As the record of operations tells them apart."""
 _PAGE_BYTES: Final = 250_000
 """What is enough for a page of a scan, so that one of large messages stays small."""
 
@@ -42,7 +46,7 @@ class RedisStore(RedisFlushing, RedisEnding):
         try:
             heads = entry_args(memory.resource, entries, limits)
         except MemoryInvalid as refusal:
-            return await self._applied_before(memory, b"a", operation, limits, refusal)
+            return await self._applied_before(memory, "append", operation, limits, refusal)
         args = [packed(limits), *named, secrets.token_hex(8).encode(), *heads]
         return replies.appended(
             memory.resource, await self._run("append", memory, args, limits.user_sections), tag, len(entries)
@@ -53,12 +57,12 @@ class RedisStore(RedisFlushing, RedisEnding):
     ) -> None:
         """See Store."""
         named, _ = operation_args(operation)
-        args = [
-            packed(limits),
-            *named,
-            b"",
-            *entry_args(memory.resource, [replace(entry, payload="") for entry in entries], limits),
-        ]
+        try:
+            heads = entry_args(memory.resource, [replace(entry, payload="") for entry in entries], limits)
+        except MemoryInvalid as refusal:
+            await self._applied_before(memory, "append", operation, limits, refusal)
+            return
+        args = [packed(limits), *named, b"", *heads]
         replies.tried(memory.resource, await self._run("try_append", memory, args, limits.user_sections))
 
     async def write(
@@ -69,7 +73,7 @@ class RedisStore(RedisFlushing, RedisEnding):
         try:
             heads = entry_args(memory.resource, entries, limits)
         except MemoryInvalid as refusal:
-            return await self._applied_before(memory, b"w", operation, limits, refusal)
+            return await self._applied_before(memory, "write", operation, limits, refusal)
         args = [
             packed(limits),
             *named,
@@ -82,11 +86,13 @@ class RedisStore(RedisFlushing, RedisEnding):
         )
 
     async def _applied_before(
-        self, memory: MemoryId, kind: bytes, operation: Operation, limits: Limits, refusal: MemoryInvalid
+        self, memory: MemoryId, call: _Call, operation: Operation, limits: Limits, refusal: MemoryInvalid
     ) -> AppendResult:
         """Answers a call whose section is not declared, if it was applied while it was; else raises the refusal."""
-        mark, tag = mark_of(operation.id)
-        args = [packed(limits), mark, kind, digest_of(operation.digest)]
+        refusals.check_mode(limits.mode, call, memory.resource)
+        named, tag = operation_args(operation)
+        mark, digest, deadline, _ = named
+        args = [packed(limits), mark, _KINDS[call], digest, deadline]
         reply = await self._run("recorded", memory, args, limits.user_sections)
         if reply == b"none":
             raise refusal
