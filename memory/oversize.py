@@ -54,6 +54,19 @@ def has_text(message: Message) -> bool:
     return any(_texts(message))
 
 
+def is_cut_of(shorter: Message, whole: Message) -> bool:
+    """Tells whether the content of `shorter` is what a cut may have left of that of `whole`."""
+    *before, last = _texts(shorter) or [""]
+    mark = MARK.strip()
+    kept = "".join(before) + last.removesuffix(mark).removesuffix(" ")
+    return last.endswith(mark) and "".join(_texts(whole)).startswith(kept) and _media(shorter) == _media(whole)
+
+
+def _media(message: Message) -> list[ContentPart]:
+    """The parts that no cut touches."""
+    return [part for part in message.content if not _text_of(part)] if isinstance(message.content, tuple) else []
+
+
 async def _shortened(message: Message, length: int, counter: TokenCounter) -> tuple[Message, Count]:
     shorter = replace(message, content=_content(message, length))
     return shorter, (await counter.count([shorter]))[0]

@@ -13,17 +13,23 @@ from durable_memory.memory.arguments import operation_name
 from durable_memory.memory.caller import Attempt, Caller, given_attempt, given_id, repeated_id
 from durable_memory.memory.codec import body_of, decode
 from durable_memory.memory.declarations.resource import MemoryResource
-from durable_memory.memory.errors import MemoryBackpressure, MemoryOperationConflict, MemoryOversize
+from durable_memory.memory.errors import (
+    MemoryBackpressure,
+    MemoryOperationConflict,
+    MemoryOversize,
+    MemoryUndecryptable,
+)
 from durable_memory.memory.eviction.keywords import Keywords
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
+from durable_memory.memory.oversize import is_cut_of
 from durable_memory.memory.privacy.stage import Privacy
 from durable_memory.memory.services import Services
 from durable_memory.memory.stores import append_checks
 from durable_memory.memory.stores.values import Entry, Operation
 from durable_memory.memory.tokens.calibration import Calibration
 from durable_memory.memory.tokens.counter import TokenCounter
-from durable_memory.memory.types import AppendResult, MessageInput
+from durable_memory.memory.types import AppendResult, Message, MessageInput
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,12 +238,16 @@ class Writing:
         first = await store.recorded(self.id, attempt.operation_id, self.limits)
         if first is None:
             return None
-        stored = tuple(map(decode, await store.find(self.id, first.ids)))
+        try:
+            stored = tuple(map(decode, await store.find(self.id, first.ids)))
+        except MemoryUndecryptable:
+            return None  # what this process has no key for cannot be compared
         if len(stored) < len(first.ids):
-            return None  # what has left the memory cannot be compared
+            return None  # nor can what has left the memory
         screened = await self.privacy.screen_stored(stored, sum(len(body_of(message)) for message in stored))
-        same = list(map(body_of, screened.messages)) == list(map(body_of, admitted.messages))
-        return first if same else None
+        if len(screened.messages) != len(admitted.messages):
+            return None
+        return first if all(map(_is_stored_form, screened.messages, admitted.messages)) else None
 
     async def _nothing_stored(self, admitted: Admitted) -> AppendResult:
         """Answers an append of which the resource keeps no message: the memory is as it was, also if it is none."""
@@ -254,3 +264,11 @@ class Writing:
     async def _register(self) -> None:
         await self.services.index.register(self.id, self.caller.owner)
         self.services.registered[self.caller.owner, self.id] = True
+
+
+def _is_stored_form(stored: Message, given: Message) -> bool:
+    """Tells whether a message is what was stored of another, which may have been cut, and pinned or unpinned since."""
+    stored = replace(stored, pinned=given.pinned)
+    if stored.truncated_from is not None and is_cut_of(stored, given):
+        stored = replace(stored, content=given.content)
+    return body_of(stored) == body_of(given)

@@ -152,6 +152,16 @@ async def test_the_same_operation_with_other_words_is_still_a_conflict(connect: 
         await memory.append("Good-bye", operation_id="one")
 
 
+async def test_what_a_worker_with_keys_applied_is_a_conflict_to_one_without_also_under_a_policy(
+    connect: Connect, key: str
+) -> None:
+    with_keys, without, others = [(await connect(keys)).memory("private", key) for keys in (OLD, None, NEW)]
+    await with_keys.append("Hello", operation_id="one")
+    for memory in (without, others):
+        with pytest.raises(MemoryOperationConflict):
+            await memory.append("Hello", operation_id="one")
+
+
 async def test_asking_whether_an_append_would_be_refused_knows_what_another_step_of_a_rotation_wrote(
     connect: Connect, kept: Kept, key: str
 ) -> None:

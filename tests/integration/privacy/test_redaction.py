@@ -23,6 +23,15 @@ from tests.unit.privacy.planted import SECRETS
 
 PLANTED = [(text, secret) for texts in SECRETS.values() for text, secret in texts]
 EMAIL = "ada.lovelace@example.com"
+LONG = f"I am {EMAIL}, and this is what I have to say: {'word ' * 4_000}"
+ROOM_FOR_A_PART: dict[str, Any] = {
+    "resource": "memory",
+    "id": "private",
+    "max_tokens": 2_000,
+    "scope": "user",
+    "oversize": "truncate",
+    "flushing": {"summary_tokens": 100},
+}
 GROWN_UP: dict[str, Any] = {"max_tokens": 2_000, "scope": "user"}
 
 
@@ -286,3 +295,48 @@ async def test_a_retry_after_the_policy_became_stricter_is_the_same_append(clien
         with pytest.raises(MemoryOperationConflict):
             await client.memory("private", key).append(others, operation_id="before any policy")
     assert (await client.memory("private", key).stats()).messages["short_term"] == 8
+
+
+PARTS: list[dict[str, Any]] = [
+    {"type": "text", "text": LONG},
+    {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}},
+]
+
+
+@pytest.mark.parametrize(
+    ("given", "others"),
+    [
+        (
+            Message.user(LONG),
+            [Message.user(LONG.replace("have", "had")), Message.assistant(LONG), Message.user("I am")],
+        ),
+        (Message.user(PARTS), [Message.user(PARTS[:1]), Message.user(LONG)]),
+        (Message.assistant(LONG, metadata={"from": EMAIL}), [Message.assistant(LONG, metadata={"from": "Bob"})]),
+    ],
+    ids=["text", "parts", "metadata"],
+)
+async def test_it_is_the_same_append_also_where_what_was_stored_is_cut(
+    client: MemoryClient, key: str, given: Message, others: list[Message]
+) -> None:
+    client.use(Registry.from_resources([ROOM_FOR_A_PART]))
+    applied = await client.memory("private", key).append(given, operation_id="one")
+    assert (await client.memory("private", key).read()).messages[0].truncated_from is not None
+    client.use(Registry.from_resources([{**ROOM_FOR_A_PART, "privacy_policy": POLICY}]))
+    memory = client.memory("private", key)
+    again = await memory.append(given, operation_id="one")
+    assert (again.already_applied, again.ids) == (True, applied.ids)
+    for other in others:
+        with pytest.raises(MemoryOperationConflict):
+            await memory.append(other, operation_id="one")
+
+
+async def test_it_is_the_same_append_also_where_what_was_stored_is_pinned_since(client: MemoryClient, key: str) -> None:
+    client.use(Registry.from_resources([ROOM_FOR_A_PART]))
+    memory = client.memory("private", key)
+    given = [Message.user(f"I am {EMAIL}"), Message.user("Hello", pinned=True)]
+    applied = await memory.append(given, operation_id="one")
+    await memory.pin(applied.ids[:1])
+    await memory.unpin(applied.ids[1:])
+    client.use(Registry.from_resources([{**ROOM_FOR_A_PART, "privacy_policy": POLICY}]))
+    again = await client.memory("private", key).append(given, operation_id="one")
+    assert (again.already_applied, again.ids) == (True, applied.ids)
