@@ -73,12 +73,9 @@ class Readiness:
 
     async def _redis(self) -> str | None:
         try:
-            async with asyncio.timeout(_PROBE_SECONDS):
-                await self._store.ping()
+            await self._store.ping()
         except MemoryUnavailable as fault:
             return fault.message
-        except TimeoutError:
-            return "Redis does not answer, or takes no writes"
         return None
 
     async def _polling(self) -> str | None:

@@ -239,7 +239,7 @@ class Store(Protocol):
         ...
 
     async def ping(self) -> None:
-        """Raises MemoryUnavailable if the store does not answer, or takes no writes."""
+        """Raises MemoryUnavailable, soon and with the store's address, if it does not answer or takes no writes."""
         ...
 
     async def close(self) -> None:

@@ -17,7 +17,7 @@ from redis.asyncio.connection import AbstractConnection
 
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.stores.patience import Wait, current_wait
-from durable_memory.memory.stores.redis.keys import KeySet, bulk, key_set
+from durable_memory.memory.stores.redis.keys import KeySet, bulk
 from durable_memory.memory.stores.redis.scripts import Script, load_script
 from durable_memory.memory.stores.time_limit import TimeLimit
 
@@ -34,6 +34,12 @@ _PAUSES_SECONDS: Final = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 
 _GIVE_UP_SECONDS: Final = 10.0
 """After this time no further attempt is made, whatever is left of the waits."""
+
+_PROBE_PAUSES_SECONDS: Final = (0.02,)
+"""Those of a ping, which asks how it is now. One more attempt, since a connection may have been lost long ago."""
+
+_PROBE_SECONDS: Final = 2
+"""How long a ping may take: who asks has little patience."""
 
 _MAX_CONNECTIONS: Final = 64
 
@@ -84,7 +90,10 @@ class Link(Protocol):
         ...
 
     async def ping(self) -> None:
-        """Returns when each server that holds memories answers, and takes writes; raises like run."""
+        """Returns when each server that holds memories answers, and takes writes.
+
+        Raises like run, but soon: it waits for nothing to pass.
+        """
         ...
 
     async def info(self) -> list[dict[str, str]]:
@@ -100,10 +109,12 @@ class Link(Protocol):
         ...
 
 
-async def _persistently(place: str, attempt: Callable[[], Awaitable[_T]]) -> _T:
+async def _persistently(
+    place: str, attempt: Callable[[], Awaitable[_T]], pauses_seconds: Sequence[float] = _PAUSES_SECONDS
+) -> _T:
     """Makes attempts until one is answered, or raises MemoryUnavailable."""
     started = time.monotonic()
-    for pause in (*_PAUSES_SECONDS, None):
+    for pause in (*pauses_seconds, None):
         try:
             return await attempt()
         except exceptions.OutOfMemoryError as error:
@@ -119,6 +130,15 @@ async def _persistently(place: str, attempt: Callable[[], Awaitable[_T]]) -> _T:
                 raise MemoryUnavailable(f"Redis at {place} {_lasting(error)}") from error
             await asyncio.sleep(pause)
     raise AssertionError("the last attempt returns or raises")  # pragma: no cover
+
+
+async def _soon(place: str, attempt: Callable[[], Awaitable[object]]) -> None:
+    """Makes an attempt, and one more, or raises MemoryUnavailable."""
+    try:
+        async with asyncio.timeout(_PROBE_SECONDS):
+            await _persistently(place, attempt, _PROBE_PAUSES_SECONDS)
+    except TimeoutError:
+        raise MemoryUnavailable(f"Redis at {place} cannot be reached: no answer within {_PROBE_SECONDS} s") from None
 
 
 def _refusal(error: Exception) -> str:
@@ -196,7 +216,8 @@ class PooledLink:
 
     async def ping(self) -> None:
         """See Link."""
-        await self.run(load_script(_PROBE), key_set(), ())
+        packed = b"*3\r\n$4\r\nEVAL\r\n" + bulk(load_script(_PROBE).source) + bulk(b"0")
+        await _soon(self._place, lambda: self._exchange(packed))
 
     async def info(self) -> list[dict[str, str]]:
         """See Link."""
@@ -301,18 +322,21 @@ class ClusterLink:
 
     async def ping(self) -> None:
         """See Link."""
-        await self._of_each_primary("EVAL", load_script(_PROBE).source.decode(), "0")
+        await _soon(self._place, self._of_each_primary("EVAL", load_script(_PROBE).source.decode(), "0"))
 
     async def info(self) -> list[dict[str, str]]:
         """See Link."""
-        answers = await self._of_each_primary("INFO")  # which redis-py has read
+        answers = await _persistently(self._place, self._of_each_primary("INFO"))  # which redis-py has read
         return [{name: str(value) for name, value in answer.items()} for answer in answers]
 
     async def settings(self, *names: str) -> list[dict[str, str]]:
         """See Link."""
-        return [_pairs(answer) for answer in await self._of_each_primary("CONFIG", "GET", *names)]
+        answers = await _persistently(self._place, self._of_each_primary("CONFIG", "GET", *names))
+        return [_pairs(answer) for answer in answers]
 
-    async def _of_each_primary(self, *args: str) -> list[Reply]:
+    def _of_each_primary(self, *args: str) -> Callable[[], Awaitable[list[Reply]]]:
+        """Returns an attempt to run one command on each of them."""
+
         async def attempt() -> list[Reply]:
             async with asyncio.timeout(TIMEOUT_SECONDS):
                 await self._cluster.initialize()
@@ -322,7 +346,7 @@ class ClusterLink:
                     *(self._cluster.execute_command(*args, target_nodes=[node]) for node in primaries)
                 )
 
-        return await _persistently(self._place, attempt)
+        return attempt
 
     async def close(self) -> None:
         """See Link."""

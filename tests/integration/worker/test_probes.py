@@ -42,7 +42,7 @@ async def test_ready_only_while_redis_answers_and_takes_writes(start_worker: Sta
         await worker.ready()
         redis = psutil.Process(own_valkey.server.pid)
         redis.suspend()
-        await worker.answers("/readyz", 503, "Redis does not answer, or takes no writes")
+        await worker.answers("/readyz", 503, f"Redis at {own_valkey.url} cannot be reached: no answer within 2 s")
         assert (await worker.get("/livez"))[0] == 200
         redis.resume()
         await worker.ready()
@@ -51,6 +51,16 @@ async def test_ready_only_while_redis_answers_and_takes_writes(start_worker: Sta
             await worker.answers("/readyz", 503, "is out of memory")
             await raw.config_set("maxmemory", 0)
         await worker.ready()
+
+
+async def test_a_redis_that_is_gone_is_named_with_the_reason_and_without_its_password(
+    start_worker: StartWorker, own_valkey: Valkey
+) -> None:
+    async with start_worker(REDIS_URL=own_valkey.url.replace("://", "://default:hush-hush@")) as worker:
+        await worker.ready()
+        psutil.Process(own_valkey.server.pid).kill()
+        await worker.answers("/readyz", 503, f"Redis at {own_valkey.url} cannot be reached: ConnectionError: ")
+        assert "hush" not in (await worker.get("/readyz"))[1]
 
 
 async def test_ready_only_while_temporal_sees_the_worker_poll(start_worker: StartWorker, folder: Path) -> None:
