@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import logging
 import weakref
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import nullcontext
@@ -45,6 +46,7 @@ from durable_memory.workflows.cleanup import CleanupInterceptor
 from durable_memory.workflows.flusher import MemoryFlusher
 from durable_memory.workflows.janitor import MemoryJanitor
 
+_log = logging.getLogger(__name__)
 _DRAIN = timedelta(seconds=10)
 _LOOK_SECONDS = 5
 _WORKFLOWS = (MemoryFlusher, MemoryJanitor)
@@ -226,7 +228,13 @@ class MemoryPlugin(SimplePlugin):
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
             if worker.is_running and worker.client not in group.clients:
-                self._group_after_exchange(worker.client)
+                try:
+                    self._group_after_exchange(worker.client)
+                except Exception:  # noqa: BLE001 - logged here, since nobody waits for this task
+                    _log.exception(
+                        "a worker was given another Temporal client, and the plugin's own workers could not take it: "
+                        "they go on with the old one"
+                    )
 
     async def _run_with_summary_worker(
         self, worker: Worker, group: WorkerGroup, run: Callable[[Worker], Awaitable[None]]

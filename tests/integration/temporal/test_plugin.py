@@ -22,9 +22,11 @@ from tests.integration.temporal.flows.bare import IdentifyHandle, ListModules
 from tests.integration.temporal.flows.calls import AppendMany
 from tests.integration.temporal.flows.conversations import CONVERSATIONS
 from tests.integration.temporal.flows.talks import Talk, UseEveryMethod
+from tests.integration.temporal.observing import eventually
 from tests.integration.temporal.relay import open_relay
 from tests.integration.temporal.rig import REGISTRY, Rig, plugin, running, unique
 from tests.integration.temporal.user_activities import USER_ACTIVITIES
+from tests.logs import said_by
 
 
 def worker(client: Client, queue: str, **options: object) -> Worker:
@@ -156,6 +158,31 @@ async def test_flushes_follow_a_client_that_is_exchanged_while_no_activity_runs(
             await memory.append(texts(4))
             await flusher_ended(Rig(new, memories, "", ""), memory)
             assert (await memory.stats()).messages["long_term"] == 1
+
+
+async def test_a_client_that_the_plugins_own_workers_cannot_take_is_said_at_once(
+    temporal_address: str, redis_url: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = plugin(redis_url, unique("project"))
+    old, new = [await Client.connect(temporal_address, plugins=[given]) for _ in range(2)]
+    exchange = vars(Worker)["client"]
+
+    def refuse_companions(one: Worker, client: Client) -> None:
+        if one.task_queue.startswith("flushes-of-"):
+            raise ValueError("another runtime")
+        exchange.fset(one, client)
+
+    async def said() -> object:
+        return said_by(caplog, "durable_memory.plugin")
+
+    monkeypatch.setattr(Worker, "client", property(exchange.fget, refuse_companions))
+    queue = unique("queue")
+    async with worker(old, queue) as running_worker:
+        await old.execute_workflow(Talk.run, args=["key", "Hi."], id=unique("run"), task_queue=queue)
+        running_worker.client = new
+        await eventually(said)
+    (record,) = said_by(caplog, "durable_memory.plugin")
+    assert (record.levelname, "another Temporal client" in record.message) == ("ERROR", True)
 
 
 async def test_without_a_companion_flushes_wait_for_a_worker_of_the_projects_queue(
