@@ -159,7 +159,7 @@ class IndexContract:
         for memory, run in ((taken, "first"), (left, "first"), (taken, "second"), (taken, "first")):
             await index.register(memory, Owner("ns", "one", run))
         assert dict(await index.ending(project, "ns", "one", ["first"])) == {left: True}
-        await index.release(project, "ns", "one")
+        await index.release(project, "ns", "one", [taken, left])
         assert {(binding.memory, binding.owner.run_id) for binding in await index.bindings(project, "ns", "one")} == {
             (taken, "first"),
             (taken, "second"),
@@ -187,7 +187,7 @@ class IndexContract:
         for workflow in ("one", "two"):
             await index.register(memory, Owner("ns", workflow, "run"))
         await index.ending(project, "ns", "one", ["run"])
-        await index.release(project, "ns", "one")
+        await index.release(project, "ns", "one", [memory])
         assert dict(await index.ending(project, "ns", "one", ["run"])) == {}
         assert dict(await index.ending(project, "ns", "two", ["run"])) == {memory: True}
 
@@ -198,12 +198,23 @@ class IndexContract:
         await index.register(memory, owner)
         await index.ending(project, "ns", "one", ["run"])
         await index.register(memory, owner)
-        await index.release(project, "ns", "one")
+        await index.release(project, "ns", "one", [memory])
         assert [binding.owner for binding in await index.bindings(project, "ns", "one")] == [owner]
         assert dict(await index.ending(project, "ns", "one", ["run"])) == {memory: True}
 
+    async def test_only_the_named_memories_are_released(self, index: ProjectIndex, project: str) -> None:
+        settled, left = MemoryId(project, "desk", "settled"), MemoryId(project, "desk", "left")
+        for memory in (settled, left):
+            await index.register(memory, Owner("ns", "one", "run"))
+        await index.ending(project, "ns", "one", ["run"])
+        await index.release(project, "ns", "one", [settled])
+        assert [binding.memory for binding in await index.bindings(project, "ns", "one")] == [left]
+        assert dict(await index.ending(project, "ns", "one", ["run"])) == {left: True}
+        await index.release(project, "ns", "one", [])
+        assert dict(await index.ending(project, "ns", "one", ["run"])) == {left: True}
+
     async def test_releasing_a_stranger_is_no_error(self, index: ProjectIndex, project: str) -> None:
-        await index.release(project, "ns", "nobody")
+        await index.release(project, "ns", "nobody", [MemoryId(project, "desk", "user:1")])
         assert dict(await index.ending(project, "ns", "nobody", ["run"])) == {}
 
     async def test_owners_are_listed_with_all_they_are_bound_to(self, index: ProjectIndex, project: str) -> None:

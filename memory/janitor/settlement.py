@@ -22,11 +22,11 @@ _PATIENCE_MS: Final = 600_000
 
 
 class Settlement:
-    """Settles what ended runs of one workflow own in one backend, then forgets them as owners.
+    """Settles what ended runs of one workflow own in one backend, then forgets them as owners of it.
 
     A memory is settled at the end of its last owner, as its resource's on_workflow_end says. Repeatable: a settlement
-    that died half-way is repeated from the start, since owners are forgotten last. An owner of a memory whose resource
-    is not declared here stays: a worker of newer declarations knows what to do.
+    that died half-way is repeated from the start, since owners are forgotten last. A memory whose resource is not
+    declared here keeps its owner: a worker of newer declarations knows what to do.
 
     runs: those that have ended. What another run of the workflow has written to as well is left alone.
     """
@@ -40,7 +40,8 @@ class Settlement:
         self._runs = runs
 
     async def run(self) -> dict[str, int]:
-        """Returns whether the workflow was `released`, and how many memories were `kept`, `flushed` or `cleared`.
+        """Returns whether the workflow was `released`, of all that it owned, and how many memories it was released of
+        were `kept`, `flushed` or `cleared`.
 
         Raises MemoryBusy if a memory is written to all the time, MemoryUnavailable; then the owner stays.
         """
@@ -52,11 +53,12 @@ class Settlement:
         cleared = await self._clear(wanted["clear"])
         for memory in wanted["flush"]:
             await self._client.at(memory).flush(force=True, wait=False)
-        releases = bool(owned) and not wanted[None]
-        if releases:
-            await self._backend.index.release(*self._workflow)
+        # What is settled must not stay owned: it would be cleared again, with all that others appended meanwhile.
+        settled = owned.keys() - wanted[None]
+        if settled:
+            await self._backend.index.release(*self._workflow, settled)
         return {
-            "released": int(releases),
+            "released": int(bool(owned) and not wanted[None]),
             "kept": len(wanted["keep"]),
             "flushed": len(wanted["flush"]),
             "cleared": cleared,

@@ -68,8 +68,12 @@ class ProjectIndex(Protocol):
         """
         ...
 
-    async def release(self, project: str, namespace: str, workflow_id: str) -> None:
-        """Forgets this workflow as an owner of what is noted as ending; what was registered since stays bound."""
+    async def release(self, project: str, namespace: str, workflow_id: str, memories: Collection[MemoryId]) -> None:
+        """Forgets this workflow as an owner of these memories, as far as they are noted as ending.
+
+        What was registered since `ending` stays bound. memories: those that are settled; a memory that stays bound is
+        settled again.
+        """
         ...
 
     async def owners(self, project: str, cursor: str | None, count: int) -> OwnerPage:

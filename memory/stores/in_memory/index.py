@@ -74,10 +74,10 @@ class InMemoryProjectIndex:
             owners[chain].ending = True
         return {memory: all(bond.ending for bond in owners.values()) for memory, owners in ending.items()}
 
-    async def release(self, project: str, namespace: str, workflow_id: str) -> None:
+    async def release(self, project: str, namespace: str, workflow_id: str, memories: Collection[MemoryId]) -> None:
         """See ProjectIndex."""
         chain = (namespace, workflow_id)
-        for memory in tuple(self._owned[project].get(chain, ())):
+        for memory in self._owned[project].get(chain, set()).intersection(memories):
             if self._owners[memory][chain].ending:
                 self._unbind(memory, chain)
 

@@ -51,9 +51,10 @@ class RedisProjectIndex:
         reply = await self._run("index_ending", self._keys.owners(project), args)
         return {_memory(project, member): last == 1 for member, last in zip(reply[::2], reply[1::2], strict=True)}
 
-    async def release(self, project: str, namespace: str, workflow_id: str) -> None:
+    async def release(self, project: str, namespace: str, workflow_id: str, memories: Collection[MemoryId]) -> None:
         """See ProjectIndex."""
-        await self._run("index_release", self._keys.owners(project), [_owner(namespace, workflow_id)])
+        args = [_owner(namespace, workflow_id), *map(_member, memories)]
+        await self._run("index_release", self._keys.owners(project), args)
 
     async def owners(self, project: str, cursor: str | None, count: int) -> OwnerPage:
         """See ProjectIndex."""

@@ -1,14 +1,12 @@
--- Forgets an owner in both directions, of those memories only that are noted as ending.
--- KEYS: owners. ARGV: owner.
+-- Forgets an owner of some memories in both directions, of those only that are noted as ending.
+-- KEYS: owners. ARGV: owner, memories.
 local owner = ARGV[1]
 local owned = cjson.decode(redis.call('HGET', KEYS[1], 'o:' .. owner) or '{}')
-local kept = {}
-for memory, runs in pairs(owned) do
+for i = 2, #ARGV do
+  local memory = ARGV[i]
   local owners = cjson.decode(redis.call('HGET', KEYS[1], 'm:' .. memory) or '{}')
-  if owners[owner] then
-    kept[memory] = runs
-  else
-    owners[owner] = nil
+  if owned[memory] and not owners[owner] then
+    owned[memory], owners[owner] = nil, nil
     if next(owners) then
       redis.call('HSET', KEYS[1], 'm:' .. memory, cjson.encode(owners))
     else
@@ -16,8 +14,8 @@ for memory, runs in pairs(owned) do
     end
   end
 end
-if next(kept) then
-  redis.call('HSET', KEYS[1], 'o:' .. owner, cjson.encode(kept))
+if next(owned) then
+  redis.call('HSET', KEYS[1], 'o:' .. owner, cjson.encode(owned))
 else
   redis.call('HDEL', KEYS[1], 'o:' .. owner)
 end

@@ -175,6 +175,28 @@ async def test_a_memory_whose_resource_only_newer_workers_declare_is_left_to_the
     assert await by_hand.bindings(owner.workflow_id) == ()
 
 
+async def test_what_is_settled_is_not_cleared_again_while_its_owner_waits_for_a_newer_worker(
+    by_hand: Sweeper,
+) -> None:
+    owner = Owner(by_hand.rig.client.namespace, unique("forgotten"), "a-run")
+    memories = [by_hand.rig.memory(resource, "key") for resource in ("cleared", "scratch")]
+    for memory in memories:
+        await memory.append(WORDS)
+        await by_hand.index.register(memory.id, owner)
+    by_hand.runs.retention = 0
+    await asyncio.sleep(0.01)
+    older = Registry.from_resources([one for one in DECLARATIONS if one["id"] != "cleared"])
+    by_an_older_one = MemoryClient(older, by_hand.client.wiring.backends, project=by_hand.client.project)
+    assert (await by_hand.sweep(client=by_an_older_one))["cleared"] == 1
+    await memories[1].append("of somebody else")
+    for _ in range(2):
+        assert (await by_hand.sweep(client=by_an_older_one))["cleared"] == 0
+    assert await by_hand.rig.texts("scratch", "key") == ["of somebody else"]
+    assert [binding.memory.resource for binding in await by_hand.bindings(owner.workflow_id)] == ["cleared"]
+    assert (await by_hand.sweep())["released"] == 1
+    assert await by_hand.rig.texts("scratch", "key") == ["of somebody else"]
+
+
 async def test_three_hundred_owners_are_swept_in_bounded_calls_that_go_on_where_the_last_one_stopped(
     by_hand: Sweeper,
 ) -> None:
