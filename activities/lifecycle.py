@@ -12,6 +12,7 @@ from durable_memory.activities.answers import JsonObject
 from durable_memory.activities.current import current_memory_client
 from durable_memory.activities.parsing import parse
 from durable_memory.activities.runs import TemporalRuns
+from durable_memory.memory.errors import MemoryFault
 from durable_memory.memory.janitor.chains import judge_own_end
 from durable_memory.memory.janitor.settlement import Settlement
 
@@ -21,15 +22,21 @@ async def cleanup(request: Any = None) -> JsonObject:
     """Settles what a workflow owned, then forgets it as an owner; see internal_requests.CleanupRequest.
 
     Memories that a newer run of the same workflow id has taken over are left alone. Where it is unknown whether a run
-    goes on, the janitor decides later.
+    goes on, the janitor decides later. Raises the fault of a memory that could not be settled, after all others were.
     """
     asked = parse(internal_requests.CleanupRequest, request)
     client = current_memory_client()
     namespace = activity.info().namespace
     runs = TemporalRuns(activity.client())
     done: Counter[str] = Counter()
+    faults: list[MemoryFault] = []
     for backend in client.wiring.backends.values():
         bindings = await backend.index.bindings(client.project, namespace, asked.workflow_id)
         verdict = await judge_own_end(runs, bindings, asked.run_id)
-        done.update(await Settlement(client, backend, namespace, asked.workflow_id, verdict.ended).run())
+        settled = await Settlement(client, backend, namespace, asked.workflow_id, verdict.ended).run()
+        done.update(settled.counts)
+        faults += settled.faults
+    if faults:
+        # One that may pass, if there is one: another attempt then finishes more. The janitor tries the others again.
+        raise min(faults, key=lambda fault: not fault.retryable)
     return dict(done)

@@ -123,7 +123,10 @@ class Janitor:
         if verdict.ended:
             owner = owned[0].owner
             settlement = Settlement(self._client, backend, owner.namespace, owner.workflow_id, verdict.ended)
-            counts.update(await settlement.run())
+            settled = await settlement.run()
+            counts.update(settled.counts)
+            for fault in settled.faults:
+                _note_failure(fault, counts)
 
     async def _visit_memories(self, backend: Backend, cursor: str | None, counts: Counter[str]) -> str | None:
         page = await backend.index.due_candidates(self._client.project, cursor, _PAGE)
@@ -159,7 +162,11 @@ class Janitor:
                 try:
                     await visit(item)
                 except MemoryFault as fault:
-                    counts["failed"] += 1
-                    _log.warning("the janitor could not finish its work on an owner or memory: %s", fault.message)
+                    _note_failure(fault, counts)
 
         await asyncio.gather(*(one(item) for item in items))
+
+
+def _note_failure(fault: MemoryFault, counts: Counter[str]) -> None:
+    counts["failed"] += 1
+    _log.warning("the janitor could not finish its work on an owner or memory: %s", fault.message)

@@ -6,19 +6,25 @@ import asyncio
 import contextlib
 from dataclasses import replace
 
-from temporalio.client import WorkflowHandle
+import pytest
+from redis.asyncio import Redis
+from temporalio.client import WorkflowFailureError, WorkflowHandle
 from temporalio.common import WorkflowIDConflictPolicy
+from temporalio.exceptions import ActivityError, ApplicationError
 from temporalio.testing import WorkflowEnvironment
 
+from durable_memory import MemoryClient
 from durable_memory.activities import wire
 from durable_memory.dev.temporal import find_program
-from durable_memory.memory.identity import Owner
+from durable_memory.memory.errors import MemoryUnavailable
+from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.redis.keys import RedisKeys
 from tests.integration.janitor.ports import Before, StopsAt
 from tests.integration.janitor.sweeping import Counts, Sweeper, appended, delete_for_good, sweeper
 from tests.integration.temporal.flows.by_name import CallByName
 from tests.integration.temporal.flows.endings import WORDS, End
-from tests.integration.temporal.rig import running, unique
+from tests.integration.temporal.rig import REGISTRY, running, unique
 
 Handle = WorkflowHandle[object, str]
 
@@ -195,3 +201,84 @@ async def test_a_janitor_killed_between_settling_and_releasing_is_repeated_harml
     assert (counts["living"], counts["released"], counts["cleared"], counts["failed"]) == (1, 1, 0, 0)
     assert await by_hand.rig.texts("scratch", "key") == [WORDS]
     assert await by_hand.bindings(dead.id) == ()
+
+
+# Memories that cannot be settled
+
+
+async def damage(redis_url: str, memory: MemoryId) -> None:
+    """Leaves of a memory what foreign hands might."""
+    meta = RedisKeys("dm:").memory(memory).names[0]
+    async with Redis.from_url(redis_url) as raw:
+        await raw.delete(meta)
+        await raw.hset(meta, "what", "somebody else keeps here")
+
+
+async def bound_to_all(by_hand: Sweeper, owner: Owner) -> list[MemoryId]:
+    """Memories of every declared end, and one that nobody declares, all of the same owner."""
+    declared = [by_hand.rig.memory(*place) for place in (("scratch", "one"), ("scratch", "two"), ("flushed", "key"))]
+    for memory in declared:
+        await memory.append(WORDS)
+    memories = [*(memory.id for memory in declared), MemoryId(by_hand.client.project, "undeclared", "key")]
+    for memory_id in memories:
+        await by_hand.index.register(memory_id, owner)
+    return memories
+
+
+@pytest.mark.parametrize("resource", ["scratch", "undeclared"])
+async def test_a_damaged_memory_keeps_no_other_of_its_workflow_from_being_settled(
+    by_hand: Sweeper, redis_url: str, resource: str
+) -> None:
+    owner = Owner(by_hand.rig.client.namespace, unique("forgotten"), "a-run")
+    memories = await bound_to_all(by_hand, owner)
+    damaged = next(memory for memory in memories if memory.resource == resource)
+    await damage(redis_url, damaged)
+    by_hand.runs.retention = 0
+    await asyncio.sleep(0.01)
+    others = Counts(memory.resource for memory in memories if memory != damaged)
+    # The damaged one fails in both stages of a sweep: as an owned memory, and as one that may be due.
+    done = {"flushed": 1, "kept": others["undeclared"], "cleared": others["scratch"], "failed": 2, "released": 0}
+    counts = await by_hand.sweep()
+    assert {name: counts[name] for name in done} == done
+    assert [binding.memory for binding in await by_hand.bindings(owner.workflow_id)] == [damaged]
+    await by_hand.client.memory("scratch", "two").append("of somebody else")
+    assert (await by_hand.sweep())["cleared"] == 0
+    assert "of somebody else" in await by_hand.rig.texts("scratch", "two")
+
+
+async def test_a_cleanup_settles_all_others_before_it_says_which_memory_is_damaged(
+    by_hand: Sweeper, redis_url: str
+) -> None:
+    handle = await by_hand.rig.start(End.run, "scratch", "own", "wait")
+    await appended(by_hand.rig, "scratch", "own")
+    run = str(handle.first_execution_run_id)
+    memories = await bound_to_all(by_hand, Owner(by_hand.rig.client.namespace, handle.id, run))
+    await damage(redis_url, memories[0])
+    with pytest.raises(WorkflowFailureError) as failed:
+        await by_hand.rig.run(CallByName.run, wire.CLEANUP, {"workflow_id": handle.id, "run_id": run})
+    assert isinstance(failed.value.cause, ActivityError)
+    assert isinstance(failed.value.cause.cause, ApplicationError)
+    assert failed.value.cause.cause.type == "MemoryDamaged"
+    assert [binding.memory for binding in await by_hand.bindings(handle.id)] == [memories[0]]
+    assert await by_hand.rig.texts("scratch", "two") == await by_hand.rig.texts("scratch", "own") == []
+
+
+async def test_where_no_flusher_can_be_told_what_is_cleared_is_released_and_the_rest_is_tried_again(
+    by_hand: Sweeper,
+) -> None:
+    owner = Owner(by_hand.rig.client.namespace, unique("forgotten"), "a-run")
+    memories = await bound_to_all(by_hand, owner)
+    by_hand.runs.retention = 0
+    await asyncio.sleep(0.01)
+
+    class Unreachable:
+        async def wake(self, memory: MemoryId, *, force: bool = False) -> None:
+            raise MemoryUnavailable("Temporal did not take a signal (UNAVAILABLE)")
+
+    client = by_hand.client
+    alone = MemoryClient(REGISTRY, client.wiring.backends, project=client.project, waker=Unreachable())
+    counts = await by_hand.sweep(client=alone)
+    assert (counts["cleared"], counts["kept"], counts["flushed"], counts["failed"]) == (2, 1, 0, 1)
+    assert [binding.memory for binding in await by_hand.bindings(owner.workflow_id)] == [memories[2]]
+    assert (await by_hand.sweep())["flushed"] == 1
+    assert await by_hand.bindings(owner.workflow_id) == ()
