@@ -122,11 +122,10 @@ class Settlement:
         await self._client.at(memory).flush(force=True, wait=False)
 
     async def _clear(self, memories: Collection[MemoryId]) -> dict[MemoryId, bool]:
-        """Clears the memories that no new owner has joined; returns those that are settled, each with whether it was
-        cleared.
+        """Clears the memories that no new owner has joined; returns which are settled.
 
-        An owner is registered before it appends: one that is registered by now is seen when the index is asked again,
-        and the append of a later one changes the version.
+        Each with whether it was cleared. An owner is registered before it appends: one that is registered by now is
+        seen when the index is asked again, and the append of a later one changes the version.
         """
         settled: dict[MemoryId, bool] = {}
         for _ in range(_ATTEMPTS):

@@ -273,7 +273,7 @@ async def test_where_no_flusher_can_be_told_what_is_cleared_is_released_and_the_
 
     class Unreachable:
         async def wake(self, memory: MemoryId, *, force: bool = False) -> None:
-            raise MemoryUnavailable("Temporal did not take a signal (UNAVAILABLE)")
+            raise MemoryUnavailable(f"{memory.resource}: a signal (force: {force}) was not taken (UNAVAILABLE)")
 
     client = by_hand.client
     alone = MemoryClient(REGISTRY, client.wiring.backends, project=client.project, waker=Unreachable())
