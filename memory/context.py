@@ -15,7 +15,7 @@ from durable_memory.memory.budget_shares import divide, weights_of
 from durable_memory.memory.errors import MemoryOversize
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.tokens.counter import TokenCounter
-from durable_memory.memory.types import LONG_TERM, AgentContext, ContextMemory, Message, View
+from durable_memory.memory.types import LONG_TERM, SYSTEM, AgentContext, ContextMemory, Message, View
 
 PREAMBLE: Final = (
     "What follows comes from this agent's memories, each under its label in brackets. Lines that begin with > quote "
@@ -85,10 +85,11 @@ async def _part(source: Source, limit: int | None) -> _Part:
         part = await _labelled(source, view)
         if limit is None or asked is None or part.memory.tokens <= limit:
             return part
-        over = part.memory.tokens - limit
-        if over > asked:
+        least = _never_cut(view)
+        if asked <= least:
             break
-        asked = min(asked, view.tokens) - over if view.tokens >= over else 0
+        over = part.memory.tokens - limit
+        asked = max(least, min(asked, view.tokens) - over)
     raise MemoryOversize(
         f"{source.memory.id.resource}: system and pinned messages and the label do not fit into the {limit} tokens of "
         "its part of the context; allow more, or give it a larger inject.max_tokens"
@@ -111,6 +112,11 @@ async def _labelled(source: Source, view: View) -> _Part:
     return _Part(
         messages, ContextMemory(resource, source.label, view.version, tokens, len(view.messages), view.omitted)
     )
+
+
+def _never_cut(view: View) -> int:
+    """Returns the tokens that a read shows whatever it may spend. A read that may spend less is refused."""
+    return sum(message.tokens or 0 for message in view.messages if message.pinned or message.section == SYSTEM)
 
 
 def _is_quoted(message: Message) -> bool:

@@ -127,6 +127,32 @@ async def test_what_must_stand_and_does_not_fit_is_an_error(clerk: Clerk) -> Non
         await clerk.agent.context(max_tokens=10)
 
 
+async def test_a_memory_whose_label_alone_is_too_large_shows_nothing_and_is_told(clerk: Clerk) -> None:
+    own = (await clerk.agent.context()).tokens
+    version = (await clerk.thread.append("Hello.")).version
+    whole = await clerk.agent.context()
+    for max_tokens in range(own, whole.tokens):
+        context = await clerk.agent.context(max_tokens=max_tokens)
+        assert texts(context) == [("system", PREAMBLE)]
+        assert (context.memories[1].version, context.memories[1].messages) == (version, 0)
+    assert await clerk.agent.context(max_tokens=whole.tokens) == whole
+
+
+async def test_what_must_stand_fits_a_budget_with_long_summaries_as_without(clerk: Clerk) -> None:
+    own = (await clerk.agent.context()).tokens
+    await clerk.thread.append(Message.system("Be kind."))
+    least = (await clerk.agent.context()).tokens
+    await clerk.thread.append([f"{number}" for number in range(9)])
+    assert (await clerk.thread.flush(force=True)).outcome == "committed"
+    await clerk.thread.append("Hello.")
+    for max_tokens in range(least, (await clerk.agent.context()).tokens):
+        context = await clerk.agent.context(max_tokens=max_tokens)
+        assert context.tokens <= max_tokens
+        assert "> Be kind." in context.messages[1].text
+    with pytest.raises(MemoryOversize, match=f"the label do not fit into the {least - 1 - own} tokens"):
+        await clerk.agent.context(max_tokens=least - 1)
+
+
 async def test_a_memory_that_fails_is_no_gap(clerk: Clerk, monkeypatch: Any) -> None:
     await clerk.thread.append("Hello.")
     read = Memory.read
