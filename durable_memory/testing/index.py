@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from collections import Counter
 
 import pytest
 
@@ -241,6 +242,42 @@ class IndexContract:
         assert len(first.bindings) < 300
         found = await self.all_owners(index, project)
         assert {binding.owner.workflow_id for binding in found} == expected
+
+    async def test_all_that_an_owner_is_bound_to_stands_on_one_page(self, index: ProjectIndex, project: str) -> None:
+        expected = {"one": 3, "three": 3, "two": 1_100}
+        for workflow, memories in expected.items():
+            for number in range(memories):
+                await index.register(MemoryId(project, "desk", f"user:{number}"), Owner("ns", workflow, "run"))
+        found: list[tuple[str, int]] = []
+        cursor: str | None = None
+        while True:
+            page = await index.owners(project, cursor, 2)
+            found += Counter(binding.owner.workflow_id for binding in page.bindings).items()
+            cursor = page.cursor
+            if cursor is None:
+                break
+        assert sorted(found) == sorted(expected.items())
+
+    async def test_ids_that_begin_like_others_are_not_taken_for_them(self, index: ProjectIndex, project: str) -> None:
+        words = ["wf", "wf ", "wf 1", "wf!", "wf/1", "wf%20", "w"]
+        expected = {
+            (MemoryId(project, "desk", key), Owner("ns", workflow, run))
+            for key in words
+            for workflow in words
+            for run in ("run", "run 1")
+        }
+        for memory, owner in expected:
+            await index.register(memory, owner)
+        for workflow in words:
+            bound = {(one.memory, one.owner) for one in await index.bindings(project, "ns", workflow)}
+            assert bound == {pair for pair in expected if pair[1].workflow_id == workflow}
+        ending = await index.ending(project, "ns", "wf", ["run", "run 1"])
+        assert dict(ending) == {MemoryId(project, "desk", key): False for key in words}
+        await index.release(project, "ns", "wf", [MemoryId(project, "desk", "wf")])
+        found = {(one.memory, one.owner) for one in await self.all_owners(index, project)}
+        assert expected - found == {
+            (MemoryId(project, "desk", "wf"), Owner("ns", "wf", run)) for run in ("run", "run 1")
+        }
 
     async def test_a_binding_shows_when_its_run_was_seen_last(self, index: ProjectIndex, project: str) -> None:
         memory, owner = MemoryId(project, "desk", "user:1"), Owner("ns", "one", "run")

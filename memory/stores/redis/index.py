@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 from collections.abc import Collection, Mapping, Sequence
 from urllib.parse import unquote
 
@@ -39,7 +38,7 @@ class RedisProjectIndex:
             memory.key.encode(),
             _member(memory),
             b"" if owner is None else _owner(owner.namespace, owner.workflow_id),
-            b"" if owner is None else owner.run_id.encode(),
+            b"" if owner is None else encode_part(owner.run_id).encode(),
         )
         await self._run("index_register", self._keys.index(memory.project, memory.resource), args)
 
@@ -47,39 +46,32 @@ class RedisProjectIndex:
         self, project: str, namespace: str, workflow_id: str, runs: Collection[str]
     ) -> Mapping[MemoryId, bool]:
         """See ProjectIndex."""
-        args = [_owner(namespace, workflow_id), *(run.encode() for run in runs)]
-        reply = await self._run("index_ending", self._keys.owners(project), args)
+        args = [_owner(namespace, workflow_id), *(encode_part(run).encode() for run in runs)]
+        reply = await self._run("index_ending", self._keys.bindings(project), args)
         return {_memory(project, member): last == 1 for member, last in zip(reply[::2], reply[1::2], strict=True)}
 
     async def release(self, project: str, namespace: str, workflow_id: str, memories: Collection[MemoryId]) -> None:
         """See ProjectIndex."""
         args = [_owner(namespace, workflow_id), *map(_member, memories)]
-        await self._run("index_release", self._keys.owners(project), args)
+        await self._run("index_release", self._keys.bindings(project), args)
 
     async def owners(self, project: str, cursor: str | None, count: int) -> OwnerPage:
         """See ProjectIndex."""
-        after = b"0" if cursor is None else cursor.encode()
-        if not after.isdigit():
-            raise MemoryInvalid(_WRONG_CURSOR)
-        # Owners and memories stand in one hash in about equal numbers, and each of both counts for the scan.
-        args = [after, str(2 * count).encode()]
-        following, now, *found = await self._run("index_owners", self._keys.owners(project), args)
-        bindings = [
-            binding
-            for field, owned in zip(found[::2], found[1::2], strict=True)
-            for binding in _bindings(project, field.removeprefix(b"o:"), owned)
-        ]
-        return OwnerPage(tuple(bindings), None if following == b"0" else following.decode(), now)
+        after = b"" if cursor is None else _read_key_cursor(cursor)
+        args = [after, str(count).encode()]
+        more, now, last, found = await self._run("index_owners", self._keys.bindings(project), args)
+        following = base64.urlsafe_b64encode(last).decode() if more == b"more" else None
+        return OwnerPage(_bindings(project, found), following, now)
 
     async def bindings(self, project: str, namespace: str, workflow_id: str) -> tuple[Binding, ...]:
         """See ProjectIndex."""
-        owner = _owner(namespace, workflow_id)
-        [owners] = self._keys.owners(project).names
+        words = b"o:" + _owner(namespace, workflow_id)
+        [bindings] = self._keys.bindings(project).names
         try:
-            owned = await self._link.command("HGET", owners, b"o:" + owner)
+            found = await self._link.command("ZRANGE", bindings, b"[" + words + b" ", b"(" + words + b"!", "BYLEX")
         except ResponseError as error:
             raise reply_errors.index_damaged() from error
-        return tuple(_bindings(project, owner, owned or b"{}"))
+        return _bindings(project, found)
 
     async def memories(
         self, project: str, resource: str, cursor: str | None, count: int, prefix: str = ""
@@ -129,19 +121,20 @@ def _owner(namespace: str, workflow_id: str) -> bytes:
     return f"{encode_part(namespace)}/{encode_part(workflow_id)}".encode()
 
 
-def _bindings(project: str, owner: bytes, owned: bytes) -> list[Binding]:
-    namespace, _, workflow_id = _text(owner).partition("/")
+def _bindings(project: str, entries: Sequence[bytes]) -> tuple[Binding, ...]:
+    return tuple(_binding(project, entry) for entry in entries)
+
+
+def _binding(project: str, entry: bytes) -> Binding:
     try:
-        memories: dict[str, dict[str, int]] = json.loads(owned)
-        bound = [
-            (member.encode(), run_id, int(at_ms)) for member, runs in memories.items() for run_id, at_ms in runs.items()
-        ]
-    except (ValueError, TypeError, AttributeError):
+        owner, member, run_id, bound_ms = entry.removeprefix(b"o:").split(b" ")
+        at_ms = int(bound_ms)
+    except ValueError:
         raise reply_errors.index_damaged() from None
-    return [
-        Binding(_memory(project, member), Owner(unquote(namespace), unquote(workflow_id), run_id), at_ms)
-        for member, run_id, at_ms in bound
-    ]
+    namespace, _, workflow_id = _text(owner).partition("/")
+    return Binding(
+        _memory(project, member), Owner(unquote(namespace), unquote(workflow_id), unquote(_text(run_id))), at_ms
+    )
 
 
 def _bounds(prefix: str, after: bytes | None) -> list[bytes]:

@@ -1,8 +1,9 @@
 -- Notes that an owner ends, as far as only these runs of it are bound, and lists those memories, each with whether every
 -- other owner has ended or is ending too. Of owners that end at the same time, exactly the last one to ask is told so.
 -- Repeatable; a later register takes it back.
--- KEYS: owners. ARGV: owner, runs. Returns pairs of memory and 0 or 1.
-local owner, ends = ARGV[1], {}
+-- KEYS: bindings. ARGV: owner, runs. Returns pairs of memory and 0 or 1.
+-- parts: bindings
+local bindings, owner, ends = KEYS[1], ARGV[1], {}
 for i = 2, #ARGV do
   ends[ARGV[i]] = true
 end
@@ -17,21 +18,13 @@ local function all_end(runs)
 end
 
 local answer = {}
-for memory, runs in pairs(cjson.decode(redis.call('HGET', KEYS[1], 'o:' .. owner) or '{}')) do
-  if all_end(runs) then
-    local owners = cjson.decode(redis.call('HGET', KEYS[1], 'm:' .. memory) or '{}')
-    if owners[owner] ~= false then
-      owners[owner] = false
-      redis.call('HSET', KEYS[1], 'm:' .. memory, cjson.encode(owners))
-    end
-    local last = 1
-    for _, goes_on in pairs(owners) do
-      if goes_on then
-        last = 0
-      end
-    end
+local memories, runs_of = bound_to(bindings, owner)
+for _, memory in ipairs(memories) do
+  if all_end(runs_of[memory]) then
+    redis.call('ZREM', bindings, 'm:' .. memory .. ' ' .. owner)
+    local goes_on = entries_of(bindings, 'm:' .. memory, 'LIMIT', 0, 1)[1]
     answer[#answer + 1] = memory
-    answer[#answer + 1] = last
+    answer[#answer + 1] = goes_on and 0 or 1
   end
 end
 return answer

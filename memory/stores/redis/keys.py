@@ -105,17 +105,20 @@ class RedisKeys:
         return self.with_backups(memory, (), *sections)
 
     def index(self, project: str, resource: str) -> KeySet:
-        """Returns index of the resource, due, owners, names: what changes when a memory is registered or forgotten."""
+        """Returns what changes when a memory is registered or forgotten.
+
+        Index of the resource, due, bindings, names.
+        """
         return key_set(
             self._project(project, f"index:{encode_part(resource)}"),
             self._project(project, "due"),
-            self._project(project, "owners"),
+            self._project(project, "bindings"),
             self._project(project, f"names:{encode_part(resource)}"),
         )
 
-    def owners(self, project: str) -> KeySet:
-        """Returns the owners of a project."""
-        return key_set(self._project(project, "owners"))
+    def bindings(self, project: str) -> KeySet:
+        """Returns the zset of who is bound to which memories of a project."""
+        return key_set(self._project(project, "bindings"))
 
     def due(self, project: str) -> KeySet:
         """Returns the zset of the memories that may need a flush."""

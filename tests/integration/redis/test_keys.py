@@ -27,7 +27,7 @@ def test_all_keys_of_a_memory_share_one_slot_whatever_its_ids_contain(odd: str) 
 @pytest.mark.parametrize("odd", ODD_IDS)
 def test_all_keys_of_a_project_share_one_slot_whatever_its_id_contains(odd: str) -> None:
     keys = RedisKeys("dm:")
-    names = {*keys.index(odd, odd).names, *keys.index(odd, "desk").names, *keys.owners(odd).names}
+    names = {*keys.index(odd, odd).names, *keys.index(odd, "desk").names, *keys.bindings(odd).names}
     assert len({key_slot(name) for name in names}) == 1
 
 
