@@ -311,6 +311,36 @@ class IndexContract:
         await index.register(memory, Owner("ns", "two", "run"))
         assert dict(await index.ending(project, "ns", "two", ["run"])) == {memory: False}
 
+    async def test_an_owner_that_goes_on_is_released_of_what_is_gone_and_its_open_run_did_not_write_to(
+        self, index: ProjectIndex, project: str
+    ) -> None:
+        old, written, there = (MemoryId(project, "desk", key) for key in ("old", "written", "there"))
+        for memory, run in ((old, "first"), (written, "first"), (written, "open"), (there, "first")):
+            await index.register(memory, Owner("ns", "one", run))
+        for owner in (Owner("ns", "two", "first"), Owner("other ns", "one", "first")):
+            await index.register(old, owner)
+        await asyncio.sleep(0.01)
+        as_of_ms = (await index.memories(project, "desk", None, 10)).read_ms
+        for memory in (old, written):
+            assert await index.forget(memory, as_of_ms)
+        await index.release_gone(project, "ns", "one", "open")
+        bound = {(binding.memory, binding.owner.run_id) for binding in await index.bindings(project, "ns", "one")}
+        assert bound == {(written, "first"), (written, "open"), (there, "first")}
+        assert dict(await index.ending(project, "ns", "two", ["first"])) == {old: False}
+        assert dict(await index.ending(project, "other ns", "one", ["first"])) == {old: True}
+
+    async def test_a_memory_that_came_back_stays_bound_to_all_who_wrote_to_it(
+        self, index: ProjectIndex, project: str
+    ) -> None:
+        memory = MemoryId(project, "desk", "user:1")
+        await index.register(memory, Owner("ns", "one", "first"))
+        await asyncio.sleep(0.01)
+        assert await index.forget(memory, (await index.memories(project, "desk", None, 10)).read_ms)
+        await index.register(memory, Owner("ns", "two", "run"))
+        await index.release_gone(project, "ns", "one", "open")
+        assert [binding.memory for binding in await index.bindings(project, "ns", "one")] == [memory]
+        await index.release_gone(project, "ns", "nobody", "open")
+
     async def test_a_memory_that_is_born_while_it_was_taken_for_dead_is_not_forgotten(
         self, index: ProjectIndex, project: str
     ) -> None:

@@ -39,10 +39,14 @@ class Runs(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Which bound runs of one workflow have ended with their chains. unknown: of others it could not be told."""
+    """Which bound runs of one workflow have ended with their chains.
+
+    unknown: of others it could not be told. open_run: the one run of this workflow id that is open, if it is known.
+    """
 
     ended: frozenset[str]
     unknown: bool = False
+    open_run: str | None = None
 
 
 async def judge(runs: Runs, bindings: Sequence[Binding], now_ms: int) -> Verdict:
@@ -74,7 +78,7 @@ async def judge(runs: Runs, bindings: Sequence[Binding], now_ms: int) -> Verdict
             unknown = True
         elif run.first_id != latest.first_id:
             ended.add(run_id)
-    return Verdict(frozenset(ended), unknown)
+    return Verdict(frozenset(ended), unknown, latest.id)
 
 
 async def judge_own_end(runs: Runs, bindings: Sequence[Binding], run_id: str) -> Verdict:

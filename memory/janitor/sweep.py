@@ -120,13 +120,15 @@ class Janitor:
         verdict = await judge(self._runs, owned, read_ms)
         counts["unknown"] += verdict.unknown
         counts["living"] += not verdict.unknown and any(each.owner.run_id not in verdict.ended for each in owned)
+        workflow = (owned[0].owner.namespace, owned[0].owner.workflow_id)
         if verdict.ended:
-            owner = owned[0].owner
-            settlement = Settlement(self._client, backend, owner.namespace, owner.workflow_id, verdict.ended)
+            settlement = Settlement(self._client, backend, *workflow, verdict.ended)
             settled = await settlement.run()
             counts.update(settled.counts)
             for fault in settled.faults:
                 _note_failure(fault, counts)
+        if verdict.open_run is not None and any(each.owner.run_id != verdict.open_run for each in owned):
+            await backend.index.release_gone(self._client.project, *workflow, verdict.open_run)
 
     async def _visit_memories(self, backend: Backend, cursor: str | None, counts: Counter[str]) -> str | None:
         page = await backend.index.due_candidates(self._client.project, cursor, _PAGE)

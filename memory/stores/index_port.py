@@ -76,6 +76,15 @@ class ProjectIndex(Protocol):
         """
         ...
 
+    async def release_gone(self, project: str, namespace: str, workflow_id: str, open_run: str) -> None:
+        """Forgets this workflow as an owner of memories that `forget` removed, unless the open run is bound to them.
+
+        open_run: the one run of this id that goes on. It registers what it writes to before its first append, so that
+        what earlier runs of its chain were bound to is needed no more. Otherwise a workflow that continues as new for
+        years would stay bound to all that it ever wrote to.
+        """
+        ...
+
     async def owners(self, project: str, cursor: str | None, count: int) -> OwnerPage:
         """Lists the owners of a project, about `count` a page.
 
@@ -105,7 +114,7 @@ class ProjectIndex(Protocol):
         """Removes a memory that is gone from the index and the candidates; tells whether it did.
 
         It does not if the memory was registered at `as_of_ms` or later. as_of_ms: `read_ms` of a page that was read
-        before the memory was looked at, so that one that is born meanwhile stays. Owners stay bound until they end:
-        one that goes on may write to the memory when another has made it anew.
+        before the memory was looked at, so that one that is born meanwhile stays. Owners stay bound until they end
+        or `release_gone`: a run that goes on may write to the memory when another has made it anew.
         """
         ...

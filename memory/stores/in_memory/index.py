@@ -81,6 +81,13 @@ class InMemoryProjectIndex:
             if self._owners[memory][chain].ending:
                 self._unbind(memory, chain)
 
+    async def release_gone(self, project: str, namespace: str, workflow_id: str, open_run: str) -> None:
+        """See ProjectIndex."""
+        chain = (namespace, workflow_id)
+        for memory in tuple(self._owned[project].get(chain, ())):
+            if memory not in self._registered and open_run not in self._owners[memory][chain].runs:
+                self._unbind(memory, chain)
+
     async def owners(self, project: str, cursor: str | None, count: int) -> OwnerPage:
         """See ProjectIndex."""
         after = ("", "") if cursor is None else tuple(json.loads(cursor))

@@ -55,6 +55,11 @@ class RedisProjectIndex:
         args = [_owner(namespace, workflow_id), *map(_member, memories)]
         await self._run("index_release", self._keys.bindings(project), args)
 
+    async def release_gone(self, project: str, namespace: str, workflow_id: str, open_run: str) -> None:
+        """See ProjectIndex."""
+        args = [_owner(namespace, workflow_id), encode_part(open_run).encode()]
+        await self._run("index_release_gone", self._keys.bindings_and_due(project), args)
+
     async def owners(self, project: str, cursor: str | None, count: int) -> OwnerPage:
         """See ProjectIndex."""
         after = b"" if cursor is None else _read_key_cursor(cursor)

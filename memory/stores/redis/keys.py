@@ -120,6 +120,10 @@ class RedisKeys:
         """Returns the zset of who is bound to which memories of a project."""
         return key_set(self._project(project, "bindings"))
 
+    def bindings_and_due(self, project: str) -> KeySet:
+        """Returns the bindings of a project, and due, which has every memory that is registered."""
+        return key_set(self._project(project, "bindings"), self._project(project, "due"))
+
     def due(self, project: str) -> KeySet:
         """Returns the zset of the memories that may need a flush."""
         return key_set(self._project(project, "due"))

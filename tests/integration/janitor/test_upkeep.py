@@ -14,7 +14,7 @@ from durable_memory.activities.waker import TemporalWaker
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.memory import Memory
-from tests.integration.janitor.sweeping import Counts, Sweeper, sweeper
+from tests.integration.janitor.sweeping import Counts, Sweeper, next_run, sweeper
 from tests.integration.temporal.background import flusher_ended, messages_accounted_for, texts
 from tests.integration.temporal.declarations import DECLARATIONS
 from tests.integration.temporal.flows.calls import AppendMany
@@ -132,6 +132,18 @@ async def test_expired_memories_leave_the_index_and_their_owners_stay_bound_unti
     await owner.terminate()
     assert (await by_hand.sweep())["released"] == 1
     assert await by_hand.bindings(owner.id) == ()
+
+
+async def test_a_workflow_that_continues_as_new_is_not_bound_for_ever_to_what_has_expired(by_hand: Sweeper) -> None:
+    first = await by_hand.rig.start(End.run, "brief", "key", "continue as new")
+    chain = by_hand.rig.client.get_workflow_handle(first.id)
+    await next_run(chain, str(first.first_execution_run_id))
+    assert len(await by_hand.bindings(chain.id)) == 1
+    await asyncio.sleep(1.1)  # the resource's ttl
+    assert (await by_hand.sweep())["forgotten"] == 1
+    assert (await by_hand.sweep())["living"] == 1
+    assert await by_hand.bindings(chain.id) == ()
+    await chain.terminate()
 
 
 async def test_a_memory_stays_in_the_index_while_it_has_backups_so_that_a_purge_finds_them(by_hand: Sweeper) -> None:
