@@ -1,7 +1,8 @@
-"""What every part of the conformance suite stands on: a fresh memory on the store under test."""
+"""What every part of the conformance suite stands on: a fresh memory on the store under test, or a fresh project."""
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -9,6 +10,7 @@ import pytest
 
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
+from durable_memory.memory.stores.index_port import ProjectIndex
 from durable_memory.memory.stores.port import Backend
 from durable_memory.testing.builders import summarising
 from durable_memory.testing.driven import Driven, fresh_memory
@@ -33,3 +35,17 @@ class StoreCase:
     def memory(self, open_memory: OpenMemory) -> Driven:
         """A fresh memory of 100 tokens that summarises."""
         return open_memory(summarising())
+
+
+class IndexCase:
+    """Gives the tests of the suite `index` and `project`, made from the same fixture."""
+
+    @pytest.fixture
+    def index(self, backend: Backend) -> ProjectIndex:
+        """The index under test."""
+        return backend.index
+
+    @pytest.fixture
+    def project(self) -> str:
+        """A project that nobody else uses."""
+        return f"project-{uuid.uuid4().hex}"

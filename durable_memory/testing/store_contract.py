@@ -31,6 +31,7 @@ from durable_memory.testing.groups import GroupsContract
 from durable_memory.testing.index import IndexContract
 from durable_memory.testing.lowering import LoweringContract
 from durable_memory.testing.operations import OperationsContract
+from durable_memory.testing.owners import OwnersContract
 from durable_memory.testing.paging import PagingContract
 from durable_memory.testing.pinning import PinningContract
 from durable_memory.testing.policies import EveryPolicyContract, PoliciesContract
@@ -71,6 +72,7 @@ class StoreContract(
     DroppingContract,
     OperationsContract,
     IndexContract,
+    OwnersContract,
     AccessContract,
     SpendingContract,
 ):

@@ -89,7 +89,7 @@ class Settlement:
     async def _each(
         self, memories: Iterable[MemoryId], step: Callable[[MemoryId], Awaitable[_T]]
     ) -> dict[MemoryId, _T]:
-        """Takes a step for each memory, and returns what those gave that did not fail.
+        """Takes a step for each memory, and returns the answers of those that did not fail.
 
         The fault of one keeps no other from its turn, unless nobody answers: then the others are left to the next
         settlement, since each would wait as long.
