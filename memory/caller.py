@@ -16,6 +16,13 @@ from durable_memory.memory.types import Provenance
 GIVEN_ID_LIFETIME_MS = 24 * 3600 * 1000
 """How long an operation id chosen by a caller is remembered. Also the longest lifetime of any operation."""
 
+OWN_ID_LIFETIME_MS = 600 * 1000
+"""How long an operation is remembered whose id only this call knows.
+
+Nobody can repeat it but the connection, within seconds; a flush takes minutes. One memory remembers 100,000 operations
+and refuses more, so a longer lifetime would hold up a process that appends often.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
@@ -60,7 +67,7 @@ class Caller(Protocol):
         ...
 
     def next_id(self, memory: MemoryId) -> str | None:
-        """Returns the operation id of that call without making it; None if no attempt will ever have it again."""
+        """Returns the operation id of that call without making it; None if no attempt repeats it."""
         ...
 
 
@@ -89,7 +96,7 @@ class ProcessCaller:
 
     def next_attempt(self, memory: MemoryId) -> Attempt:  # noqa: ARG002 - no two calls are one here
         """See Caller."""
-        return Attempt(secrets.token_hex(16), self._clock.now_ms() + GIVEN_ID_LIFETIME_MS)
+        return Attempt(secrets.token_hex(16), self._clock.now_ms() + OWN_ID_LIFETIME_MS)
 
     def next_id(self, memory: MemoryId) -> str | None:  # noqa: ARG002 - none is repeated
         """See Caller."""

@@ -9,6 +9,7 @@ import tracemalloc
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
+import pytest
 from redis.asyncio import Redis
 
 from durable_memory import MemoryClient, Message, Registry
@@ -33,6 +34,22 @@ async def test_a_steady_append_is_one_command(own_redis: str, folder: Path) -> N
         commands = await raw.info("commandstats")
     assert commands["cmdstat_evalsha"]["calls"] == 20
     assert not {"cmdstat_eval", "cmdstat_script|load", "cmdstat_keys", "cmdstat_scan", "cmdstat_ping"} & set(commands)
+
+
+@pytest.mark.parametrize(
+    ("operation_id", "shortest_ms", "longest_ms"), [(None, 0, 1_200_000), ("one", 80_000_000, 90_000_000)]
+)
+async def test_an_append_that_nobody_can_repeat_is_remembered_for_minutes_only(
+    redis_url: str, folder: Path, operation_id: str | None, shortest_ms: int, longest_ms: int
+) -> None:
+    project = unique("project")
+    async with (
+        Redis.from_url(redis_url) as raw,
+        await MemoryClient.connect(redis_url, memories=[folder], project=project) as client,
+    ):
+        await client.memory("chat", "key").append("one", operation_id=operation_id)
+        left_ms = await raw.pttl(f"dm:{{{project}/chat/key}}:ops")
+    assert shortest_ms < left_ms < longest_ms
 
 
 class Counting(TiktokenCounter):
