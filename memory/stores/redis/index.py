@@ -30,7 +30,7 @@ class RedisProjectIndex:
         try:
             return await self._link.run(load_script(name), keys, args)
         except ResponseError as error:
-            raise reply_errors.index_damaged() from error
+            raise reply_errors.index_failure_of(error) from error
 
     async def register(self, memory: MemoryId, owner: Owner | None) -> None:
         """See ProjectIndex."""
@@ -75,7 +75,7 @@ class RedisProjectIndex:
         try:
             found = await self._link.command("ZRANGE", bindings, b"[" + words + b" ", b"(" + words + b"!", "BYLEX")
         except ResponseError as error:
-            raise reply_errors.index_damaged() from error
+            raise reply_errors.index_failure_of(error) from error
         return _bindings(project, found)
 
     async def memories(

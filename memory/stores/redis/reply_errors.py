@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Concatenate, Final, ParamSpec, TypeVar
 
-from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged, MemoryFault
+from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged, MemoryFault, MemoryUnavailable
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.values import ABSENT, MOST_OPEN
 
@@ -14,6 +14,11 @@ _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
 
 _UNREADABLE: Final = "a stored value has an unexpected form"
+
+_BY_DATA: Final = ("DAMAGED", "WRONGTYPE")
+_IN_SCRIPT: Final = "user_script:"
+"""Names the line of a script that failed: it met data that no script of ours leaves behind."""
+_STOPPED: Final = "Script killed"
 
 
 def refusal_of(  # noqa: C901, PLR0911, PLR0912 - a table
@@ -88,7 +93,7 @@ def index_damaged() -> MemoryDamaged:
 
 
 def failure_of(resource: str, error: Exception) -> MemoryFault:
-    """Returns what an error inside a script means: it met data that no script of ours leaves behind."""
+    """Returns what it means that a script of ours failed on the data of a memory, or was not run to its end."""
     kind, _, text = str(error).partition(" ")
     if kind == "NEWER":
         return MemoryContractTooNew(
@@ -96,4 +101,20 @@ def failure_of(resource: str, error: Exception) -> MemoryFault:
         )
     # The server adds where in the script it happened.
     what = text.partition(" script:")[0] if kind == "DAMAGED" else _UNREADABLE
-    return damaged(resource, what)
+    return _not_run(error) or damaged(resource, what)
+
+
+def index_failure_of(error: Exception) -> MemoryFault:
+    """Returns the same of a script on the index of a project."""
+    return _not_run(error) or index_damaged()
+
+
+def _not_run(error: Exception) -> MemoryUnavailable | None:
+    """Returns the error of a script that met no data of a strange form: it was stopped, or not even started."""
+    text = str(error)
+    if _STOPPED in text:
+        return MemoryUnavailable("Redis was told to stop a script (SCRIPT KILL), which has changed nothing")
+    if text.startswith(_BY_DATA) or _IN_SCRIPT in text:
+        return None
+    # What follows repeats arguments.
+    return MemoryUnavailable(f"Redis refuses to run a script: {text.partition(', with args')[0][:200]}")

@@ -35,5 +35,5 @@ class RedisSpending:
         try:
             day, spent = await self._link.run(load_script("spend"), self._keys.spent(project, resource), args)
         except ResponseError as error:
-            raise reply_errors.index_damaged() from error
+            raise reply_errors.index_failure_of(error) from error
         return day, spent

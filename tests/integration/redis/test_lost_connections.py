@@ -87,6 +87,32 @@ async def test_a_server_out_of_memory_is_unavailable_at_once(proxied: Backend, p
     assert len(proxy.refusals) == 1
 
 
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        pytest.param(
+            b"-ERR unknown command 'EVALSHA', with args beginning with: 'abc' '3' 'dm:{p/chat/user:42}:meta'\r\n",
+            r"refuses to run a script: unknown command 'EVALSHA'$",
+            id="command",
+        ),
+        pytest.param(
+            b"-ERR user_script:9: Script killed by user with SCRIPT KILL. script: 12ab, on @user_script:9.\r\n",
+            "told to stop a script",
+            id="killed",
+        ),
+    ],
+)
+async def test_a_script_that_met_no_strange_data_is_no_damage(
+    proxied: Backend, proxy: Proxy, answer: bytes, words: str
+) -> None:
+    driven = Driven(proxied.store, WIDE)
+    for call in (driven.append(user("x")), proxied.index.register(driven.memory, None)):
+        proxy.refusals += [answer]
+        with pytest.raises(MemoryUnavailable, match=words) as refused:
+            await call
+        assert "user:42" not in refused.value.message
+
+
 async def test_a_script_that_the_server_forgot_is_sent_again_whole(backend: Backend, raw: Redis) -> None:
     driven = Driven(backend.store, WIDE)
     await driven.append(user("before"))
