@@ -48,6 +48,20 @@ class Admitted:
         return replace(self, messages=tuple(messages), entries=tuple(entries))
 
 
+async def messages_of(value: MessageInput | Sequence[MessageInput], policies: Iterable[Privacy]) -> tuple[Message, ...]:
+    """Reads what a caller hands in.
+
+    Raises MemoryInvalid; its text may name keys of the caller's, so each of the policies is applied to it.
+    """
+    try:
+        return as_messages(value)
+    except InvalidValue as error:
+        text = str(error)
+    for privacy in policies:
+        text = await privacy.screen_error(text)
+    raise MemoryInvalid(text)
+
+
 class Admission:
     """Checks, counts and encodes what is to be stored."""
 
@@ -67,11 +81,7 @@ class Admission:
 
         Raises MemoryInvalid, and MemoryRedactionFailed where `privacy` could not be applied.
         """
-        try:
-            messages = as_messages(value)
-        except InvalidValue as error:
-            # The text may name keys of the caller's.
-            raise MemoryInvalid(str(error) if privacy is None else await privacy.screen_error(str(error))) from None
+        messages = await messages_of(value, () if privacy is None else (privacy,))
         if not 1 <= len(messages) <= MAX_MESSAGES:
             raise MemoryInvalid(f"messages: {len(messages):,} messages in one call; send 1 to {MAX_MESSAGES:,}")
         dropped, redacted = 0, _NOTHING

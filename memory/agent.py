@@ -8,6 +8,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from durable_memory.memory import telemetry
 from durable_memory.memory.access import allows
+from durable_memory.memory.admission import messages_of
 from durable_memory.memory.arguments import MAX_OPERATION_ID, operation_name, whole_number
 from durable_memory.memory.caller import Attempt
 from durable_memory.memory.context import Source, compose
@@ -27,7 +28,6 @@ from durable_memory.memory.types import (
     AgentContext,
     AgentRef,
     AgentTurn,
-    InvalidValue,
     MemoryTurn,
     Message,
     MessageInput,
@@ -101,10 +101,8 @@ class AgentMemories:
         name = self._operation(operation_id)
         # All named before the first wait, since a repeated attempt may make its turns wait in another order.
         named = [(one, one.writing.attempt(name)) for one in self._written()]
-        try:
-            standing = as_messages(messages)
-        except InvalidValue as error:
-            raise MemoryInvalid(str(error)) from None
+        policies = [one.writing.privacy for one, _ in named if one.writing.privacy is not None]
+        standing = await messages_of(messages, policies)
         turns: list[MemoryTurn] = []
         stored: list[_Stored] = []
         asked = True  # whether the words of an earlier attempt may still be found

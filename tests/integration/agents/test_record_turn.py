@@ -101,6 +101,14 @@ async def test_the_first_attempt_returns_what_is_stored_as_its_repetitions_do(
     assert again.messages == first.messages
 
 
+async def test_a_refusal_of_a_turn_is_screened_by_every_policy_it_would_meet(client: MemoryClient) -> None:
+    wrong = {"role": "user", "content": "x", "metadata": {"Ada, +49 30 1234567": float("nan")}}
+    for agent, said in (("no-names--no-phones", "[redacted], [redacted]"), ("desk--no-phones", "Ada, [redacted]")):
+        with pytest.raises(MemoryInvalid) as refused:
+            await client.agent(agent, input={"user": unique("user")}).record_turn([wrong])
+        assert f"messages[0].metadata.{said}: " in refused.value.message
+
+
 async def test_a_memory_that_keeps_all_of_a_turn_tells_it_before_one_that_keeps_a_part(client: MemoryClient) -> None:
     mine = client.agent("no-answers--no-phones", input={"user": unique("user")})
     first = await mine.record_turn(CALL_ADA, operation_id="turn-1")
