@@ -14,7 +14,7 @@ from durable_memory.memory.audit import Audited, audited
 from durable_memory.memory.caller import Caller
 from durable_memory.memory.codec import view_of
 from durable_memory.memory.declarations.resource import MemoryResource
-from durable_memory.memory.errors import MemoryInvalid
+from durable_memory.memory.errors import MemoryFault, MemoryInvalid
 from durable_memory.memory.flushing.call import FlushCall, run_call
 from durable_memory.memory.grouped_stats import checked_group_by, grouped
 from durable_memory.memory.health import examine
@@ -78,7 +78,8 @@ class Memory:
     ) -> AppendResult:
         """Appends 1 to 1,000 messages, all or none.
 
-        want_view: the result has the view as it stands then, with what others have appended meanwhile.
+        want_view: the result has the view as it stands then, with what others have appended meanwhile. If only the
+        reading of it fails, the error says that the messages stand.
 
         Raises MemoryInvalid, MemoryOversize (it can never fit), MemoryOrphanResult, MemoryBackpressure (too much waits
         for its summary: try again), MemoryOperationConflict (same id, other content), MemoryOperationExpired,
@@ -90,9 +91,7 @@ class Memory:
             admitted = await self._writing.admit(messages)
             call.records(admitted.messages)
             _, result = await self._writing.append(admitted, admitted.digest, attempt)
-            if not want_view:
-                return result
-            return replace(result, view=view_of(await self._services.store.read(self._id, ReadQuery(), self._limits)))
+            return await self._with_view(result) if want_view else result
 
     async def record_turn(
         self, messages: MessageInput | Sequence[MessageInput], *, operation_id: str | None = None
@@ -208,6 +207,14 @@ class Memory:
         It counts as an access to them, and drops nothing by itself.
         """
         return await self._pin("unpin", ids, operation_id)
+
+    async def _with_view(self, result: AppendResult) -> AppendResult:
+        try:
+            view = view_of(await self._services.store.read(self._id, ReadQuery(), self._limits))
+        except MemoryFault as fault:
+            # Who sends them again, as a new operation, would have them twice.
+            raise fault.saying("the messages were appended all the same: only read again") from fault
+        return replace(result, view=view)
 
     async def _pin(
         self, word: Literal["pin", "unpin"], ids: Sequence[str], operation_id: str | None

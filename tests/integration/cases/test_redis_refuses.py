@@ -12,8 +12,9 @@ from redis.asyncio import Redis
 from durable_memory import MemoryClient
 from durable_memory.dev import start_valkey
 from durable_memory.memory.errors import MemoryDamaged, MemoryInvalid, MemoryUnavailable
+from durable_memory.memory.stores.redis.scripts import load_script
 from tests.integration.cases.conftest import unique
-from tests.integration.redis.proxy import fake_server
+from tests.integration.redis.proxy import fake_server, open_proxy
 from tests.integration.redis.topologies import ask
 
 
@@ -99,6 +100,20 @@ async def test_a_redis_that_takes_no_writes_is_a_problem_of_health_beside_the_co
         assert words in problem
         assert (health.stats is not None, health.answer_us) == (True, None)
     valkey.server.kill()
+
+
+async def test_an_append_whose_view_cannot_be_read_says_that_the_messages_stand(redis_url: str, folder: Path) -> None:
+    parts = urlsplit(redis_url)
+    async with (
+        open_proxy(str(parts.hostname), int(parts.port or 0)) as proxy,
+        await MemoryClient.connect(proxy.url, memories=[folder], project=unique("project")) as client,
+    ):
+        memory = client.memory("chat", "key")
+        proxy.is_script = lambda request: load_script("read").call in request  # type: ignore[method-assign] # of one test
+        proxy.refusals.append(b"-OOM command not allowed when used memory > 'maxmemory'.\r\n")
+        with pytest.raises(MemoryUnavailable, match=r"out of memory.*; the messages were appended all the same"):
+            await memory.append("once", want_view=True)
+        assert [message.text for message in (await memory.read()).messages] == ["once"]
 
 
 async def test_an_index_that_foreign_hands_changed_is_damage(redis_url: str, folder: Path) -> None:
