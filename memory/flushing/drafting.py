@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
@@ -23,8 +23,8 @@ from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.types import Message
 
 ATTEMPT_SECONDS: Final = 480.0
-"""How long one attempt of a summariser with a fallback may take, all its requests together: below the ten minutes of
-the activity, so that the last one leaves time for the fallback."""
+"""How long one attempt of a summariser may take, all its requests together: below the ten minutes that activity and
+flush have, so that the last one leaves time for the fallback."""
 
 _MARK_SHARE: Final = 1 / 4
 """Of a summary's room: if its first line would take more, the brief one stands there."""
@@ -81,8 +81,7 @@ class Drafting:
         """Returns the summary, counting each attempt by its outcome."""
         chosen, resource = self._choose(memory), memory.resource
         try:
-            async with asyncio.timeout(ATTEMPT_SECONDS if chosen.fallback else None):
-                summary = await self._summary(memory, chosen.summarizer, told, max_tokens)
+            summary = await _in_time(self._summary(memory, chosen.summarizer, told, max_tokens))
         except Exception as error:
             telemetry.count_summary(resource, chosen.name, type_of(error))
             final = isinstance(error, MemoryFault) and not error.retryable
@@ -128,6 +127,20 @@ class Drafting:
         text, found = await privacy.screen_text(text)
         telemetry.count_redactions(memory.resource, found)
         return text
+
+
+async def _in_time(writing: Awaitable[Entry]) -> Entry:
+    """Gives an attempt up that takes too long: it holds the lease, and with it every other flush of this memory."""
+    limit = asyncio.timeout(ATTEMPT_SECONDS)
+    try:
+        async with limit:
+            return await writing
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        raise MemorySummaryRejected(
+            f"the summariser wrote nothing within {ATTEMPT_SECONDS:.0f} s; the messages stay"
+        ) from None
 
 
 async def _tokens(counter: TokenCounter, message: Message) -> int:

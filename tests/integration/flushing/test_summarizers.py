@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 
 from durable_memory.memory.errors import MemoryOperationExpired, MemorySummaryRejected
+from durable_memory.memory.flushing import drafting
 from durable_memory.memory.flushing.summarizer import SummaryRequest
 from durable_memory.memory.types import Message
 from tests.integration.flushing.scene import Gated, Scene, Writes, wrapped
@@ -177,6 +178,20 @@ async def test_a_summariser_without_an_end_is_given_up_at_the_deadline(scene: Sc
     summarizer = Gated()
     with pytest.raises(MemoryOperationExpired):
         await scene.run(summarizer=summarizer, deadline_ms=scene.rig.clock.now_ms() + 2_000)
+    assert summarizer.cancelled
+    assert await scene.state() == before
+    assert (await scene.run("next", force=True)).outcome == "committed"
+
+
+async def test_a_summariser_without_an_end_does_not_hold_the_lease_until_a_distant_deadline(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drafting, "ATTEMPT_SECONDS", 0.5)
+    await scene.fill()
+    before = await scene.state()
+    summarizer = Gated()
+    with pytest.raises(MemorySummaryRejected, match="wrote nothing within"):
+        await scene.run(summarizer=summarizer, deadline_ms=scene.rig.clock.now_ms() + 86_400_000)
     assert summarizer.cancelled
     assert await scene.state() == before
     assert (await scene.run("next", force=True)).outcome == "committed"
