@@ -160,6 +160,11 @@ class MemoryBackpressure(MemoryFault):
 
     retryable = True
 
+    def __init__(self, message: str, *, retry_after_ms: int | None = None, awaits_flush: bool = True) -> None:
+        super().__init__(message, retry_after_ms=retry_after_ms)
+        self.awaits_flush = awaits_flush
+        """Whether a flush makes room; the record of operations gets it by itself, in time."""
+
 
 class MemoryContractTooNew(MemoryFault):
     """The caller speaks a newer wire contract than this worker: a newer worker will answer."""

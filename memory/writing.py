@@ -132,8 +132,8 @@ class Writing:
                 break
             except MemoryOversize as refusal:
                 admitted = await self._cut_for(admitted, refusal)
-            except MemoryBackpressure:
-                await self.services.waker.wake(self.id)  # as in append
+            except MemoryBackpressure as held_back:
+                await self._wake_for(held_back)
                 raise
 
     async def append(self, admitted: Admitted, digest: str, attempt: Attempt) -> tuple[Admitted, AppendResult]:
@@ -153,9 +153,8 @@ class Writing:
 
         try:
             return await self.deliver(admitted, send)
-        except MemoryBackpressure:
-            # Whoever is held back wakes the flusher, or nobody might (R12 of docs/protocol.md).
-            await self.services.waker.wake(self.id)
+        except MemoryBackpressure as held_back:
+            await self._wake_for(held_back)
             raise
 
     async def deliver(
@@ -248,6 +247,11 @@ class Writing:
         if len(screened.messages) != len(admitted.messages):
             return None
         return first if all(map(_is_stored_form, screened.messages, admitted.messages)) else None
+
+    async def _wake_for(self, held_back: MemoryBackpressure) -> None:
+        """Wakes the flusher where it makes room, since nobody else might (R12 of docs/protocol.md)."""
+        if held_back.awaits_flush:
+            await self.services.waker.wake(self.id)
 
     async def _nothing_stored(self, admitted: Admitted) -> AppendResult:
         """Answers an append of which the resource keeps no message: the memory is as it was, also if it is none."""

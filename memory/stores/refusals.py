@@ -56,6 +56,7 @@ def too_many_operations(resource: str, limit: int) -> MemoryBackpressure:
     return MemoryBackpressure(
         f"{resource}: {limit} operations of this memory are still inside their deadlines; try again later",
         retry_after_ms=BACKPRESSURE_RETRY_MS,
+        awaits_flush=False,
     )
 
 

@@ -159,11 +159,13 @@ class Import:
                     raise
                 # It came so late that its call was summarised: what it says stays, as an ordinary message.
                 messages, operation_id = [group.lines[0].as_said()], f"{operation_id}/said"
-            except MemoryBackpressure:
+            except MemoryBackpressure as held_back:
+                if not held_back.awaits_flush:
+                    raise
                 # Too much waits for its summary, and perhaps no worker runs: summarise here.
                 flushed = await memory.flush()
                 await asyncio.sleep(max(_PAUSE_SECONDS, flushed.retry_after_ms / 1000))
-        raise MemoryBackpressure(f"import: line {group.first} waits in vain for older messages to be summarised")
+        raise MemoryBackpressure(f"import: line {group.first} gave up waiting for older messages to be summarised")
 
     def _problem(self, line: int, kind: str, text: str) -> None:
         self._faults += 1

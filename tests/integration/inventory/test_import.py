@@ -8,9 +8,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from redis.asyncio import Redis
 
 from durable_memory import Memory, MemoryClient, Message, Registry, ToolCall
-from durable_memory.memory.errors import MemoryInvalid, MemoryKeyInvalid, MemoryUnknownResource
+from durable_memory.memory.errors import MemoryBackpressure, MemoryInvalid, MemoryKeyInvalid, MemoryUnknownResource
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.stores.values import MOST_OPEN
 from durable_memory.memory.transfer.lines import VERSION
 from tests.integration.inventory.exported import lines_of, messages_in
 
@@ -162,6 +165,41 @@ async def test_a_memory_that_is_too_small_summarises_what_is_imported_and_loses_
             for message in (await other.memory("tiny", "user:42").read(sections=["long_term"])).messages
         ]
         assert sum(map(int, map(str, covered))) + stats.messages["short_term"] + stats.omitted.messages == 70
+
+
+class Bell:
+    """A waker that notes whom it was to wake."""
+
+    def __init__(self) -> None:
+        self.woken: list[MemoryId] = []
+
+    async def wake(self, memory: MemoryId, *, force: bool = False) -> None:  # noqa: ARG002 - as a waker takes it
+        self.woken.append(memory)
+
+
+async def test_an_import_into_a_memory_that_remembers_no_more_operations_ends_in_words_and_flushes_nothing(
+    redis_url: str, client: MemoryClient, memory: Memory, project: str
+) -> None:
+    await memory.append("Where is my parcel?")
+    lines = await lines_of(client)
+    bell, desk = Bell(), {"resource": "memory", "id": "desk", "max_tokens": 1_000}
+    async with (
+        Redis.from_url(redis_url) as raw,
+        await MemoryClient.connect(
+            redis_url, memories=Registry.from_resources([desk]), project=f"{project}-full", waker=bell
+        ) as other,
+    ):
+        full = f"dm:{{{project}-full/desk/user%3A42}}:opx"
+        tomorrow = (await raw.time())[0] * 1_000 + 86_400_000
+        for start in range(0, MOST_OPEN, 10_000):
+            await raw.zadd(full, {f"op-{number}": tomorrow for number in range(start, start + 10_000)})
+        with pytest.raises(MemoryBackpressure, match="100000 operations of this memory are still inside"):
+            await other.import_messages(lines, resource="desk")
+        with pytest.raises(MemoryBackpressure):
+            await other.memory("desk", "user:42").append("x")
+        assert bell.woken == []
+        await raw.delete(full)
+        assert (await other.import_messages(lines, resource="desk")).messages == 1
 
 
 @pytest.mark.parametrize(
