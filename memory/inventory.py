@@ -94,8 +94,8 @@ class Inventory:
     async def purge(self, caller: Caller, *, dry_run: bool) -> PurgeResult:
         """Erases all memories that existed when it began, with their backups, or counts them.
 
-        A memory that is created anew meanwhile stays. A memory that has expired is visited for its backups. caller: in
-        whose name each is recorded in the audit.
+        A memory that is created anew meanwhile stays. A memory that has expired is visited for its backups. caller:
+        recorded in the audit as who did it.
         """
         memories = messages = backups = 0
         for place in self._places:

@@ -42,10 +42,15 @@ from durable_memory.memory.writing import Writing
 class Memory:
     """A handle on one memory; cheap to make, holds no connection of its own.
 
-    Every method may raise MemoryUnavailable. Mutating methods take an `operation_id`: the same id is applied once and
-    answers the same, for 24 hours. Without one, a call is an operation of its own; inside a Temporal activity it is
-    named after the activity, so that the activity's attempts are one operation. A handle of a declared agent refuses
-    with MemoryAccessDenied what the mode of its declaration does not allow.
+    Mutating methods take an `operation_id`: the same id is applied once and answers the same, for 24 hours. Without
+    one, a call is an operation of its own; inside a Temporal activity it is named after the activity, so that the
+    activity's attempts are one operation.
+
+    Every method may raise MemoryUnavailable, MemoryDamaged, MemoryContractTooNew (a newer version wrote the memory) and
+    MemoryAccessDenied (the mode in which an agent declares it does not allow the call). Every mutating method may raise
+    MemoryOperationConflict (the same id for another call), MemoryOperationExpired (after its deadline) and
+    MemoryBackpressure (its record of operations is full for now); every method that returns messages
+    MemoryUndecryptable.
     """
 
     def __init__(
@@ -82,8 +87,7 @@ class Memory:
         reading of it fails, the error says that the messages stand.
 
         Raises MemoryInvalid, MemoryOversize (it can never fit), MemoryOrphanResult, MemoryBackpressure (too much waits
-        for its summary: try again), MemoryOperationConflict (same id, other content), MemoryOperationExpired,
-        MemoryDamaged.
+        for its summary: try again), MemoryRedactionFailed.
         """
         with telemetry.measured("append", self._id) as call:
             self._check("append")
@@ -331,7 +335,7 @@ class Memory:
             return stats if wanted is None else await grouped(self._services.store, self._id, stats, wanted)
 
     async def health(self, *, check_connectivity: bool = False) -> MemoryHealth:
-        """Tells whether this memory can do its work, and what keeps it from it; writes nothing, and reads the view.
+        """Tells whether this memory can do its work, and what prevents it; writes nothing, and reads the view.
 
         What is encrypted with a key that this process lacks is a problem here, and may be none elsewhere.
         check_connectivity: also ask the store for an answer that needs no memory, and tell how long it took.

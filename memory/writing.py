@@ -73,8 +73,8 @@ class Writing:
     def attempt(self, operation_id: str | None) -> Attempt:
         """Names the next call.
 
-        To be asked before the first wait of an operation: calls made at the same time are numbered in the order in
-        which they were made.
+        Call this before an operation's first `await`: calls made at the same time are numbered in the order in which
+        they were made.
         """
         if operation_id is None:
             return self.caller.next_attempt(self.id)

@@ -5,8 +5,8 @@
                                          └──────────────────── failed ──────────────────────┘
 
 Only unavailability is a failure. A refusal, such as MemoryOversize, is an answer, and a call that its caller cancelled
-says nothing. Neither does the failure of a call that ran while another one was answered, and of calls that fail side by
-side one counts. One breaker serves all memories of a resource in one process.
+is ignored. So is a failure of a call that ran while another one was answered; of calls that fail side by side, one
+counts. One breaker serves all memories of a resource in one process.
 """
 
 from __future__ import annotations
