@@ -31,8 +31,7 @@ from temporalio.worker import (
 )
 
 from durable_memory.activities import wire
-from durable_memory.memory.types import MemoryRef
-from durable_memory.workflows.passing_on import refuse_handles, without_handles
+from durable_memory.workflows.passing_on import hold_reference, refuse_handles, without_handles
 from durable_memory.workflows.use import mark_used, never_used, was_used
 
 _HEADER = "durable-memory-used"
@@ -175,7 +174,7 @@ def _payload(value: object) -> Payload:
 def _note_references(arguments: Sequence[Any]) -> None:
     """Marks the run as one that used a memory if it passes on a reference: it may have made no handle."""
     refuse_handles(*arguments)
-    if any(isinstance(argument, MemoryRef) for argument in arguments):
+    if not was_used() and hold_reference(*arguments):
         mark_used()
 
 

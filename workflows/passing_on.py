@@ -1,19 +1,24 @@
-"""What a workflow passes on must hold no handle: no converter can encode one, and its task would fail without end."""
+"""What a workflow passes on: it may hold references, and no handle.
+
+No converter can encode a handle, and the task of the workflow would fail without end.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 from collections import deque
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any, Final
 
 from temporalio.exceptions import ApplicationError
 
+from durable_memory.memory.types import AgentRef, MemoryRef
 from durable_memory.workflows.agent import Agent
 from durable_memory.workflows.agent_memory import AgentMemory
 
 _HANDLES: Final = (AgentMemory, Agent)
+_REFERENCES: Final = (MemoryRef, AgentRef)
 _PLAIN: Final = frozenset({str, bytes, bytearray, int, float, bool, type(None)})
 _MOST_VALUES: Final = 10_000
 """How many values are looked at, those nearest to the top first: what is large shall cost little beside its encoding.
@@ -25,14 +30,15 @@ def refuse_handles(*values: Any) -> None:
 
     Looks into lists, tuples, sets, dicts, dataclasses and pydantic models, as converters do.
     """
-    looked_at = list(values)
-    for value in looked_at:  # which grows meanwhile
-        if type(value) in _PLAIN:
-            continue
+    for value in _values_in(values):
         for handle in _HANDLES:
             if isinstance(value, handle):
                 raise _refusal(handle)
-        looked_at.extend(islice(_parts(value), max(0, _MOST_VALUES - len(looked_at))))
+
+
+def hold_reference(*values: Any) -> bool:
+    """Tells whether a value is a reference to a memory or an agent, or holds one."""
+    return any(isinstance(value, _REFERENCES) for value in _values_in(values))
 
 
 async def without_handles(answer: Awaitable[Any]) -> Any:
@@ -51,6 +57,15 @@ async def without_handles(answer: Awaitable[Any]) -> Any:
         raise
     refuse_handles(result)
     return result
+
+
+def _values_in(values: Sequence[Any]) -> Iterator[Any]:
+    """Yields these values and their parts, without those that have none, of at most `_MOST_VALUES`."""
+    looked_at = list(values)
+    for value in looked_at:  # which grows meanwhile
+        if type(value) not in _PLAIN:
+            yield value
+            looked_at.extend(islice(_parts(value), max(0, _MOST_VALUES - len(looked_at))))
 
 
 def _parts(value: Any) -> Iterable[Any]:

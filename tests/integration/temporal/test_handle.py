@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from durable_memory import MemoryRef
+from durable_memory import AgentRef, MemoryRef
 from tests.integration.temporal.flows.calls import Append, Write
+from tests.integration.temporal.flows.questions import Question
 from tests.integration.temporal.flows.talks import (
     ReadHere,
     RecordTwice,
     Talk,
     TalkCarefully,
+    TalkInside,
     TalkOnBehalf,
     UseEveryMethod,
 )
@@ -150,6 +152,15 @@ async def test_a_reference_from_outside_needs_no_handle(rig: Rig) -> None:
     assert await handle.result() == "Attempt 1 knew 0 messages."
     assert len(await rig.texts("chat", key)) == 2
     assert await activities_of(handle) == ["model_turn", "memory.cleanup"]
+
+
+async def test_a_reference_inside_an_input_counts_as_one_passed_on(rig: Rig) -> None:
+    trip = unique("trip")
+    question = Question([AgentRef("booking", {"trip_id": trip})], "To Ghent on Monday.")
+    handle = await rig.start(TalkInside.run, question)
+    assert await handle.result() == "1 memories have it."
+    assert await rig.texts("trips", f"trip:{trip}") == ["To Ghent on Monday."]
+    assert await activities_of(handle) == ["answer_question", "memory.cleanup"]
 
 
 async def test_input_renders_the_key_of_the_resource(rig: Rig) -> None:

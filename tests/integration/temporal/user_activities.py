@@ -7,6 +7,7 @@ import asyncio
 from temporalio import activity
 
 from durable_memory import MemoryRef, Message, current_memory_client
+from tests.integration.temporal.flows.questions import Question
 
 FAILS_ONCE = "This one fails once."
 
@@ -15,6 +16,13 @@ FAILS_ONCE = "This one fails once."
 async def model_turn(ref: MemoryRef, text: str) -> str:
     """Reads the view, asks a model that never says the same twice, and records the turn."""
     return await _turn(ref, text)
+
+
+@activity.defn
+async def answer_question(question: Question) -> str:
+    """The same for an agent, on which a question holds the reference."""
+    turn = await current_memory_client().agent(question.agents[0]).record_turn(question.text)
+    return f"{len(turn.turns)} memories have it."
 
 
 @activity.defn
@@ -43,4 +51,4 @@ async def wait_for_cancellation() -> None:
         await asyncio.sleep(0.05)
 
 
-USER_ACTIVITIES = (model_turn, careful_turn, wait_for_cancellation)
+USER_ACTIVITIES = (model_turn, answer_question, careful_turn, wait_for_cancellation)

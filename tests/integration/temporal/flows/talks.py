@@ -9,6 +9,7 @@ from temporalio import workflow
 from temporalio.common import RetryPolicy
 
 from durable_memory import AgentMemory, MemoryRef, Message, ToolCall
+from tests.integration.temporal.flows.questions import Question
 
 _TURN = workflow.ActivityConfig(
     start_to_close_timeout=timedelta(seconds=20), retry_policy=RetryPolicy(initial_interval=timedelta(milliseconds=10))
@@ -141,4 +142,15 @@ class TalkOnBehalf:
         return answer
 
 
-TALKS: tuple[type, ...] = (UseEveryMethod, TalkCarefully, RecordTwice, ReadHere, Talk, TalkOnBehalf)
+@workflow.defn
+class TalkInside:
+    """Was given a reference inside its input, and passes it on inside the input of its activity."""
+
+    @workflow.run
+    async def run(self, question: Question) -> str:
+        """See class."""
+        answer: str = await workflow.execute_activity("answer_question", question, result_type=str, **_TURN)
+        return answer
+
+
+TALKS: tuple[type, ...] = (UseEveryMethod, TalkCarefully, RecordTwice, ReadHere, Talk, TalkOnBehalf, TalkInside)
