@@ -15,7 +15,7 @@ from urllib.parse import quote
 from durable_memory.memory.access import MODES, Mode
 from durable_memory.memory.limits import Limits, PolicyName, Share
 from durable_memory.memory.stores.append_checks import check_sections
-from durable_memory.memory.stores.values import Batch, Entry, Operation
+from durable_memory.memory.stores.values import Batch, Entry, Operation, ReadQuery
 from durable_memory.memory.types import LONG_TERM, SHORT_TERM, SYSTEM, Section
 
 LETTERS: Final[dict[Section, str]] = {SYSTEM: "s", LONG_TERM: "l", SHORT_TERM: "c"}
@@ -86,13 +86,37 @@ def sections_arg(sections: tuple[Section, ...]) -> bytes:
     return " ".join([letters, *(section for section in sections if section not in LETTERS)]).encode()
 
 
+def read_args(query: ReadQuery, limits: Limits) -> list[bytes]:
+    """What a read asks for; letters say which of the arguments behind them are there."""
+    letters, more = b"", list[bytes]()
+    if query.since_version is not None:
+        letters += b"v"
+        more.append(query.since_version.encode())
+    if query.before_id is not None:
+        letters += b"b"
+        more.append(query.before_id.encode())
+    if query.ids is not None:
+        letters += b"i"
+        more += [one.encode() for one in query.ids]
+    if limits.refresh_on_read:
+        letters += b"r"
+    return [
+        packed(limits),
+        NO_LIMIT if query.limit is None else digits(query.limit),
+        NO_LIMIT if query.max_tokens is None else digits(query.max_tokens),
+        sections_arg(limits.sections if query.sections is None else query.sections),
+        letters,
+        *more,
+    ]
+
+
 def no_limits(mode: Mode) -> bytes:
     """Limits for a script that looks at none of them but the mode."""
     return struct.pack(">20d", *([math.inf] * 18), MODES.index(mode), 0)
 
 
 NO_LIMITS: Final = no_limits("read-write")
-"""For scripts that look at no limit: content, draft, fail, find."""
+"""For scripts that look at no limit: content, draft, fail, find, scan."""
 
 
 def mark_of(operation_id: str) -> tuple[bytes, str]:

@@ -29,13 +29,12 @@ local function remove(key, seqs)
 end
 
 for i = 6, #ARGV do
-  local seq, _, section, group
+  local seq, _, section, group, gone
   if m then
-    seq, _, section, group = find(ARGV[i])
+    seq, _, section, group, gone = find(ARGV[i])
   end
   if not seq then
-    -- find names the number of an id that could be covered in the place of the section.
-    missing[#missing + 1] = {position = i - 6, seq = tonumber(section)}
+    missing[#missing + 1] = {position = i - 6, seq = gone}
   elseif not places[section] then
     remove(order_of(section), {seq})
   else

@@ -125,12 +125,12 @@ end
 -- Leaves out what stands in the view from this message on. Returns whether it is one of this memory; one that is no
 -- longer held counts as one of short_term.
 local function show_before(id)
-  local seq, _, letter, group = find(id)
-  if not seq and not letter then
+  local seq, _, letter, group, gone = find(id)
+  if not seq and not gone then
     return false
   end
   local edge = seq and section_of(letter) or short_term
-  edge.before = seq and group or tonumber(letter)
+  edge.before = seq and group or gone
   for _, section in ipairs(view_order) do
     asked[section] = asked[section] and section.rank <= edge.rank
   end

@@ -13,14 +13,13 @@ from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.redis import replies
 from durable_memory.memory.stores.redis.arguments import (
-    NO_LIMIT,
     NO_LIMITS,
     digits,
     entry_args,
     mark_of,
     operation_args,
     packed,
-    sections_arg,
+    read_args,
 )
 from durable_memory.memory.stores.redis.ending import RedisEnding
 from durable_memory.memory.stores.redis.flushing import RedisFlushing
@@ -100,21 +99,8 @@ class RedisStore(RedisFlushing, RedisEnding):
 
     async def read(self, memory: MemoryId, query: ReadQuery, limits: Limits) -> StoredView:
         """See Store."""
-        args = [
-            packed(limits),
-            NO_LIMIT if query.limit is None else digits(query.limit),
-            NO_LIMIT if query.max_tokens is None else digits(query.max_tokens),
-            sections_arg(limits.sections if query.sections is None else query.sections),
-            (b"" if query.ids is None else b"i") + (b"r" if limits.refresh_on_read else b""),
-            *(one.encode() for one in query.ids or ()),
-        ]
-        if query.since_version is not None or query.before_id is not None:
-            edges = [(b"v", query.since_version), (b"b", query.before_id)]
-            args[4] += b"".join(letter for letter, edge in edges if edge is not None)
-            args[5:5] = [edge.encode() for _, edge in edges if edge is not None]
-        return replies.view(
-            memory.resource, await self._run("read", memory, args, limits.user_sections), query.max_tokens
-        )
+        reply = await self._run("read", memory, read_args(query, limits), limits.user_sections)
+        return replies.view(memory.resource, reply, query.max_tokens)
 
     async def find(self, memory: MemoryId, ids: Sequence[str]) -> tuple[StoredEntry, ...]:
         """See Store."""
