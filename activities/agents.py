@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 from temporalio import activity
 
@@ -11,6 +12,7 @@ from durable_memory.activities.answers import (
     ASK_FOR_THE_TURN,
     TAKE_UP_THE_TURN,
     JsonObject,
+    Operation,
     carried,
     carried_turn,
 )
@@ -44,5 +46,9 @@ async def recorded_agent_turn(request: Any = None) -> JsonObject:
     return carried_turn(asked.agent, wire.RecordedAgentTurnAnswer(turn), ASK_FOR_THE_TURN)
 
 
-ACTIVITIES = (context, record_agent_turn, recorded_agent_turn)
+ACTIVITIES: Final[Mapping[str, Operation]] = {
+    wire.CONTEXT: context,
+    wire.RECORD_AGENT_TURN: record_agent_turn,
+    wire.RECORDED_AGENT_TURN: recorded_agent_turn,
+}
 """What every worker with the plugin runs on its own queue, beside those of `conversation`."""

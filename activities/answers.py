@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Any, Final, TypeAlias
 
 from temporalio import activity
@@ -13,6 +14,9 @@ from durable_memory.memory.types.answers import to_json
 
 JsonObject: TypeAlias = dict[str, Any]
 """What an activity takes and answers."""
+
+Operation: TypeAlias = Callable[[Any], Awaitable[JsonObject]]
+"""An activity as a function of ours."""
 
 _IN_AN_ACTIVITY: Final = "in an activity of your own by reference"
 READ_LESS: Final = f"read less with max_tokens or limit, or read it {_IN_AN_ACTIVITY}"
@@ -28,7 +32,7 @@ def answer_of(result: object) -> JsonObject:
     return data
 
 
-def carried(whose: str, result: object, advice: str = READ_LESS, *, limit: int = wire.MAX_REQUEST_BYTES) -> JsonObject:
+def carried(whose: str, result: object, advice: str = READ_LESS, *, limit: int = wire.MAX_ANSWER_BYTES) -> JsonObject:
     """Returns a result as JSON.
 
     whose: the resource or agent, for the error. advice: what its caller can do then. limit: in bytes. Raises
@@ -49,7 +53,7 @@ def carried_turn(whose: str, turn: object, advice: str) -> JsonObject:
 def flushed(result: FlushResult) -> JsonObject:
     """Returns the result of a flush as JSON; without the removed ids if they are too many for Temporal to carry."""
     answer = answer_of(result)
-    if _encoded_size(answer) > wire.MAX_REQUEST_BYTES:
+    if _encoded_size(answer) > wire.MAX_ANSWER_BYTES:
         answer["removed_ids"] = []
     return answer
 

@@ -6,7 +6,8 @@ would retry an activity whose argument it cannot convert for ever, while `parse`
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 from temporalio import activity
 
@@ -17,6 +18,7 @@ from durable_memory.activities.answers import (
     READ_AFTERWARDS,
     TAKE_UP_THE_TURN,
     JsonObject,
+    Operation,
     answer_of,
     carried,
     carried_turn,
@@ -165,20 +167,20 @@ def _memory(field: wire.MemoryField) -> Memory:
     )
 
 
-ACTIVITIES = (
-    append,
-    record_turn,
-    recorded_turn,
-    read,
-    write,
-    touch,
-    pin,
-    unpin,
-    delete,
-    clear,
-    restore,
-    flush,
-    stats,
-    health,
-)
-"""What every worker with the plugin runs on its own queue."""
+ACTIVITIES: Final[Mapping[str, Operation]] = {
+    wire.APPEND: append,
+    wire.RECORD_TURN: record_turn,
+    wire.RECORDED_TURN: recorded_turn,
+    wire.READ: read,
+    wire.WRITE: write,
+    wire.TOUCH: touch,
+    wire.PIN: pin,
+    wire.UNPIN: unpin,
+    wire.DELETE: delete,
+    wire.CLEAR: clear,
+    wire.RESTORE: restore,
+    wire.FLUSH: flush,
+    wire.STATS: stats,
+    wire.HEALTH: health,
+}
+"""What every worker with the plugin runs on its own queue, by name."""

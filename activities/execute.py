@@ -5,33 +5,27 @@ It builds the request of the operation's own activity and hands it over, so that
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from temporalio import activity
 
 from durable_memory.activities import agents, conversation, wire
-from durable_memory.activities.answers import JsonObject
+from durable_memory.activities.answers import JsonObject, Operation
 from durable_memory.activities.parsing import parse
 from durable_memory.activities.wire_schema import PUBLIC
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.types import did_you_mean
 
-Operation: TypeAlias = Callable[[Any], Awaitable[JsonObject]]
-
 _PREFIX: Final = "memory."
 _BESIDE: Final = ("memory", "agent", "input", "operation_id", "contract")
 """What stands beside the payload, and not in it."""
 
-
-def _by_name() -> dict[str, Operation]:
-    functions: tuple[Operation, ...] = (*conversation.ACTIVITIES, *agents.ACTIVITIES)
-    named = {getattr(each, "__temporal_activity_definition").name: each for each in functions}
-    return {name.removeprefix(_PREFIX): named[name] for name in PUBLIC if name != wire.EXECUTE}
-
-
-OPERATIONS: Final[Mapping[str, Operation]] = _by_name()
+OPERATIONS: Final[Mapping[str, Operation]] = {
+    name.removeprefix(_PREFIX): operation
+    for name, operation in {**conversation.ACTIVITIES, **agents.ACTIVITIES}.items()
+}
 """What may be executed: each public activity, by its name without `memory.`."""
 
 
@@ -85,5 +79,9 @@ def _given(asked: wire.ExecuteRequest, *names: str) -> JsonObject:
     return {name: value for name, value in values.items() if value is not None}
 
 
-PUBLIC_ACTIVITIES: Final[tuple[Operation, ...]] = (*conversation.ACTIVITIES, *agents.ACTIVITIES, execute)
-"""What every worker with the plugin runs on its own queue."""
+PUBLIC_ACTIVITIES: Final[Mapping[str, Operation]] = {
+    **conversation.ACTIVITIES,
+    **agents.ACTIVITIES,
+    wire.EXECUTE: execute,
+}
+"""What every worker with the plugin runs on its own queue, by name."""

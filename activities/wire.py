@@ -82,6 +82,10 @@ LOCAL_CALL: Final = "durable-memory-local-call"
 MAX_REQUEST_BYTES: Final = 1_500_000
 """Encoded size of a request. Temporal fails a workflow task whose payload is above 2 MB, for ever."""
 
+MAX_ANSWER_BYTES: Final = 1_500_000
+"""Encoded size of an answer. Temporal would have the activity repeated for a result above 2 MiB, in vain; the rest of
+that is for a codec that makes it larger."""
+
 MAX_TURN_BYTES: Final = 2_000_000
 """Encoded size of a turn in an answer: what was sent, with what the store gave beside it. Temporal would have the
 activity repeated for a result above 2 MiB, in vain."""

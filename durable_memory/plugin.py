@@ -151,8 +151,11 @@ class MemoryPlugin(SimplePlugin):
         if not self._allow_in_memory:
             refuse_in_memory(registry)
         self._check_models(registry, serves=bool(self._served))
-        for group in self._groups.values():
-            group.use(registry)
+        clients = [client for group in self._groups.values() if (client := group.open_client) is not None]
+        for client in clients:  # all of them, before the first one changes
+            client.wiring.check(registry)
+        for client in clients:
+            client.use(registry)
         self._registry = registry
 
     def configure_worker(self, config: WorkerConfig) -> WorkerConfig:
@@ -180,7 +183,7 @@ class MemoryPlugin(SimplePlugin):
             if serves:
                 refuse_pinned(config)
                 self._served.add(client)
-        activities += [*PUBLIC_ACTIVITIES, lifecycle.cleanup]
+        activities += [*PUBLIC_ACTIVITIES.values(), lifecycle.cleanup]
         if serves:
             activities += [*flush.ACTIVITIES, *janitor.ACTIVITIES]
             config["workflows"] = [*(config.get("workflows") or []), *_WORKFLOWS]
@@ -219,6 +222,7 @@ class MemoryPlugin(SimplePlugin):
             group.users -= 1
             if not group.users:
                 await group.close()
+                self._groups = {place: each for place, each in self._groups.items() if each is not group}
 
     async def _follow(self, worker: Worker, group: WorkerGroup) -> None:
         """Gives the plugin's own workers the client that this one was given while it ran, also if no activity runs.
@@ -316,7 +320,7 @@ class MemoryPlugin(SimplePlugin):
             **settings.of_client(),
         )
         try:
-            await log_start(memories, settings, self._folders)
+            log_start(memories, settings, self._folders)
             if memories.registry is not self._registry:
                 memories.use(self._registry)  # `use` was called meanwhile
         except BaseException:

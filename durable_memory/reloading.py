@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.watching import Changes, Watch
 from durable_memory.memory.errors import InvalidDeclarations, MemoryInvalid
+from durable_memory.repeating import repeating
 
 _log = logging.getLogger(__name__)
+_AFTER_ERROR = timedelta(minutes=1)
 _MAX_LOGGED_FAULTS = 20
 _KEPT = "the last good declarations stay in force"
 
@@ -31,25 +33,19 @@ class Reloading:
         self._interval = interval
         self.notes: tuple[str, ...] = ()
 
-    @asynccontextmanager
-    async def watched(self, asked: asyncio.Event | None = None) -> AsyncIterator[None]:
+    def watched(self, asked: asyncio.Event | None = None) -> AbstractAsyncContextManager[None]:
         """Reads them again as long as the context is open. asked: is set by whoever wants it at once."""
-        working = asyncio.create_task(self._work(asked or asyncio.Event()))
-        try:
-            yield
-        finally:
-            working.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await working
+        asked = asked or asyncio.Event()
+        pause = self._interval or _AFTER_ERROR
+        return repeating(lambda: self._look(asked), "the look whether declarations have changed", pause=pause)
 
-    async def _work(self, asked: asyncio.Event) -> None:
-        while True:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(None if self._interval is None else self._interval.total_seconds()):
-                    await asked.wait()
-            if asked.is_set() or await asyncio.to_thread(self._watch.is_due):
-                asked.clear()
-                await self._reload()
+    async def _look(self, asked: asyncio.Event) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(None if self._interval is None else self._interval.total_seconds()):
+                await asked.wait()
+        if asked.is_set() or await asyncio.to_thread(self._watch.is_due):
+            asked.clear()
+            await self._reload()
 
     async def _reload(self) -> None:
         try:

@@ -14,11 +14,10 @@ from durable_memory.memory.spans import HASH_KEY
 _log = logging.getLogger(__name__)
 
 
-async def log_start(memories: MemoryClient, settings: Settings, folders: Sequence[str | Path]) -> None:
+def log_start(memories: MemoryClient, settings: Settings, folders: Sequence[str | Path]) -> None:
     """Logs what workers serve, and a warning for each setting under which their Redis may lose data.
 
     memories: the client that was opened with these settings. folders: where the declarations were read, if in files.
-    Raises like connect_redis.
     """
     _log.info(
         "declared memories: %d%s; project %s, whose flushes run on %s",
@@ -33,8 +32,6 @@ async def log_start(memories: MemoryClient, settings: Settings, folders: Sequenc
             "with those of other processes or of a later start; give all processes the same secret",
             HASH_KEY,
         )
-    if settings.redis_url and "redis" in memories.wiring.backends:
-        from durable_memory.memory.stores.redis.connection import redis_warnings  # noqa: PLC0415 - loaded where it is used
-
-        for warning in await redis_warnings(settings.redis_url):
+    for backend in memories.wiring.backends.values():
+        for warning in backend.warnings:
             _log.warning("%s", warning)

@@ -13,7 +13,6 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 
 from durable_memory.memory.client import MemoryClient
-from durable_memory.memory.declarations.registry import Registry
 
 _log = logging.getLogger(__name__)
 _CLOSE_SECONDS = 5
@@ -58,10 +57,12 @@ class WorkerGroup:
         """The open client; only while a worker runs."""
         return self._client.result()
 
-    def use(self, registry: Registry) -> None:
-        """Puts other declarations in force if the connections are open; see MemoryClient.use."""
-        if self._client.done() and not self._client.cancelled() and self._client.exception() is None:
-            self._client.result().use(registry)
+    @property
+    def open_client(self) -> MemoryClient | None:
+        """The open client; None while its connections are not open yet, or not any more."""
+        if self.ended or not self._client.done() or self._client.cancelled() or self._client.exception() is not None:
+            return None
+        return self._client.result()
 
     @property
     def closing(self) -> bool:

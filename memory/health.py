@@ -11,6 +11,7 @@ from typing import Final
 from durable_memory.memory.codec import view_of
 from durable_memory.memory.errors import (
     MemoryBudgetSpent,
+    MemoryContractTooNew,
     MemoryDamaged,
     MemoryModelRefused,
     MemoryModelUnavailable,
@@ -61,7 +62,7 @@ async def examine(services: Services, memory: MemoryId, limits: Limits, *, check
         stats = await services.store.stats(memory, limits)
     except MemoryUnavailable as error:
         return MemoryHealth(healthy=False, problems=(error.message,), stats=None)
-    except MemoryDamaged as error:
+    except (MemoryDamaged, MemoryContractTooNew) as error:
         problems.append(error.message)
     started = time.perf_counter()
     try:
@@ -79,7 +80,7 @@ async def _read_problems(store: Store, memory: MemoryId, limits: Limits) -> tupl
     """Returns why this process cannot read the view, which no counter tells; nothing where it can."""
     try:
         view_of(await store.read(memory, ReadQuery(), replace(limits, refresh_on_read=False)))
-    except (MemoryUnavailable, MemoryDamaged, MemoryUndecryptable) as error:
+    except (MemoryUnavailable, MemoryDamaged, MemoryUndecryptable, MemoryContractTooNew) as error:
         return (f"a read fails: {error.message}",)
     return ()
 

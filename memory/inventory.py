@@ -5,7 +5,6 @@ Also of a resource that is no longer declared: its definition may be deleted, it
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import json
 from collections.abc import AsyncIterator, Sequence
@@ -15,8 +14,9 @@ from typing import Final
 
 from durable_memory.memory import telemetry
 from durable_memory.memory.audit import audited
+from durable_memory.memory.bounded import for_each
 from durable_memory.memory.caller import Caller
-from durable_memory.memory.errors import MemoryDamaged, MemoryInvalid
+from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged, MemoryInvalid
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.index_port import MemoryPage, ProjectIndex
@@ -95,9 +95,11 @@ class Inventory:
         """Erases all memories that existed when it began, with their backups, or counts them.
 
         A memory that is created anew meanwhile stays. A memory that has expired is visited for its backups. caller:
-        recorded in the audit as who did it.
+        recorded in the audit as who did it. Raises MemoryContractTooNew, at its end, if memories that a newer version
+        wrote had to stay.
         """
         memories = messages = backups = 0
+        kept: list[MemoryContractTooNew] = []
         for place in self._places:
             cursor: str | None = None
             began_ms: int | None = None
@@ -105,24 +107,33 @@ class Inventory:
                 page = await place.index.memories(self._project, place.resource, cursor, _PAGE, self._prefix)
                 began_ms = page.read_ms if began_ms is None else began_ms
                 for erased in await self._purge_page(place, page, began_ms, None if dry_run else caller):
+                    if isinstance(erased, MemoryContractTooNew):
+                        kept.append(erased)
+                        continue
                     memories, messages = memories + (erased.version is not None), messages + erased.messages
                     backups += erased.backups
                 if page.cursor is None:
                     break
                 cursor = page.cursor
+        if kept:
+            done = f"{memories} could be removed" if dry_run else f"{memories} were removed"
+            raise kept[0].saying(f"such memories: {len(kept)}, which a worker of that version removes; {done}")
         return PurgeResult(memories=memories, messages=messages, dry_run=dry_run, backups=backups)
 
-    async def _purge_page(self, place: Place, page: MemoryPage, began_ms: int, caller: Caller | None) -> list[Erased]:
-        """Returns what was erased of each memory of a page; without a caller, what would be."""
-        slots = asyncio.Semaphore(_AT_ONCE)
+    async def _purge_page(
+        self, place: Place, page: MemoryPage, began_ms: int, caller: Caller | None
+    ) -> list[Erased | MemoryContractTooNew]:
+        """Returns what was erased of each memory of a page, or why it stays; without a caller, what would be."""
 
-        async def one(memory: MemoryId) -> Erased:
-            async with slots:
+        async def one(memory: MemoryId) -> Erased | MemoryContractTooNew:
+            try:
                 if caller is None:
                     return await _erasable(place, memory, began_ms)
                 return await self._purge_one(place, memory, page.read_ms, began_ms, caller)
+            except MemoryContractTooNew as newer:
+                return newer
 
-        return await asyncio.gather(*(one(memory) for memory in page.memories))
+        return await for_each(page.memories, one, at_once=_AT_ONCE)
 
     async def _purge_one(self, place: Place, memory: MemoryId, read_ms: int, began_ms: int, caller: Caller) -> Erased:
         with telemetry.measured("clear", memory), audited("purge_memory", caller, memory) as record:
@@ -142,23 +153,19 @@ class Inventory:
         return left, inner if left and left[0].resource == resource else None
 
 
-async def _existing(place: Place, page: MemoryPage) -> tuple[ListedMemory, ...]:
+async def _existing(place: Place, page: MemoryPage) -> list[ListedMemory]:
     """Returns what is there of a page; what has expired is forgotten on the way."""
-    slots = asyncio.Semaphore(_AT_ONCE)
 
-    async def look(memory: MemoryId) -> MemoryStats | None:
-        async with slots:
+    async def look(memory: MemoryId) -> ListedMemory | None:
+        try:
             stats = await _look(place, memory)
-            if stats is not None and is_gone(stats):
-                await place.index.forget(memory, page.read_ms)
-            return stats
+        except MemoryContractTooNew:
+            return ListedMemory(memory.resource, memory.key, None, newer=True)
+        if stats is not None and is_gone(stats):
+            await place.index.forget(memory, page.read_ms)
+        return ListedMemory(memory.resource, memory.key, stats) if stats is None or stats.exists else None
 
-    found = await asyncio.gather(*map(look, page.memories))
-    return tuple(
-        ListedMemory(memory.resource, memory.key, stats)
-        for memory, stats in zip(page.memories, found, strict=True)
-        if stats is None or stats.exists
-    )
+    return [listed for listed in await for_each(page.memories, look, at_once=_AT_ONCE) if listed is not None]
 
 
 async def _look(place: Place, memory: MemoryId) -> MemoryStats | None:

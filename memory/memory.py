@@ -338,7 +338,7 @@ class Memory:
         """Tells whether this memory can do its work, and what prevents it; writes nothing, and reads the view.
 
         What is encrypted with a key that this process lacks is a problem here, and may be none elsewhere.
-        check_connectivity: also ask the store for an answer that needs no memory, and tell how long it took.
+        check_connectivity: also tell how many microseconds the store took for an answer that needs no memory.
         """
         with telemetry.measured("health", self._id):
             self._check("health")

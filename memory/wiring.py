@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from dataclasses import replace
 
 from durable_memory.memory.admission import Admission
@@ -68,14 +69,18 @@ class Wiring:
         }
         self._guarded: dict[str, tuple[BreakerLimits, Services]] = {}
 
-    def use(self, registry: Registry) -> None:
-        """Puts other declarations in force for summaries and counts; see MemoryClient.use."""
+    def check(self, registry: Registry) -> None:
+        """Raises MemoryInvalid for declarations that need a store which is not open."""
         for resource in checked_registry(registry).memories():
             if resource.persistence.type not in self.backends:
                 raise MemoryInvalid(
                     f"{resource.id}: persistence.type {resource.persistence.type} needs a store that was not opened at "
                     "the start; start again to use it"
                 )
+
+    def use(self, registry: Registry) -> None:
+        """Puts other declarations in force for summaries and counts; see MemoryClient.use."""
+        self.check(registry)
         self._registry = registry
 
     def services(self, resource: MemoryResource) -> Services:
@@ -106,8 +111,9 @@ class Wiring:
         return self._registry.memory(memory.resource).privacy
 
     async def close(self) -> None:
-        """Closes the connections."""
-        await self.summarizers.close()
-        await self._counters.close()
-        for backend in self.backends.values():
-            await backend.store.close()
+        """Closes the connections, all of them also if one fails to."""
+        async with AsyncExitStack() as stack:  # the last one that it is given goes first
+            for backend in self.backends.values():
+                stack.push_async_callback(backend.store.close)
+            stack.push_async_callback(self._counters.close)
+            stack.push_async_callback(self.summarizers.close)

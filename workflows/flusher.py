@@ -18,7 +18,10 @@ _STEP = workflow.ActivityConfig(
     schedule_to_close_timeout=timedelta(minutes=10),
     retry_policy=RetryPolicy(initial_interval=timedelta(milliseconds=200), maximum_interval=timedelta(seconds=10)),
 )
-_SUMMARIZE = workflow.ActivityConfig(
+SUMMARIZE = workflow.ActivityConfig(
+    # Where nobody polls the queue of summaries, as after a return to an older worker, the flusher must come to an end:
+    # as long as it waits, it swallows each signal of its memory.
+    schedule_to_start_timeout=timedelta(hours=1),
     start_to_close_timeout=timedelta(minutes=10),
     # Bounds how long a killed worker delays the flush: the attempt beats at a third of it.
     heartbeat_timeout=timedelta(seconds=10),
@@ -91,7 +94,7 @@ class MemoryFlusher:
         if outcome != "batch":
             return outcome
         batch = begun["batch"]
-        config = _SUMMARIZE.copy()
+        config = SUMMARIZE.copy()
         if "queue" in begun:
             config["task_queue"] = begun["queue"]
         try:
@@ -101,7 +104,9 @@ class MemoryFlusher:
                 raise
             kind = error.cause.type if isinstance(error.cause, ApplicationError) else type(error.cause).__name__
             await self._step(wire.FLUSH_FAIL, _STEP, batch=batch, error_type=kind)
-            workflow.logger.warning("The summary of a flush failed for good; it is tried again when the memory is used")
+            workflow.logger.warning(
+                "The summary of a flush failed for good; the next use of the memory tries it again, or the janitor"
+            )
             return "failed"
         if summarized["outcome"] != "drafted":
             return "stale"

@@ -80,7 +80,11 @@ def list_(
 
     found = with_client(shared, collect)
     rows = [
-        {"resource": each.resource, "key": each.key, **(to_json(each.stats) or {"damaged": True})}
+        {
+            "resource": each.resource,
+            "key": each.key,
+            **(to_json(each.stats) or ({"newer": True} if each.newer else {"damaged": True})),
+        }
         for each in found.memories
     ]
     data = rows if limit is None else {"memories": rows, "cursor": found.cursor}

@@ -20,6 +20,7 @@ from durable_memory.memory.types import (
     FlushReason,
     FlushResult,
     ImportResult,
+    ListedMemory,
     ListedPage,
     MemoryHealth,
     MemoryStats,
@@ -157,7 +158,7 @@ def memories_table(title: str, page: ListedPage) -> Table:
     table = listing(
         f"{title}: {counted(len(found), 'memory')}",
         ("resource", "key", *numbers, "flush", "written", "expires"),
-        ((each.resource, each.key, *_listed(each.stats, now)) for each in found),
+        ((each.resource, each.key, *_listed(each, now)) for each in found),
         numbers=numbers,
         whole=("resource", "key"),
     )
@@ -233,9 +234,10 @@ def _section_size(stats: MemoryStats, section: str) -> str:
     return f"{size} of {stats.shares[section]:,}" if section in stats.shares else size
 
 
-def _listed(stats: MemoryStats | None, now: datetime) -> tuple[str, ...]:
+def _listed(listed: ListedMemory, now: datetime) -> tuple[str, ...]:
+    stats = listed.stats
     if stats is None:
-        return "", "", "", "", "", "", "damaged: clear it"
+        return "", "", "", "", "", "", "of a newer version" if listed.newer else "damaged: clear it"
     return (
         f"{sum(stats.messages.values()):,}",
         f"{sum(stats.tokens.values()):,}",

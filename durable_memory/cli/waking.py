@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from durable_memory.activities.waker import TemporalWaker
 from durable_memory.cli.output import say
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
@@ -18,27 +20,33 @@ async def require_temporal() -> None:
 
 
 class CommandWaker:
-    """Connects to Temporal only when there is something to wake, since most commands never need it."""
+    """Connects to Temporal only when there is something to wake, since most commands never need it, and then once."""
 
     def __init__(self, task_queue: str, payload_keys: str | None) -> None:
         self._task_queue = task_queue
         self._payload_keys = payload_keys
-        self._told = False
+        self._connecting = asyncio.Lock()
+        self._tried = False
+        self._waker: TemporalWaker | None = None
 
     async def wake(self, memory: MemoryId, *, force: bool = False) -> None:
         """See FlushWaker. A Temporal that cannot be reached fails no command: what was written is written."""
+        async with self._connecting:  # an import wakes after each of its groups, some at the same time
+            if not self._tried:
+                self._waker = await self._connect()
+                self._tried = True
+        if self._waker is not None:
+            await self._waker.wake(memory, force=force)
+
+    async def _connect(self) -> TemporalWaker | None:
+        """Connects, or says why no worker is woken in this command."""
         try:
             profile = load_profile()
             if profile.address is None:
-                self._tell("A flush is due; a worker will see it (set TEMPORAL_ADDRESS to wake one from here).")
-                return
+                say("A flush is due; a worker will see it (set TEMPORAL_ADDRESS to wake one from here).")
+                return None
             client = await connect_temporal(profile, payload_keys=self._payload_keys)
         except (MemoryUnavailable, MemoryInvalid) as fault:
-            self._tell(f"A flush is due; a worker will see it. It could not be woken from here: {fault.message}.")
-            return
-        await TemporalWaker(client, self._task_queue).wake(memory, force=force)
-
-    def _tell(self, sentence: str) -> None:
-        if not self._told:  # an import wakes after each of its groups
-            say(sentence)
-        self._told = True
+            say(f"A flush is due; a worker will see it. It could not be woken from here: {fault.message}.")
+            return None
+        return TemporalWaker(client, self._task_queue)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -15,6 +14,7 @@ from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged, Me
 from durable_memory.memory.health import overdue
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.stores.port import Backend
+from durable_memory.repeating import repeating
 
 _log = logging.getLogger(__name__)
 _EVERY: Final = timedelta(minutes=1)
@@ -43,16 +43,9 @@ class OverdueFlushes:
         what = "1 flush is" if self._seen == 1 else f"{self._seen:,} flushes are"
         return (f"{what} overdue: see the health of these memories, and whether all workers of the project run",)
 
-    @asynccontextmanager
-    async def watched(self, every: timedelta = _EVERY) -> AsyncIterator[None]:
+    def watched(self, every: timedelta = _EVERY) -> AbstractAsyncContextManager[None]:
         """Looks again and again as long as the context is open."""
-        looking = asyncio.create_task(self._watch(every))
-        try:
-            yield
-        finally:
-            looking.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await looking
+        return repeating(lambda: self._look_and_wait(every), "the look for overdue flushes", pause=every)
 
     async def look(self) -> None:
         """Looks at the next memories; at the end of a round, tells what it found, once."""
@@ -70,13 +63,12 @@ class OverdueFlushes:
                     _log.info("no flush is overdue any more")
                 return
 
-    async def _watch(self, every: timedelta) -> None:
-        while True:
-            try:
-                await self.look()
-            except MemoryFault as fault:
-                _log.debug("overdue flushes could not be looked for: %s", fault.message)
-            await asyncio.sleep(every.total_seconds())
+    async def _look_and_wait(self, every: timedelta) -> None:
+        try:
+            await self.look()
+        except MemoryFault as fault:
+            _log.debug("overdue flushes could not be looked for: %s", fault.message)
+        await asyncio.sleep(every.total_seconds())
 
     async def _is_overdue(self, memory: MemoryId, now: datetime) -> bool:
         try:

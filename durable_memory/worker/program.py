@@ -29,8 +29,7 @@ from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.watching import Watch
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 from durable_memory.memory.settings import Settings
-from durable_memory.memory.stores.port import Backend
-from durable_memory.memory.stores.redis.connection import connect_redis, redis_warnings
+from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.memory.stores.redis.url import redact_url
 from durable_memory.memory.tokens.counters import load_encodings
 from durable_memory.memory.tokens.counting import Counting, counting_named
@@ -108,7 +107,7 @@ async def _work(settings: Settings, *, dev: DevPlaces | None) -> None:
             **settings.model_copy(update={"redis_url": redis_url}).of_client(),
         )
         with _naming("REDIS_URL", redis_url, dev=dev):
-            backend, warnings = await _open_redis(redis_url, settings.prefix)
+            backend = await connect_redis(redis_url, prefix=settings.prefix)  # for the probes
         stack.push_async_callback(backend.store.close)
         late = OverdueFlushes(backend, settings.project, lambda: watch.registry)
         with _naming("TEMPORAL_ADDRESS", profile.address, dev=dev):
@@ -127,7 +126,7 @@ async def _work(settings: Settings, *, dev: DevPlaces | None) -> None:
             client,
             settings.task_queue,
             metrics,
-            notes=lambda: [*warnings, *late.notes, *reloads.notes],
+            notes=lambda: [*backend.warnings, *late.notes, *reloads.notes],
         )
         await _serve_probes(stack, settings, readiness)
         await stack.enter_async_context(late.watched())
@@ -194,12 +193,6 @@ def _set_by_sighup() -> Iterator[asyncio.Event]:
         yield asked
     finally:
         loop.remove_signal_handler(signal.SIGHUP)
-
-
-async def _open_redis(redis_url: str, prefix: str) -> tuple[Backend, tuple[str, ...]]:
-    """Connects to Redis for the probes; that it can be reached is known from here on. Returns its warnings as well."""
-    backend = await connect_redis(redis_url, prefix=prefix)
-    return backend, await redis_warnings(redis_url)
 
 
 async def _check_namespace(client: Client) -> None:

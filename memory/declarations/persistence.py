@@ -22,7 +22,7 @@ class CircuitBreaker(Declaration):
     """
 
     enabled: bool = False
-    """Whether there is one; required beside other fields. Without it, a call tries for about ten seconds."""
+    """Whether there is one; required beside other fields. Without it, a call tries for eight seconds at most."""
 
     timeout: Annotated[Duration, Within("10ms", "1m")] = timedelta(milliseconds=150)
     """What one call of the store may take; longer is a failure. Time in which it waits for a connection that other

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -78,10 +79,11 @@ class Summarizers:
         return self._own is not None or resource.flushing.summarizer.uses_model
 
     async def close(self) -> None:
-        """Closes the connections of models."""
-        for summarizer in self._models.values():
-            await summarizer.close()
-        self._models.clear()
+        """Closes the connections of models, all of them also if one fails to."""
+        async with AsyncExitStack() as stack:
+            for summarizer in self._models.values():
+                stack.push_async_callback(summarizer.close)
+            self._models.clear()
 
     def _make(self, resource: MemoryResource) -> LlmSummarizer:
         choice = resource.flushing.summarizer

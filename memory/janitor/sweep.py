@@ -6,7 +6,6 @@ was not touched for open_group_ttl as closed.
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import logging
 import time
@@ -16,6 +15,7 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from durable_memory.memory import telemetry
+from durable_memory.memory.bounded import for_each
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.errors import MemoryFault, MemoryInvalid, MemoryUnknownResource
 from durable_memory.memory.identity import MemoryId
@@ -142,13 +142,15 @@ class Janitor:
     async def _visit_memory(self, backend: Backend, memory: MemoryId, read_ms: int, counts: Counter[str]) -> None:
         counts["memories"] += 1
         try:
-            limits = self._client.registry.memory(memory.resource).limits()
+            limits, declared = self._client.registry.memory(memory.resource).limits(), True
         except MemoryUnknownResource:
-            limits = _UNDECLARED
+            limits, declared = _UNDECLARED, False
         stats = await backend.store.stats(memory, limits)
         if is_gone(stats):
             forgotten = await backend.index.forget(memory, read_ms)
             counts["forgotten"] += forgotten
+        elif not declared:
+            return  # whatever waits there is due by any limits, and no flusher could serve it
         elif stats.flush_due and stats.flushing_owner is None and stats.flush_blocked is None:
             await self._wake(memory)
             counts["woken"] += 1
@@ -157,16 +159,14 @@ class Janitor:
         self, items: Iterable[_Item], visit: Callable[[_Item], Awaitable[None]], counts: Counter[str]
     ) -> None:
         """Visits a few at a time; the failure of one does not keep the others from their turn."""
-        slots = asyncio.Semaphore(_AT_ONCE)
 
         async def one(item: _Item) -> None:
-            async with slots:
-                try:
-                    await visit(item)
-                except MemoryFault as fault:
-                    _note_failure(fault, counts)
+            try:
+                await visit(item)
+            except MemoryFault as fault:
+                _note_failure(fault, counts)
 
-        await asyncio.gather(*(one(item) for item in items))
+        await for_each(items, one, at_once=_AT_ONCE)
 
 
 def _note_failure(fault: MemoryFault, counts: Counter[str]) -> None:

@@ -252,9 +252,11 @@ class Backend:
     """A store, the index of its projects and what they spend, opened together.
 
     guarded: makes the same behind a circuit breaker, on the same connections; None where nothing can be unavailable.
+    warnings: one sentence for each setting of its server under which acknowledged messages can be lost.
     """
 
     store: Store
     index: ProjectIndex
     spending: Spending
     guarded: Callable[[Breaker], Backend] | None = None
+    warnings: tuple[str, ...] = ()

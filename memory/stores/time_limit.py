@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -15,8 +16,10 @@ class TimeLimit:
     Belongs to one event loop. A timer for each call would be a tenth of the work of an append.
     """
 
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
+    def __init__(self, seconds: float, answered_at: Callable[[], float] | None = None) -> None:
+        """answered_at: when anybody was answered last, by the loop's clock; no call ends within `seconds` of it."""
+        self.seconds = seconds
+        self._answered_at = answered_at
         self._calls: dict[_Call, None] = {}
         """Those that go on, the oldest first."""
         self._timer: asyncio.TimerHandle | None = None
@@ -28,7 +31,7 @@ class TimeLimit:
     def begin(self, call: _Call) -> None:
         """Lets the time of a call run."""
         loop = asyncio.get_running_loop()
-        call.ends_at = loop.time() + self._seconds
+        call.ends_at = loop.time() + self.seconds
         self._calls[call] = None
         if self._timer is None:
             self._timer = loop.call_at(call.ends_at, self._look)
@@ -41,6 +44,10 @@ class TimeLimit:
         """Stops the calls whose time is over, and looks again when that of the next one will be."""
         loop = asyncio.get_running_loop()
         self._timer = None
+        silent_at = 0.0 if self._answered_at is None else self._answered_at() + self.seconds
+        if silent_at > loop.time():
+            self._timer = loop.call_at(silent_at, self._look)
+            return
         for call in self._calls:
             if call.ends_at > loop.time():
                 self._timer = loop.call_at(call.ends_at, self._look)

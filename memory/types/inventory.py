@@ -9,11 +9,15 @@ from durable_memory.memory.types.results import MemoryStats
 
 @dataclass(frozen=True, slots=True)
 class ListedMemory:
-    """A memory that exists, with its counters as they were when it was listed; stats is None if it is damaged."""
+    """A memory that exists, with its counters as they were when it was listed.
+
+    stats: None if it is damaged, or `newer`: written by a newer version than that of this process.
+    """
 
     resource: str
     key: str
     stats: MemoryStats | None
+    newer: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -24,8 +24,6 @@ from durable_memory.memory.stores.redis.store import RedisStore
 from durable_memory.memory.stores.redis.url import check_url, parse_sentinel_url, redact_url, unreadable
 
 _CONNECT_SECONDS: Final = 3.0
-_ANSWER_SECONDS: Final = 8
-"""How long a server may take to answer at the start: one that accepts connections and hangs is given up by then."""
 _OLDEST: Final = (7, 0)
 _LOST: Final = {
     when: f"Redis has appendfsync {when}: a crash of its machine loses what was acknowledged in the last {seconds} "
@@ -47,50 +45,33 @@ async def connect_redis(url: str, *, prefix: str = DEFAULT_PREFIX) -> Backend:
     keys = RedisKeys(prefix)
     link = _open(url)
     try:
-        for server in await _servers(link, url):
+        servers = await link.info()
+        for server in servers:
             _check_server(url, server)
+        warnings = await _warnings(link, servers)
     except BaseException as error:
         await link.close()
         if isinstance(error, RedisError):
             raise _not_opened(url, error) from error
         raise
-    return _backend(link, keys)
+    return _backend(link, keys, warnings)
 
 
-def _backend(link: Link, keys: RedisKeys) -> Backend:
+def _backend(link: Link, keys: RedisKeys, warnings: tuple[str, ...]) -> Backend:
     return Backend(
         RedisStore(link, keys),
         RedisProjectIndex(link, keys),
         RedisSpending(link, keys),
-        guarded=lambda breaker: _backend(GuardedLink(link, breaker), keys),
+        guarded=lambda breaker: _backend(GuardedLink(link, breaker), keys, warnings),
+        warnings=warnings,
     )
 
 
-async def redis_warnings(url: str) -> tuple[str, ...]:
-    """Returns one sentence for each setting of the server under which acknowledged messages can be lost.
-
-    Raises like connect_redis.
-    """
-    check_url(url)
-    link = _open(url)
-    try:
-        servers = await _servers(link, url)
-        found = [warning for server in servers for warning in server_warnings(server)]
-        found += [_LOST[when] for when in await _fsyncs(link) if when in _LOST]
-        return tuple(dict.fromkeys(found))
-    finally:
-        await link.close()
-
-
-async def _servers(link: Link, url: str) -> list[dict[str, str]]:
-    """Returns INFO of each server. Raises MemoryUnavailable as well if there is no answer for too long."""
-    try:
-        async with asyncio.timeout(_ANSWER_SECONDS):
-            return await link.info()
-    except TimeoutError:
-        raise MemoryUnavailable(
-            f"Redis at {redact_url(url)} cannot be reached: no answer within {_ANSWER_SECONDS} s"
-        ) from None
+async def _warnings(link: Link, servers: Sequence[dict[str, str]]) -> tuple[str, ...]:
+    """Returns one sentence for each setting of the servers under which acknowledged messages can be lost."""
+    found = [warning for server in servers for warning in server_warnings(server)]
+    found += [_LOST[when] for when in await _fsyncs(link) if when in _LOST]
+    return tuple(dict.fromkeys(found))
 
 
 async def _fsyncs(link: Link) -> list[str]:

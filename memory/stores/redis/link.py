@@ -1,4 +1,4 @@
-"""How scripts travel to Redis: one exchange per call, bounded retries, and nothing left half-read on a connection.
+"""How scripts travel to Redis: one exchange per attempt, and nothing left half-read on a connection.
 
 Scripts are idempotent by their operation id, so a call whose fate is unknown is simply sent again.
 """
@@ -6,10 +6,8 @@ Scripts are idempotent by their operation id, so a call whose fate is unknown is
 from __future__ import annotations
 
 import asyncio
-import re
-import time
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Protocol
 
 from redis import exceptions
 from redis.asyncio import ConnectionPool, RedisCluster
@@ -17,6 +15,7 @@ from redis.asyncio.connection import AbstractConnection
 
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.stores.patience import Wait, current_wait
+from durable_memory.memory.stores.redis.attempts import EXCHANGE_SECONDS, Attempts
 from durable_memory.memory.stores.redis.keys import KeySet, bulk
 from durable_memory.memory.stores.redis.scripts import Script, load_script
 from durable_memory.memory.stores.time_limit import TimeLimit
@@ -24,55 +23,10 @@ from durable_memory.memory.stores.time_limit import TimeLimit
 Reply = Any
 """What a script answers: bytes, or a list of bytes and numbers."""
 
-_T = TypeVar("_T")
-
-TIMEOUT_SECONDS: Final = 5.0
-"""How long one exchange may take."""
-
-_PAUSES_SECONDS: Final = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
-"""Waits between the attempts of a call; together longer than a Sentinel failover takes (1.6 s were measured)."""
-
-_GIVE_UP_SECONDS: Final = 10.0
-"""After this time no further attempt is made, whatever is left of the waits."""
-
-_PROBE_PAUSES_SECONDS: Final = (0.02,)
-"""Those of a ping, which asks how it is now. One more attempt, since a connection may have been lost long ago."""
-
-_PROBE_SECONDS: Final = 2
-"""How long a ping may take: who asks has little patience."""
-
 _MAX_CONNECTIONS: Final = 64
 
 _PROBE: Final = "probe"
 """A script that writes nothing and is refused where writes are: a PING is answered there, too."""
-
-_PASSING: Final = (
-    OSError,
-    TimeoutError,
-    exceptions.ConnectionError,
-    exceptions.TimeoutError,
-    exceptions.ReadOnlyError,
-    exceptions.ClusterDownError,
-    exceptions.TryAgainError,
-    exceptions.AskError,
-    exceptions.RedisClusterException,
-)
-"""What may pass by itself: lost connections, a failover, a server that loads, a cluster that moves slots."""
-
-_PASSING_WORDS: Final = ("LOADING", "BUSY", "MASTERDOWN", "UNBLOCKED", "NOREPLICAS", "MISCONF")
-"""MISCONF: the disk is full, or a snapshot failed; writes are refused and nothing is damaged."""
-
-_REFUSED_COMMAND: Final = re.compile(r"run the '([\w|.-]{1,40})' command")
-
-
-def _refuses_user(error: Exception) -> bool:
-    if isinstance(error, (exceptions.AuthenticationError, exceptions.NoPermissionError)):
-        return True
-    return str(error).startswith("ACL failure in script")
-
-
-def _passes(error: Exception) -> bool:
-    return isinstance(error, _PASSING) or str(error).startswith(_PASSING_WORDS)
 
 
 class Link(Protocol):
@@ -109,69 +63,16 @@ class Link(Protocol):
         ...
 
 
-async def _persistently(
-    place: str, attempt: Callable[[], Awaitable[_T]], pauses_seconds: Sequence[float] = _PAUSES_SECONDS
-) -> _T:
-    """Makes attempts until one is answered, or raises MemoryUnavailable."""
-    started = time.monotonic()
-    for pause in (*pauses_seconds, None):
-        try:
-            return await attempt()
-        except exceptions.OutOfMemoryError as error:
-            raise MemoryUnavailable(f"Redis at {place} is out of memory (maxmemory) and refuses writes") from error
-        except exceptions.InvalidResponse as error:
-            raise MemoryUnavailable(f"what listens at {place} does not speak Redis's protocol") from error
-        except Exception as error:
-            if _refuses_user(error):
-                raise MemoryUnavailable(f"Redis at {place} {_refusal(error)}") from error
-            if not _passes(error):
-                raise
-            if pause is None or time.monotonic() - started > _GIVE_UP_SECONDS:
-                raise MemoryUnavailable(f"Redis at {place} {_lasting(error)}") from error
-            await asyncio.sleep(pause)
-    raise AssertionError("the last attempt returns or raises")  # pragma: no cover
-
-
-async def _soon(place: str, attempt: Callable[[], Awaitable[object]]) -> None:
-    """Makes an attempt, and one more, or raises MemoryUnavailable."""
-    try:
-        async with asyncio.timeout(_PROBE_SECONDS):
-            await _persistently(place, attempt, _PROBE_PAUSES_SECONDS)
-    except TimeoutError:
-        raise MemoryUnavailable(f"Redis at {place} cannot be reached: no answer within {_PROBE_SECONDS} s") from None
-
-
-def _refusal(error: Exception) -> str:
-    """Names the right that a user lacks, and never the user."""
-    if isinstance(error, exceptions.AuthenticationError):
-        return f"refuses this user or password: {type(error).__name__}"
-    command = _REFUSED_COMMAND.search(str(error))
-    right = f"the command '{command[1]}'" if command else "a key: not all that begin with our prefix are allowed"
-    return f"refuses this user {right}; its ACL has to allow what docs/security.md lists"
-
-
-def _lasting(error: Exception) -> str:
-    if isinstance(error, exceptions.ReadOnlyError):
-        return "is a read-only replica and refuses writes: name its primary"
-    return f"cannot be reached: {_describe(error)}"
-
-
-def _describe(error: Exception) -> str:
-    """Names the kind of an error and its first words, which for our clients hold addresses and codes only."""
-    text = str(error)
-    if not text and isinstance(error, TimeoutError):
-        return f"no answer within {TIMEOUT_SECONDS:.0f} s"
-    return f"{type(error).__name__}: {text[:200]}" if text else type(error).__name__
-
-
 def parse_info(text: bytes) -> dict[str, str]:
     """Reads the answer of INFO."""
     lines = (line.partition(":") for line in text.decode("utf-8", "replace").splitlines())
     return {name: value.strip() for name, colon, value in lines if colon}
 
 
-def _pairs(flat: Sequence[bytes]) -> dict[str, str]:
-    """Reads the answer of CONFIG GET."""
+def _pairs(flat: Reply) -> dict[str, str]:
+    """Reads the answer of CONFIG GET; of a service that gives none of this form, nothing."""
+    if not isinstance(flat, list):
+        return {}
     words = [word.decode("utf-8", "replace") for word in flat]
     return dict(zip(words[::2], words[1::2], strict=True))
 
@@ -186,13 +87,15 @@ class PooledLink:
     def __init__(self, pool: ConnectionPool, place: str, on_close: Callable[[], Awaitable[None]] | None = None) -> None:
         self._pool = pool
         self._place = place
+        self._attempts = Attempts(place, lambda: self._answered_at)
         self._on_close = on_close
         # Options are only looked at when a connection is made, so a wrong one is found here and not in the first call.
         self._idle = [self._new_connection()]
         self._slots = asyncio.Semaphore(_MAX_CONNECTIONS)
-        self._in_time = TimeLimit(TIMEOUT_SECONDS)
+        self._in_time = TimeLimit(EXCHANGE_SECONDS)
         self._closed = asyncio.Event()
         self._answers = 0
+        self._answered_at = 0.0
 
     async def run(self, script: Script, keys: KeySet, args: Sequence[bytes]) -> Reply:
         """See Link."""
@@ -206,18 +109,18 @@ class PooledLink:
             except exceptions.NoScriptError:
                 return await self._exchange(head + b"$4\r\nEVAL\r\n" + bulk(script.source) + body)
 
-        return await _persistently(self._place, attempt)
+        return await self._attempts.until_answered(attempt)
 
     async def command(self, *args: bytes | str) -> Reply:
         """See Link."""
         encoded = [arg.encode() if isinstance(arg, str) else arg for arg in args]
         packed = b"*%d\r\n" % len(encoded) + b"".join(bulk(arg) for arg in encoded)
-        return await _persistently(self._place, lambda: self._exchange(packed))
+        return await self._attempts.until_answered(lambda: self._exchange(packed))
 
     async def ping(self) -> None:
         """See Link."""
         packed = b"*3\r\n$4\r\nEVAL\r\n" + bulk(load_script(_PROBE).source) + bulk(b"0")
-        await _soon(self._place, lambda: self._exchange(packed))
+        await self._attempts.soon(lambda: self._exchange(packed))
 
     async def info(self) -> list[dict[str, str]]:
         """See Link."""
@@ -244,7 +147,7 @@ class PooledLink:
                         await _connect(connection, wait)
                     await connection.send_packed_command(packed, check_health=False)
                     reply = await connection.read_response()
-                    self._answers += 1
+                    self._note_answer()
                     return reply
             except exceptions.ReadOnlyError:
                 # A replica now: connect anew, which asks for the name or the Sentinel again.
@@ -252,7 +155,7 @@ class PooledLink:
                 await connection.disconnect(nowait=True)
                 raise
             except exceptions.ResponseError:
-                self._answers += 1
+                self._note_answer()
                 raise  # the answer was read whole
             except BaseException as error:
                 await connection.disconnect(nowait=True)
@@ -263,6 +166,10 @@ class PooledLink:
                 self._idle.append(connection)
                 if self._closed.is_set():
                     await connection.disconnect(nowait=True)
+
+    def _note_answer(self) -> None:
+        self._answers += 1
+        self._answered_at = asyncio.get_running_loop().time()
 
     def _new_connection(self) -> AbstractConnection:
         connection: AbstractConnection = self._pool.make_connection()  # type: ignore[no-untyped-call] # not typed there
@@ -296,49 +203,49 @@ class ClusterLink:
 
     def __init__(self, cluster: RedisCluster, place: str) -> None:
         self._cluster = cluster
-        self._place = place
+        self._attempts = Attempts(place)
 
     async def run(self, script: Script, keys: KeySet, args: Sequence[bytes]) -> Reply:
         """See Link."""
         count = len(keys.names)
 
         async def attempt() -> Reply:
-            async with asyncio.timeout(TIMEOUT_SECONDS):
+            async with asyncio.timeout(EXCHANGE_SECONDS):
                 try:
                     return await self._cluster.execute_command("EVALSHA", script.sha, count, *keys.names, *args)
                 except exceptions.NoScriptError:
                     return await self._cluster.execute_command("EVAL", script.source, count, *keys.names, *args)
 
-        return await _persistently(self._place, attempt)
+        return await self._attempts.until_answered(attempt)
 
     async def command(self, *args: bytes | str) -> Reply:
         """See Link."""
 
         async def attempt() -> Reply:
-            async with asyncio.timeout(TIMEOUT_SECONDS):
+            async with asyncio.timeout(EXCHANGE_SECONDS):
                 return await self._cluster.execute_command(*args)
 
-        return await _persistently(self._place, attempt)
+        return await self._attempts.until_answered(attempt)
 
     async def ping(self) -> None:
         """See Link."""
-        await _soon(self._place, self._of_each_primary("EVAL", load_script(_PROBE).source.decode(), "0"))
+        await self._attempts.soon(self._of_each_primary("EVAL", load_script(_PROBE).source.decode(), "0"))
 
     async def info(self) -> list[dict[str, str]]:
         """See Link."""
-        answers = await _persistently(self._place, self._of_each_primary("INFO"))  # which redis-py has read
+        answers = await self._attempts.until_answered(self._of_each_primary("INFO"))  # which redis-py has read
         return [{name: str(value) for name, value in answer.items()} for answer in answers]
 
     async def settings(self, *names: str) -> list[dict[str, str]]:
         """See Link."""
-        answers = await _persistently(self._place, self._of_each_primary("CONFIG", "GET", *names))
+        answers = await self._attempts.until_answered(self._of_each_primary("CONFIG", "GET", *names))
         return [_pairs(answer) for answer in answers]
 
     def _of_each_primary(self, *args: str) -> Callable[[], Awaitable[list[Reply]]]:
         """Returns an attempt to run one command on each of them."""
 
         async def attempt() -> list[Reply]:
-            async with asyncio.timeout(TIMEOUT_SECONDS):
+            async with asyncio.timeout(EXCHANGE_SECONDS):
                 await self._cluster.initialize()
                 primaries = self._cluster.get_primaries()
                 # One by one named: to the flag PRIMARIES a cluster of a single one answers in another form.

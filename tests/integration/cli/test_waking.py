@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from temporalio.client import Client
 
 from durable_memory.activities.waker import flusher_id
+from durable_memory.cli import waking
+from durable_memory.cli.waking import CommandWaker
 from durable_memory.memory.identity import MemoryId
+from durable_memory.temporal_connection import connect_temporal
 from tests.integration.cli.conftest import Cli
+from tests.ports import quiet_ports
 
 FULL = json.dumps([{"role": "user", "content": "A sentence of about ten tokens, give or take. " * 2}] * 40)
 
@@ -77,3 +83,41 @@ async def test_a_temporal_that_is_configured_wrongly_fails_no_append(
     assert (appended.code, appended.json()["flush_due"]) == (0, True)
     assert named in appended.err
     assert len(appended.err.splitlines()) == 1
+
+
+@pytest.fixture
+def connections(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The addresses that the command has connected to, or tried to."""
+    addresses: list[str] = []
+
+    async def connect(profile: Any, **options: Any) -> Client:
+        addresses.append(profile.address)
+        return await connect_temporal(profile, **options)
+
+    monkeypatch.setattr(waking, "connect_temporal", connect)
+    return addresses
+
+
+async def wake_many() -> None:
+    waker = CommandWaker("waking-of-commands", None)
+    memories = [MemoryId("waking", "desk", str(number)) for number in range(5)]
+    await asyncio.gather(*map(waker.wake, memories))
+    await waker.wake(memories[0])
+
+
+async def test_many_flushers_are_woken_through_one_connection(
+    connections: list[str], temporal_address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEMPORAL_ADDRESS", temporal_address)
+    await wake_many()
+    assert connections == [temporal_address]
+
+
+async def test_a_temporal_that_cannot_be_reached_is_tried_once_and_named_once(
+    connections: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    address = f"127.0.0.1:{quiet_ports(1)[0]}"
+    monkeypatch.setenv("TEMPORAL_ADDRESS", address)
+    await wake_many()
+    assert connections == [address]
+    assert capsys.readouterr().err.count("It could not be woken from here") == 1

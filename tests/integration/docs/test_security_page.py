@@ -14,9 +14,9 @@ from redis.exceptions import NoPermissionError
 from temporalio.client import Client
 
 from durable_memory import MemoryClient, Registry
-from durable_memory.memory.stores.redis.connection import redis_warnings
 from tests.integration.docs.pages import CHECKOUT, files_of
 from tests.integration.redis.topologies import ask
+from tests.integration.redis.warnings_at_start import warnings_of
 
 
 async def test_a_client_of_the_page_keeps_what_it_sends_from_the_history(
@@ -47,7 +47,7 @@ async def test_the_user_of_the_page_can_do_all_that_the_product_does_and_nothing
         await ask(raw, *command, user, on, password, *line.split()[5:])
         url = url.format(user, password.removeprefix(">"))
         registry = Registry.from_resources([{"resource": "memory", "id": "desk", "max_tokens": 400}])
-        assert await redis_warnings(url) == ()
+        assert await warnings_of(url) == ()
         async with await MemoryClient.connect(url, memories=registry, project=user) as client:
             memory = client.memory("desk", "k")
             appended = await memory.append(["A sentence of about ten tokens, more or less."] * 30)

@@ -10,7 +10,10 @@ import pytest
 from redis.asyncio import Redis
 
 from durable_memory import MemoryClient
-from durable_memory.memory.errors import MemoryInvalid, MemoryUnknownResource
+from durable_memory.memory.errors import MemoryContractTooNew, MemoryInvalid, MemoryUnavailable, MemoryUnknownResource
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.stores.redis.keys import MEMORY_KEYS, RedisKeys
+from durable_memory.memory.stores.values import Erased
 from durable_memory.memory.types import PurgeResult
 from tests.integration.inventory.conftest import declared
 
@@ -243,3 +246,49 @@ async def test_a_handle_for_what_names_nothing_is_refused_by_argument(
 ) -> None:
     with pytest.raises(MemoryInvalid, match=words):
         client.memory(**arguments)
+
+
+@pytest.mark.parametrize("client", ["redis"], indirect=True)
+async def test_a_memory_of_a_newer_version_is_named_and_keeps_no_other_from_health_list_and_purge(
+    client: MemoryClient, redis_url: str
+) -> None:
+    await fill(client, "desk", *(f"user:{number:03}" for number in range(250)))
+    newer = client.memory("desk", "user:002")
+    async with Redis.from_url(redis_url) as raw:
+        meta = RedisKeys("dm:").memory(newer.id).names[MEMORY_KEYS.index("meta")]
+        assert await raw.hdel(meta, "life")
+        await raw.hset(meta, "schema", 2)
+    health = await newer.health()
+    [problem] = health.problems
+    assert "newer version" in problem
+    assert health.stats is None
+    listed = [one for one in (await client.list_page("desk", limit=250)).memories if one.newer]
+    assert [(one.key, one.stats) for one in listed] == [("user:002", None)]
+    with pytest.raises(MemoryContractTooNew, match=r"such memories: 1, .*; 249 could be removed"):
+        await client.purge("desk")
+    with pytest.raises(MemoryContractTooNew, match=r"such memories: 1, .*; 249 were removed"):
+        await client.purge("desk", dry_run=False, confirm=True)
+    assert await keys_of(client, "desk") == ["desk/user:002"]
+
+
+@pytest.mark.parametrize("client", ["in_memory"], indirect=True)
+async def test_a_purge_that_has_failed_erases_nothing_more(
+    client: MemoryClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill(client, "desk", *(f"user:{number:03}" for number in range(100)))
+    store = client.wiring.backends["in_memory"].store
+    erase = store.erase
+
+    async def fail_once(memory: MemoryId, *, born_until_ms: int) -> Erased:
+        if memory.key == "user:005":
+            raise MemoryUnavailable("away")
+        await asyncio.sleep(0.01)
+        return await erase(memory, born_until_ms=born_until_ms)
+
+    monkeypatch.setattr(store, "erase", fail_once)
+    with pytest.raises(MemoryUnavailable, match="away"):
+        await client.purge("desk", dry_run=False, confirm=True)
+    left = await keys_of(client, "desk")
+    await asyncio.sleep(0.2)
+    assert await keys_of(client, "desk") == left
+    assert len(left) > 80

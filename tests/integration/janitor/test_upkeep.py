@@ -164,6 +164,17 @@ async def test_a_memory_of_a_resource_that_is_no_longer_declared_stays_as_it_is(
     assert +await by_hand.sweep() == Counts({"owners": 1, "released": 1, "kept": 1, "memories": 1, "forgotten": 1})
 
 
+async def test_no_flusher_is_woken_for_what_waits_in_a_memory_that_is_no_longer_declared(by_hand: Sweeper) -> None:
+    memory = by_hand.rig.memory("narrow", "key")
+    await memory.append(texts(6))  # by a process without Temporal
+    assert (await memory.stats()).omitted.messages
+    without = Registry.from_resources([one for one in DECLARATIONS if one["id"] != "narrow"])
+    by_one_without = MemoryClient(without, by_hand.client.wiring.backends, project=by_hand.client.project)
+    assert +await by_hand.sweep(client=by_one_without) == Counts({"memories": 1})
+    assert +await by_hand.sweep() == Counts({"memories": 1, "woken": 1})
+    await flusher_ended(by_hand.rig, memory)
+
+
 async def test_a_memory_whose_resource_only_newer_workers_declare_is_left_to_them_with_its_owner(
     by_hand: Sweeper,
 ) -> None:

@@ -14,7 +14,7 @@ class Proxy:
 
     refusals: error lines to answer with instead of asking the server. cut_before, cut_after: how many script calls
     lose their connection before the server sees them, or after it has answered. held: while it is not set, answers of
-    scripts are kept back.
+    scripts are kept back. delay_seconds: how long each of them is kept back otherwise.
     """
 
     url: str = ""
@@ -22,6 +22,7 @@ class Proxy:
     cut_before: int = 0
     cut_after: int = 0
     connections: int = 0
+    delay_seconds: float = 0
     held: asyncio.Event = field(default_factory=asyncio.Event)
     holding: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -90,6 +91,8 @@ async def _pass_on(
         if script and not proxy.held.is_set():
             proxy.holding.set()
             await proxy.held.wait()
+        if script and proxy.delay_seconds:
+            await asyncio.sleep(proxy.delay_seconds)
         writer.write(answer)
 
 

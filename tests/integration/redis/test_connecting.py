@@ -9,9 +9,10 @@ import pytest
 
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 from durable_memory.memory.stores.port import Backend
-from durable_memory.memory.stores.redis.connection import connect_redis, redis_warnings, server_warnings
+from durable_memory.memory.stores.redis.connection import connect_redis, server_warnings
 from durable_memory.memory.stores.redis.url import parse_sentinel_url, redact_url
 from tests.integration.redis.proxy import fake_server
+from tests.integration.redis.warnings_at_start import warnings_of
 
 SECRET = "hunter2:secret"
 
@@ -141,7 +142,7 @@ async def test_a_node_of_a_cluster_asks_for_the_cluster_scheme() -> None:
 
 
 async def test_a_safe_server_gives_no_warning(redis_url: str) -> None:
-    assert await redis_warnings(redis_url) == ()
+    assert await warnings_of(redis_url) == ()
 
 
 def test_settings_that_can_lose_messages_are_said_in_one_sentence_each() -> None:
@@ -150,6 +151,26 @@ def test_settings_that_can_lose_messages_are_said_in_one_sentence_each() -> None
     assert "allkeys-lru" in warnings[0]
     assert "append-only file" in warnings[1]
     assert server_warnings({"maxmemory_policy": "noeviction", "aof_enabled": "1"}) == ()
+
+
+async def test_a_server_is_asked_once_for_what_its_settings_may_lose() -> None:
+    asked: list[bytes] = []
+
+    async def answer(request: bytes) -> bytes:
+        if b"SETINFO" in request:  # of the connection itself
+            return b"+OK\r\n" * request.count(b"SETINFO")
+        asked.append(request.split(b"\r\n")[2])
+        if asked[-1] == b"CONFIG":
+            return b"-ERR unknown command 'CONFIG'\r\n"
+        info = info_of(redis_version="7.2.4", aof_enabled="0")
+        return b"$%d\r\n%b\r\n" % (len(info), info)
+
+    async with fake_server(answer) as url:
+        backend = await connect_redis(url)
+        [warning] = backend.warnings
+        assert "append-only file" in warning
+        assert asked == [b"INFO", b"CONFIG"]
+        await backend.store.close()
 
 
 async def test_a_closed_store_is_unavailable_and_closing_twice_is_harmless(redis_url: str) -> None:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
+from datetime import timedelta
 
 import pytest
 from redis.asyncio import Redis
 
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.memory.types import AppendResult
 from durable_memory.testing.builders import summarising, user
 from durable_memory.testing.driven import Driven
+from durable_memory.workflows.calling import CALL
 from tests.integration.redis.proxy import Proxy
 
 WIDE = summarising(max_tokens=1_000_000, due_tokens=None, target_tokens=None, overflow_tokens=2_000_000)
@@ -137,8 +141,6 @@ async def test_a_cancelled_call_leaves_no_answer_for_the_next_one(proxied: Backe
 
 
 async def test_calls_cancelled_at_any_moment_are_applied_whole_or_not_at_all(redis_url: str, prefix: str) -> None:
-    from durable_memory.memory.stores.redis.connection import connect_redis  # noqa: PLC0415 - a backend of its own
-
     backend = await connect_redis(redis_url, prefix=prefix)
     driven = Driven(backend.store, WIDE)
     dice = random.Random(7)
@@ -158,13 +160,34 @@ async def test_calls_cancelled_at_any_moment_are_applied_whole_or_not_at_all(red
     await backend.store.close()
 
 
-async def test_a_server_that_stops_answering_is_unavailable_in_words(
-    proxied: Backend, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
+async def test_a_server_that_stops_answering_is_unavailable_in_words_to_all_before_their_activities_time_out(
+    proxy: Proxy, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("durable_memory.memory.stores.redis.link._GIVE_UP_SECONDS", 0)
-    driven = Driven(proxied.store, WIDE)
+    monkeypatch.setattr("durable_memory.memory.stores.redis.link._MAX_CONNECTIONS", 2)
+    backend = await connect_redis(proxy.url, prefix=prefix)
+    driven = Driven(backend.store, WIDE)
     await driven.append(user("before"))
     proxy.held.clear()
-    with pytest.raises(MemoryUnavailable, match=r"cannot be reached: no answer within 5 s$"):
-        await driven.append(user("held back"))
+    started = time.monotonic()
+    # More callers than there are connections: those in line for one are told in time, too.
+    held = await asyncio.gather(*(driven.append(user("held back")) for _ in range(8)), return_exceptions=True)
+    limit = CALL.get("start_to_close_timeout")
+    assert limit is not None
+    assert timedelta(seconds=time.monotonic() - started) < limit
+    assert {type(refused) for refused in held} == {MemoryUnavailable}
+    assert {str(refused).partition("cannot be reached: ")[2] for refused in held} == {"no answer within 8 s"}
     proxy.held.set()
+    await backend.store.close()
+
+
+async def test_calls_in_line_behind_a_slow_server_are_all_answered(
+    proxy: Proxy, prefix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("durable_memory.memory.stores.redis.link._MAX_CONNECTIONS", 1)
+    monkeypatch.setattr("durable_memory.memory.stores.redis.attempts.CALL_SECONDS", 2)
+    backend = await connect_redis(proxy.url, prefix=prefix)
+    driven = Driven(backend.store, WIDE)
+    proxy.delay_seconds = 0.5
+    appended = await asyncio.gather(*(driven.append(user("slow")) for _ in range(8)))
+    assert len(appended) == 8
+    await backend.store.close()

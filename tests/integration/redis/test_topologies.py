@@ -14,11 +14,12 @@ from redis.asyncio import RedisCluster
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.stores.port import Backend
-from durable_memory.memory.stores.redis.connection import connect_redis, redis_warnings
+from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.memory.stores.redis.keys import RedisKeys
 from durable_memory.testing.builders import call, divided, result, summarising, system, user
 from durable_memory.testing.driven import Driven
 from tests.integration.redis.topologies import open_cluster, open_sentinels
+from tests.integration.redis.warnings_at_start import warnings_of
 
 
 @pytest.fixture(scope="module")
@@ -96,26 +97,26 @@ async def test_a_cluster_takes_writes_when_each_primary_does(clustered: Backend,
 
 
 async def test_a_cluster_is_warned_of_like_a_server(cluster_url: str) -> None:
-    (warning,) = await redis_warnings(cluster_url)
+    (warning,) = await warnings_of(cluster_url)
     assert "append-only file" in warning
 
 
 async def test_one_primary_of_a_cluster_that_may_lose_seconds_is_enough_to_warn(server_folder: Path) -> None:
     async with open_cluster(server_folder / "safe-cluster", appendonly="yes", appendfsync="always") as url:
-        assert await redis_warnings(url) == ()
+        assert await warnings_of(url) == ()
         async with RedisCluster.from_url(url.replace("redis+cluster", "redis")) as cluster:
             first, _, last = cluster.get_primaries()
             await cluster.config_set("appendfsync", "everysec", target_nodes=[last])
-            [warning] = await redis_warnings(url)
+            [warning] = await warnings_of(url)
             assert warning.startswith("Redis has appendfsync everysec: a crash of its machine loses")
             await cluster.config_set("appendfsync", "no", target_nodes=[first])
-            assert {text.split(":")[0] for text in await redis_warnings(url)} == {
+            assert {text.split(":")[0] for text in await warnings_of(url)} == {
                 "Redis has appendfsync no",
                 "Redis has appendfsync everysec",
             }
             # Without the file it does not matter when it would be written.
             await cluster.config_set("appendonly", "no", target_nodes=[first])
-            without, seconds = await redis_warnings(url)
+            without, seconds = await warnings_of(url)
             assert without.startswith("Redis runs without an append-only file")
             assert seconds == warning
 
@@ -128,7 +129,7 @@ async def test_a_cluster_may_have_a_single_primary(server_folder: Path) -> None:
         await driven.append(user("hello"))
         assert await driven.texts() == ["hello"]
         await backend.store.close()
-        [warning] = await redis_warnings(url)
+        [warning] = await warnings_of(url)
         assert "appendfsync everysec" in warning
 
 

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
 import pytest
 from temporalio.client import Interceptor
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.testing import WorkflowEnvironment
+from temporalio.worker import Worker
 
+from durable_memory import MemoryPlugin
 from durable_memory.activities import wire
 from durable_memory.activities.waker import TemporalWaker
 from durable_memory.dev.temporal import find_program
 from durable_memory.memory.stores.values import Batch
+from durable_memory.worker_group import WorkerGroup
+from durable_memory.workflows import flusher
 from tests.integration.temporal.background import flusher_ended, messages_accounted_for, texts
 from tests.integration.temporal.flows.calls import AppendMany, Flush, LeaveFlush
 from tests.integration.temporal.holding import HoldsAnswers
@@ -252,3 +256,27 @@ async def test_a_flusher_that_may_take_no_more_signals_holds_no_append_up_and_fo
         await flusher_ended(rig, memory)
         assert not (await memory.stats()).flush_due
         assert await messages_accounted_for(memory) == 5
+
+
+async def test_a_flusher_whose_summary_nobody_takes_up_gives_the_flush_back_and_ends(
+    temporal_address: str, redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run_alone(  # as a worker of a release that knew no queue for summaries
+        self: MemoryPlugin,  # noqa: ARG001 - a method
+        worker: Worker,
+        group: WorkerGroup,  # noqa: ARG001 - a method
+        run: Callable[[Worker], Awaitable[None]],
+    ) -> None:
+        await run(worker)
+
+    monkeypatch.setattr(MemoryPlugin, "_run_with_summary_worker", run_alone)
+    assert flusher.SUMMARIZE.get("schedule_to_start_timeout") == timedelta(hours=1)
+    monkeypatch.setitem(flusher.SUMMARIZE, "schedule_to_start_timeout", timedelta(seconds=1))
+    async with running(temporal_address, redis_url, summarizer=Gated()) as rig:
+        memory = rig.memory("patient", "key")
+        await memory.append(texts(4))
+        await TemporalWaker(rig.client, rig.flush_queue).wake(memory.id)
+        await flusher_ended(rig, memory)
+        stats = await memory.stats()
+        assert stats.last_flush_outcome == "failed: TimeoutError"
+        assert stats.flushing_owner is None

@@ -22,7 +22,7 @@ from tests.integration.temporal.flows.bare import IdentifyHandle, ListModules
 from tests.integration.temporal.flows.calls import AppendMany
 from tests.integration.temporal.flows.conversations import CONVERSATIONS
 from tests.integration.temporal.flows.talks import Talk, UseEveryMethod
-from tests.integration.temporal.observing import eventually
+from tests.integration.temporal.observing import eventually, fault_of
 from tests.integration.temporal.relay import open_relay
 from tests.integration.temporal.rig import REGISTRY, Rig, plugin, running, unique
 from tests.integration.temporal.user_activities import USER_ACTIVITIES
@@ -329,17 +329,14 @@ async def test_what_was_started_while_redis_was_away_goes_on_with_the_next_worke
         assert await handle.result() == "Attempt 1 knew 0 messages."
 
 
-IN_MEMORY = Registry.from_resources(
-    [
-        {
-            "resource": "memory",
-            "id": "chat",
-            "max_tokens": 4000,
-            "scope": "user",
-            "persistence": {"type": "in_memory"},
-        }
-    ]
-)
+CHAT_IN_MEMORY = {
+    "resource": "memory",
+    "id": "chat",
+    "max_tokens": 4000,
+    "scope": "user",
+    "persistence": {"type": "in_memory"},
+}
+IN_MEMORY = Registry.from_resources([CHAT_IN_MEMORY])
 
 
 def test_memories_of_one_process_are_refused_where_they_would_be_lost() -> None:
@@ -354,3 +351,43 @@ async def test_memories_of_one_process_work_where_a_test_allows_them(temporal_ad
         answer = await client.execute_workflow(UseEveryMethod.run, "key", id=unique("run"), task_queue=queue)
     assert answer["flushed"] == "committed"
     assert answer["after_clear"] == ["absent", 0]
+
+
+async def test_a_worker_that_has_stopped_refuses_no_later_declarations(temporal_address: str, redis_url: str) -> None:
+    memories = plugin(redis_url, unique("project"), memories=IN_MEMORY, allow_in_memory=True)
+    client = await Client.connect(temporal_address, plugins=[memories])
+    async with worker(client, unique("queue")):
+        pass
+    memories.use(REGISTRY)
+    queue = unique("queue")
+    async with worker(client, queue):
+        await client.execute_workflow(
+            AppendMany.run, args=["chat", ["key"], ["kept in Redis"]], id=unique("run"), task_queue=queue
+        )
+
+
+async def test_declarations_that_one_of_two_groups_of_workers_cannot_serve_change_neither(
+    temporal_address: str, redis_url: str
+) -> None:
+    both = Registry.from_resources(
+        [{"resource": "memory", "id": "lasting", "max_tokens": 4000, "scope": "user"}, CHAT_IN_MEMORY]
+    )
+    memories = plugin(redis_url, unique("project"), memories=both, allow_in_memory=True)
+    first, second = [
+        await Client.connect(f"{host}:{temporal_address.rpartition(':')[2]}", plugins=[memories])
+        for host in ("127.0.0.1", "localhost")  # workers of each address share connections
+    ]
+    queues = unique("queue"), unique("queue")
+
+    async def append(client: Client, queue: str, resource: str) -> None:
+        call = [resource, ["key"], ["a text"]]
+        await client.execute_workflow(AppendMany.run, args=call, id=unique("run"), task_queue=queue)
+
+    async with worker(first, queues[0]):
+        await append(first, queues[0], "lasting")
+        memories.use(IN_MEMORY)
+        async with worker(second, queues[1]):
+            await append(second, queues[1], "chat")
+            with pytest.raises(MemoryInvalid, match="needs a store that was not opened at the start"):
+                memories.use(both)
+            assert (await fault_of(append(first, queues[0], "lasting"))).type == "MemoryUnknownResource"

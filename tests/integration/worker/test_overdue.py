@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import logging
 import uuid
+from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from redis.asyncio import Redis
@@ -12,9 +16,11 @@ from temporalio.client import Client
 from durable_memory import MemoryClient, Registry
 from durable_memory.dev import Valkey
 from durable_memory.memory.clock import ManualClock
+from durable_memory.memory.declarations.watching import Watch
 from durable_memory.memory.stores.in_memory import open_in_memory
-from durable_memory.memory.stores.redis.connection import redis_warnings
+from durable_memory.reloading import Reloading
 from durable_memory.worker.overdue import OverdueFlushes
+from tests.integration.redis.warnings_at_start import warnings_of
 from tests.integration.worker.calling import calling
 from tests.integration.worker.conftest import StartWorker
 from tests.logs import said_by
@@ -48,6 +54,34 @@ async def test_flushes_that_are_overdue_are_told_once_until_they_are_done(caplog
     assert said_by(caplog, logger)[-1].getMessage() == "no flush is overdue any more"
 
 
+async def test_a_watch_in_which_anything_went_wrong_says_so_and_goes_on(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "desk.yaml").write_text(json.dumps(RESOURCE))
+    again = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def fail() -> bool:
+        loop.call_soon_threadsafe(again.set)
+        raise RuntimeError("of nobody's making")
+
+    files = Watch([tmp_path])
+    monkeypatch.setattr(files, "is_due", fail)
+    every = timedelta(milliseconds=1)
+    late = OverdueFlushes(open_in_memory(), "project", lambda: REGISTRY)
+    monkeypatch.setattr(late, "look", lambda: asyncio.to_thread(fail))
+    for watched in (late.watched(every), Reloading(files, lambda _: None, every).watched()):
+        async with watched, asyncio.timeout(60):
+            for _ in range(3):
+                await again.wait()
+                again.clear()
+    said = {record.getMessage() for record in said_by(caplog, "durable_memory.repeating")}
+    assert said == {
+        "the look for overdue flushes failed; it is tried again",
+        "the look whether declarations have changed failed; it is tried again",
+    }
+
+
 async def test_a_damaged_memory_hides_no_flush_that_is_overdue(redis_url: str) -> None:
     desk = {"resource": "memory", "id": "desk", "max_tokens": 400, "flushing": {"summary_tokens": 50, "keep_last": 0}}
     registry, project = Registry.from_resources([desk]), f"overdue-{uuid.uuid4().hex[:12]}"
@@ -70,9 +104,9 @@ async def test_a_damaged_memory_hides_no_flush_that_is_overdue(redis_url: str) -
 async def test_a_redis_that_may_lose_two_seconds_is_named_at_the_start_and_stays_ready(
     start_worker: StartWorker, own_valkey: Valkey, redis_url: str
 ) -> None:
-    [warning] = await redis_warnings(own_valkey.url)
+    [warning] = await warnings_of(own_valkey.url)
     assert warning.startswith("Redis has appendfsync everysec")
-    assert await redis_warnings(redis_url) == ()
+    assert await warnings_of(redis_url) == ()
     async with start_worker(REDIS_URL=own_valkey.url) as worker:
         await worker.ready()
         await worker.entry(level="warning", message=warning)

@@ -81,3 +81,17 @@ async def test_an_error_inside_comes_through() -> None:
     limit = TimeLimit(5)
     with pytest.raises(ValueError, match="inside"), limit():
         raise ValueError("inside")
+
+
+async def test_no_call_ends_as_long_as_others_are_answered() -> None:
+    loop = asyncio.get_running_loop()
+    answered_at = loop.time()
+    limit = TimeLimit(0.4, lambda: answered_at)
+    waiting = asyncio.create_task(hang(limit))
+    for _ in range(5):
+        await asyncio.sleep(0.2)
+        answered_at = loop.time()
+    assert not waiting.done()
+    with pytest.raises(TimeoutError):
+        await waiting
+    assert loop.time() - answered_at >= 0.4

@@ -36,8 +36,8 @@ def test_the_committed_file_is_what_the_types_give() -> None:
 
 def test_it_is_a_schema_that_names_every_public_activity() -> None:
     Draft202012Validator.check_schema(SCHEMA)
-    definitions = [activity._Definition.must_from_callable(each) for each in PUBLIC_ACTIVITIES]  # noqa: SLF001 - the SDK has no public way to ask
-    assert list(SCHEMA["properties"]) == list(PUBLIC) == [each.name for each in definitions]
+    definitions = [activity._Definition.must_from_callable(each) for each in PUBLIC_ACTIVITIES.values()]  # noqa: SLF001 - the SDK has no public way to ask
+    assert list(SCHEMA["properties"]) == list(PUBLIC) == list(PUBLIC_ACTIVITIES) == [each.name for each in definitions]
 
 
 REQUESTS: dict[str, tuple[str, dict[str, Any], bool]] = {

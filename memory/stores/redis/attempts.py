@@ -1,0 +1,130 @@
+"""How long Redis is asked: the attempts of one call, the waits between them, and what is said when all have failed."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final, TypeVar
+
+from redis import exceptions
+
+from durable_memory.memory.errors import MemoryUnavailable
+from durable_memory.memory.stores.time_limit import TimeLimit
+
+_T = TypeVar("_T")
+
+EXCHANGE_SECONDS: Final = 5.0
+"""How long one exchange may take."""
+
+CALL_SECONDS: Final = 8.0
+"""How long all attempts of a call may take together while nobody is answered. An activity has ten seconds: its caller
+is to be told what is wrong before Temporal ends it, which could only say that time ran out."""
+
+PROBE_SECONDS: Final = 2.0
+"""How long a probe may take: who asks has little patience."""
+
+_PAUSES_SECONDS: Final = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
+"""Waits between the attempts of a call; together longer than a Sentinel failover takes (1.6 s were measured)."""
+
+_PROBE_PAUSES_SECONDS: Final = (0.02,)
+"""Those of a probe, which asks how it is now. One more attempt, since a connection may have been lost long ago."""
+
+_PASSING: Final = (
+    OSError,
+    TimeoutError,
+    exceptions.ConnectionError,
+    exceptions.TimeoutError,
+    exceptions.ReadOnlyError,
+    exceptions.ClusterDownError,
+    exceptions.TryAgainError,
+    exceptions.AskError,
+    exceptions.RedisClusterException,
+)
+"""What may pass by itself: lost connections, a failover, a server that loads, a cluster that moves slots."""
+
+_PASSING_WORDS: Final = ("LOADING", "BUSY", "MASTERDOWN", "UNBLOCKED", "NOREPLICAS", "MISCONF")
+"""MISCONF: the disk is full, or a snapshot failed; writes are refused and nothing is damaged."""
+
+_REFUSED_COMMAND: Final = re.compile(r"run the '([\w|.-]{1,40})' command")
+
+
+def _refuses_user(error: Exception) -> bool:
+    if isinstance(error, (exceptions.AuthenticationError, exceptions.NoPermissionError)):
+        return True
+    return str(error).startswith("ACL failure in script")
+
+
+def _passes(error: Exception) -> bool:
+    return isinstance(error, _PASSING) or str(error).startswith(_PASSING_WORDS)
+
+
+class Attempts:
+    """Makes the attempts of calls to one place. Belongs to one event loop."""
+
+    def __init__(self, place: str, answered_at: Callable[[], float] | None = None) -> None:
+        """answered_at: when any call was answered last; one that is slow, or stands in line behind many, goes on."""
+        self._place = place
+        self._calls = TimeLimit(CALL_SECONDS, answered_at)
+        self._probes = TimeLimit(PROBE_SECONDS)
+
+    async def until_answered(self, attempt: Callable[[], Awaitable[_T]]) -> _T:
+        """Makes attempts until one is answered, or raises MemoryUnavailable."""
+        return await self._within(self._calls, _PAUSES_SECONDS, attempt)
+
+    async def soon(self, attempt: Callable[[], Awaitable[_T]]) -> _T:
+        """The same of a probe, which waits for nothing to pass."""
+        return await self._within(self._probes, _PROBE_PAUSES_SECONDS, attempt)
+
+    async def _within(self, limit: TimeLimit, pauses: Sequence[float], attempt: Callable[[], Awaitable[_T]]) -> _T:
+        last: Exception = TimeoutError()
+        try:
+            with limit():
+                for pause in (*pauses, None):
+                    try:
+                        return await attempt()
+                    except Exception as error:
+                        refused = self._refused(error)
+                        if refused is not None:
+                            raise refused from error
+                        if not _passes(error):
+                            raise
+                        last = error
+                    if pause is not None:
+                        await asyncio.sleep(pause)
+        except TimeoutError:
+            pass  # that of the call: after one of an exchange another attempt was made
+        raise MemoryUnavailable(f"Redis at {self._place} {_lasting(last, limit.seconds)}") from last
+
+    def _refused(self, error: Exception) -> MemoryUnavailable | None:
+        """Returns what to say of an error that another attempt would meet again."""
+        if isinstance(error, exceptions.OutOfMemoryError):
+            return MemoryUnavailable(f"Redis at {self._place} is out of memory (maxmemory) and refuses writes")
+        if isinstance(error, exceptions.InvalidResponse):
+            return MemoryUnavailable(f"what listens at {self._place} does not speak Redis's protocol")
+        if _refuses_user(error):
+            return MemoryUnavailable(f"Redis at {self._place} {_refusal(error)}")
+        return None
+
+
+def _refusal(error: Exception) -> str:
+    """Names the right that a user lacks, and never the user."""
+    if isinstance(error, exceptions.AuthenticationError):
+        return f"refuses this user or password: {type(error).__name__}"
+    command = _REFUSED_COMMAND.search(str(error))
+    right = f"the command '{command[1]}'" if command else "a key: not all that begin with our prefix are allowed"
+    return f"refuses this user {right}; its ACL has to allow what docs/security.md lists"
+
+
+def _lasting(error: Exception, seconds: float) -> str:
+    if isinstance(error, exceptions.ReadOnlyError):
+        return "is a read-only replica and refuses writes: name its primary"
+    return f"cannot be reached: {_describe(error, seconds)}"
+
+
+def _describe(error: Exception, seconds: float) -> str:
+    """Names the kind of an error and its first words, which for our clients hold addresses and codes only."""
+    text = str(error)
+    if not text and isinstance(error, TimeoutError):
+        return f"no answer within {seconds:.0f} s"
+    return f"{type(error).__name__}: {text[:200]}" if text else type(error).__name__
