@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
 import pytest
+from temporalio.api.enums.v1 import EventType
 from temporalio.client import Interceptor
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.testing import WorkflowEnvironment
@@ -23,7 +24,7 @@ from durable_memory.workflows import flusher
 from tests.integration.temporal.background import flusher_ended, messages_accounted_for, texts
 from tests.integration.temporal.flows.calls import AppendMany, Flush, LeaveFlush
 from tests.integration.temporal.holding import HoldsAnswers
-from tests.integration.temporal.observing import activities_of
+from tests.integration.temporal.observing import activities_of, event_types_of, eventually
 from tests.integration.temporal.rig import Rig, running, unique
 from tests.integration.temporal.signals import LosesSignals
 from tests.integration.temporal.summarizers import Gated
@@ -244,8 +245,14 @@ async def test_a_flusher_that_may_take_no_more_signals_holds_no_append_up_and_fo
         await memory.append("Hello.")
         await TemporalWaker(rig.client, rig.flush_queue).tell(memory.id)
         await holds.held()
+        running_flusher = rig.flusher(memory)
+
+        async def heard() -> bool:
+            return (await event_types_of(running_flusher))[-1] == EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED
+
         for _ in range(2):
-            await rig.flusher(memory).signal(wire.FLUSH_DUE)
+            await running_flusher.signal(wire.FLUSH_DUE)
+            await eventually(heard)  # one task for each: the history counts 20 events after the next round, not before
         first_gate, holds.gate = holds.gate, asyncio.Event()
         holds.holding.clear()
         first_gate.set()
