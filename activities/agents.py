@@ -18,22 +18,21 @@ from durable_memory.activities.answers import (
 )
 from durable_memory.activities.current import current_memory_client
 from durable_memory.activities.parsing import parse
+from durable_memory.memory.agent import AgentMemories
 
 
 @activity.defn(name=wire.CONTEXT)
 async def context(request: Any = None) -> JsonObject:
     """Composes the context of a model call; see wire.ContextRequest."""
     asked = parse(wire.ContextRequest, request)
-    agent = current_memory_client().agent(asked.agent, input=asked.input)
-    return carried(asked.agent, await agent.context(max_tokens=asked.max_tokens))
+    return carried(asked.agent, await _agent(asked).context(max_tokens=asked.max_tokens))
 
 
 @activity.defn(name=wire.RECORD_AGENT_TURN)
 async def record_agent_turn(request: Any = None) -> JsonObject:
     """Appends a turn to every memory that the agent may write to; see wire.RecordAgentTurnRequest."""
     asked = parse(wire.RecordAgentTurnRequest, request)
-    agent = current_memory_client().agent(asked.agent, input=asked.input)
-    turn = await agent.record_turn(asked.messages, operation_id=asked.operation_id)
+    turn = await _agent(asked).record_turn(asked.messages, operation_id=asked.operation_id)
     return carried_turn(asked.agent, turn, TAKE_UP_THE_TURN)
 
 
@@ -41,9 +40,14 @@ async def record_agent_turn(request: Any = None) -> JsonObject:
 async def recorded_agent_turn(request: Any = None) -> JsonObject:
     """Tells which turn an agent's operation has recorded; see wire.RecordedAgentTurnRequest."""
     asked = parse(wire.RecordedAgentTurnRequest, request)
-    agent = current_memory_client().agent(asked.agent, input=asked.input)
-    turn = await agent.recorded_turn(operation_id=asked.operation_id)
+    turn = await _agent(asked).recorded_turn(operation_id=asked.operation_id)
     return carried_turn(asked.agent, wire.RecordedAgentTurnAnswer(turn), ASK_FOR_THE_TURN)
+
+
+def _agent(
+    asked: wire.ContextRequest | wire.RecordAgentTurnRequest | wire.RecordedAgentTurnRequest,
+) -> AgentMemories:
+    return current_memory_client().agent(asked.agent, input=asked.input)
 
 
 ACTIVITIES: Final[Mapping[str, Operation]] = {

@@ -43,7 +43,7 @@ async def append(request: Any = None) -> JsonObject:
 
 @activity.defn(name=wire.RECORD_TURN)
 async def record_turn(request: Any = None) -> JsonObject:
-    """Appends a turn, once whatever an attempt says, and returns what stands; see wire.RecordTurnRequest."""
+    """Appends a turn, once whatever words an attempt brings, and returns what stands; see wire.RecordTurnRequest."""
     asked = parse(wire.RecordTurnRequest, request)
     turn = await _memory(asked.memory).record_turn(asked.messages, operation_id=asked.operation_id)
     return carried_turn(asked.memory.resource, turn, TAKE_UP_THE_TURN)

@@ -29,7 +29,7 @@ _RETRY_AFTER_LAST_ATTEMPT_MS: Final = 60_000
 """How long a flush whose attempts are used up keeps the next one away; a forced flush does not wait."""
 
 _CLOCKS_DIFFER: Final = timedelta(seconds=60)
-"""By how much clocks may differ; as long as operation ids outlive their deadlines (R2 of docs/protocol.md)."""
+"""By how much clocks may differ: the time by which operation ids outlive their deadlines (R2 of docs/protocol.md)."""
 
 
 @activity.defn(name=wire.FLUSH_BEGIN)
@@ -104,7 +104,7 @@ def _target(target: internal_requests.FlushTarget) -> tuple[MemoryResource, Memo
     try:
         resource = client.registry.memory(target.resource)
     except MemoryUnknownResource:
-        # Retryably: another worker of the queue may, as while new declarations are rolled out.
+        # Retryable: another worker of the queue may declare it, as while new declarations are rolled out.
         raise MemoryWrongWorker(
             f"this worker declares no memory {target.resource!r}: give all workers of the project's queue the "
             "declarations of all its memories"

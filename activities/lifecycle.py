@@ -37,6 +37,6 @@ async def cleanup(request: Any = None) -> JsonObject:
         done.update(settled.counts)
         faults += settled.faults
     if faults:
-        # One that may pass, if there is one: another attempt then finishes more. The janitor tries the others again.
+        # A retryable one if there is any, so that another attempt finishes more. The janitor comes back to the others.
         raise min(faults, key=lambda fault: not fault.retryable)
     return dict(done)

@@ -25,7 +25,7 @@ _PHRASES: Final = {
     "int_type": "must be a whole number",
     "float_type": "must be a number",
 }
-"""Of pydantic's errors, in the words of JSON: callers by name may know no Python."""
+"""Pydantic's errors in the words of JSON: who calls an activity by its name may know no Python."""
 
 _STRICT = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
 

@@ -1,4 +1,4 @@
-"""Asks Temporal for runs of workflows: what the janitor decides by."""
+"""Asks Temporal about runs of workflows; the janitor decides by the answers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CLOSED: Final = (
     Status.WORKFLOW_EXECUTION_STATUS_TERMINATED,
     Status.WORKFLOW_EXECUTION_STATUS_TIMED_OUT,
 )
-"""Not continued-as-new: its chain goes on."""
+"""A run that continued as new is not among them, since its chain goes on."""
 
 
 class TemporalRuns:

@@ -21,7 +21,7 @@ from durable_memory.memory.identity import MemoryId
 _log = logging.getLogger(__name__)
 _RPC_TIMEOUT = timedelta(seconds=5)
 _SIGNALS_USED_UP = "limit for signal events"
-"""What the server says of a run that takes no signal any more: after 10,000, unless it is configured otherwise."""
+"""What the server says of a run that accepts no more signals: after 10,000, unless it is configured otherwise."""
 _LAST_MOMENTS_SECONDS = 15
 """An attempt that fails with less time left than this may be the last: the longest backoff and a margin."""
 

@@ -41,7 +41,7 @@ class _AuditFile(logging.Handler):
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._file = self._opened()  # before it is a handler: logging closes at the end each one that was begun
+        self._file = self._opened()  # first, since at exit logging closes every handler that was initialised
         super().__init__(logging.INFO)
         self.setFormatter(JsonLines())
         self._torn = False

@@ -26,7 +26,7 @@ def refuse_in_memory(registry: Registry) -> None:
 
 
 def refuse_pinned(config: WorkerConfig) -> None:
-    """Refuses versions that hold a flusher: once their workers are gone, it would swallow the wake-ups of a memory."""
+    """Refuses a version that would hold flushers: once its workers are gone, these would swallow wake-ups."""
     deployment = config.get("deployment_config")
     if deployment is None or not deployment.use_worker_versioning:
         return

@@ -26,10 +26,10 @@ from durable_memory.activities import wire
 _log = logging.getLogger(__name__)
 
 _LONGEST_RUN: Final = timedelta(hours=1)
-"""A run without a worker ends after it, so that it does not keep later ones away for ever."""
+"""A run that finds no worker ends after this time, so that it does not keep later ones away for ever."""
 
 _CATCH_UP: Final = timedelta(minutes=1)
-"""Runs that were missed for longer are left out: one sweep does for all."""
+"""Runs that were missed by more than this are skipped: one sweep makes up for all of them."""
 
 
 def schedule_id(project: str) -> str:

@@ -66,7 +66,7 @@ def configure_logs(level: LogLevel, format_: LogFormat, stream: TextIO | None = 
     level: of our own loggers. Those of libraries never go below info: at debug, Temporal's write whole payloads.
     """
     handler = logging.StreamHandler(stream or sys.stderr)
-    # The records of an audit that has a file of its own come whatever the level is: here they are held to it.
+    # Where the audit has a file of its own, its records reach this handler at any level: the level applies here, too.
     handler.setLevel(_LEVELS[level])
     handler.setFormatter(JsonLines() if format_ == "json" else _ConsoleLines())
     chosen = _LEVELS[level]

@@ -99,7 +99,7 @@ class WorkerGroup:
         await asyncio.shield(self._client)
 
     async def close(self) -> None:
-        """Closes; also to the end if the caller is cancelled meanwhile."""
+        """Closes the connections, to the end even if the caller is cancelled meanwhile."""
         self._last_user_left.set()
         await asyncio.shield(self._task)
 

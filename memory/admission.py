@@ -87,7 +87,7 @@ class Admission:
         dropped, redacted = 0, _NOTHING
         bodies = None
         if privacy is not None:
-            # Before anything is kept of them: what was taken out is in no digest and in no count.
+            # Before anything else, so that what is taken out enters no digest and no count.
             sent, bodies = messages, [body_of(message) for message in messages]
             screened = await privacy.screen(messages, len(_encoded(bodies)))
             messages, dropped, redacted = screened.messages, screened.dropped, screened.found
@@ -120,8 +120,8 @@ class Admission:
     ) -> Admitted | None:
         """Returns the same with one message cut, so that it has at least `excess_tokens` fewer.
 
-        None if its text cannot be cut so far; but where results of its group wait for a part, it is first marked as
-        such: it may still fit, though it leaves them less than they keep. waiting: how many, beside what each keeps.
+        None if its text cannot be cut that far. But while results of its group still wait for room, it is first marked
+        `whole`: it may fit if it takes what is kept for them. waiting: how many such results there are.
         """
         entry, message = admitted.entries[position], admitted.messages[position]
         room, cut = entry.tokens - excess_tokens, None
@@ -139,7 +139,7 @@ class Admission:
             message = replace(message, truncated_from=entry.tokens)
         now = datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC)
         shorter = encode(message, count, created_at=now, provenance=provenance)
-        # Whatever was decided by the whole text stays.
+        # What was decided from the whole text, such as its priority, stays.
         return admitted.with_cut(position, message, replace(entry, payload=shorter.payload, tokens=shorter.tokens))
 
 

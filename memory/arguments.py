@@ -26,13 +26,13 @@ MAX_IDS: Final = 1000
 _Value = TypeVar("_Value")
 _Arguments = ParamSpec("_Arguments")
 _MOST_BITS: Final = 1024
-"""As of numbers in messages. Python writes none of more than 4,300 digits, neither to a store nor into an error."""
+"""As for numbers in messages. Python refuses to print a number of more than 4,300 digits, even in an error."""
 
 _VERSION: Final = re.compile(r"absent|[0-9a-f]{16}:[0-9]{1,16}:[0-9a-f]{1,4}")
 
 
 def whole_number(name: str, value: object) -> int | None:
-    """Returns a limit: None for none, or a whole number from 0."""
+    """Returns a limit: a whole number from 0, or None for no limit."""
     if value is None:
         return None
     number = printable_number(name, value)
@@ -55,7 +55,7 @@ def known_sections(sections: Sequence[str], declared: tuple[Section, ...]) -> tu
     names = _checked(checked_texts, sections, "sections", "names of sections")
     for position, section in enumerate(names):
         if section not in declared:
-            # What is no section may be anything, and errors are logged.
+            # The text is not repeated: what is not a section may be anything, and errors are logged.
             raise MemoryInvalid(
                 f"sections[{position}]: is not a section of this memory; one of {', '.join(declared)}"
                 f"{did_you_mean(section, declared)}"

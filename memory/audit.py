@@ -22,8 +22,9 @@ LOGGER: Final = "durable_memory.audit"
 Audited: TypeAlias = Literal["write", "delete", "clear", "restore", "flush", "cleanup", "purge", "purge_memory", "open"]
 """What is recorded.
 
-flush: where it drops, and somebody asked for it. cleanup: the clear at the end of a memory's workflows. purge: the
-whole, beside a `purge_memory` for each memory. open: of a memory that is denied to its caller, before an operation.
+flush: one that drops messages, and that somebody asked for. cleanup: the clear at the end of a memory's workflows.
+purge: a purge as a whole, beside a `purge_memory` for each memory. open: the opening of a memory that was denied to its
+caller, before any operation.
 """
 
 FIELDS: Final = (
@@ -59,15 +60,15 @@ _log = logging.getLogger(LOGGER)
 class audited:  # noqa: N801 - used like a function: `with audited("delete", caller, memory) as record:`
     """Leaves one record of what happens inside.
 
-    Its outcome is `applied` or `already_applied` by `done`; `refused` for an error that has changed nothing; `failed`
-    for one that leaves open what was changed. Without `done` and without an error nothing was removed, and there is
-    none.
+    Its outcome is `applied` or `already_applied` after `done`; `refused` for an error that has changed nothing;
+    `failed` for one after which something may have changed. With neither `done` nor an error nothing was removed, and
+    no record is left.
     """
 
     __slots__ = ("_caller", "_operation", "_skipped", "_started", "_values")
 
     def __init__(self, operation: Audited, caller: Caller, memory: MemoryId | None = None, **values: object) -> None:
-        """memory: if it is one. values: FIELDS that are known from the start."""
+        """memory: the one that it is about, if it is one. values: FIELDS that are known from the start."""
         self._operation = operation
         self._caller = caller
         self._values: dict[str, Any] = values

@@ -36,7 +36,7 @@ _write: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).enco
 
 
 def _no_number(name: str) -> None:
-    """NaN and the infinities are no JSON."""
+    """Refuses NaN and the infinities, which are not JSON."""
     raise ValueError(name)
 
 
@@ -61,11 +61,11 @@ def encode(
 ) -> Entry:
     """Makes a message ready to be stored.
 
-    message: what the caller appended; its store-given fields are ignored, but for how large it was before a cut. count:
-    its tokens, as the model sees it. created_at: when it was accepted, with a time zone. provenance: where it was
+    message: what the caller appended; its store-given fields are ignored, except for `truncated_from`. count: its
+    tokens, as the model sees it. created_at: when it was accepted, with a time zone. provenance: where it was
     written, if in a workflow. body: `body_of(message)`, where it is at hand.
     """
-    # The text of the message is written once, however long it is: its object is opened and continued.
+    # The text of a message may be long, so it is encoded once: the JSON object of the body is reopened and continued.
     body = body_of(message) if body is None else body
     payload = f'{{"v":{SCHEMA_VERSION},{body[1:-1]},"created_at":"{_utc(created_at)}"'
     if provenance is not None and (where := provenance.to_dict()):

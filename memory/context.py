@@ -124,7 +124,7 @@ def _is_quoted(message: Message) -> bool:
 
 
 def _quote(text: str) -> str:
-    """Marks every line, whatever ends it, so that nothing in a text can look like its end."""
+    """Marks every line, whatever line break ends it, so that nothing in a text can look like the end of the quote."""
     return "\n".join(f"> {line}" for line in text.splitlines() or [""])
 
 

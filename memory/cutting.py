@@ -29,7 +29,7 @@ def cut(text: str, length: int) -> str:
         if character.end() == length:
             return text[:length]
         if character.end() > length:
-            # What begins where the search began may have begun before it.
+            # A character found at the very start of the search may really have begun before it.
             return text[: character.start()] if character.start() > start or not start else text[:length]
     return text[:length]
 

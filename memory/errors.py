@@ -63,7 +63,7 @@ class MemoryFault(Exception):
 
 
 def type_of(error: BaseException) -> str:
-    """Returns the stable `type` of an error of ours, of any other the name of its class."""
+    """Returns the stable `type` of one of our errors, and the class name of any other."""
     return error.type if isinstance(error, MemoryFault) else type(error).__name__
 
 
@@ -72,7 +72,7 @@ class MemoryInvalid(MemoryFault):
 
 
 class InvalidDeclarations(MemoryInvalid):
-    """Declarations of memories and agents that are faulty: `faults` holds all of them, the text one a line."""
+    """Faulty declarations of memories and agents: `faults` holds every fault, and the text has one on each line."""
 
     type = "MemoryInvalid"
 
@@ -93,7 +93,7 @@ class MemoryKeyInvalid(MemoryFault):
 
 
 class MemoryAccessDenied(MemoryFault):
-    """The agent has not declared this memory, or in a mode that does not allow the call."""
+    """The agent has not declared this memory, or has declared it in a mode that does not allow the call."""
 
 
 class MemoryOversize(MemoryFault):

@@ -14,7 +14,7 @@ MARK: Final = " [truncated]"
 """What ends the text of a message that was cut, for the model that reads it."""
 
 _CLOSE_ENOUGH: Final = 0.98
-"""Of the room. Counting a long text takes milliseconds, so the search ends when little is left to win."""
+"""The share of the room that ends the search: little is left to win, and counting a long text takes milliseconds."""
 
 _ROUNDS: Final = 16
 
@@ -22,10 +22,10 @@ _ROUNDS: Final = 16
 async def cut_message(
     message: Message, tokens: int, max_tokens: int, counter: TokenCounter
 ) -> tuple[Message, Count] | None:
-    """Returns a message of so many tokens with as much of its text as fits `max_tokens`, and its tokens then.
+    """Returns a message of `tokens` tokens with as much of its text as fits into `max_tokens`, and its tokens then.
 
-    Tool calls, names, pictures and other media stay; None if they alone, with the mark, have more, or if there is no
-    text to cut.
+    Tool calls, names, pictures and other media stay. Returns None if these and the mark alone exceed `max_tokens`, or
+    if there is no text to cut.
     """
     if not has_text(message):
         return None
@@ -33,8 +33,9 @@ async def cut_message(
     best, count = await _shortened(message, 0, counter)
     if count.tokens > max_tokens:
         return None
-    # The tokens of a start grow nearly with its length, so the next guess is on the line between the last that fitted
-    # and the last that did not; what lies nearer to one end than an eighth is moved there, or it could go on for long.
+    # The tokens of a beginning grow almost in proportion to its length, so the next guess is on the line between the
+    # last length that fitted and the last that did not. It keeps at least an eighth of the way from either, or the
+    # search could take long.
     low, low_tokens, high, high_tokens = 0, count.tokens, length, tokens
     for _ in range(_ROUNDS):
         if high - low <= 1 or count.tokens >= max_tokens * _CLOSE_ENOUGH:
@@ -55,7 +56,7 @@ def has_text(message: Message) -> bool:
 
 
 def is_cut_of(shorter: Message, whole: Message) -> bool:
-    """Tells whether the content of `shorter` is what a cut may have left of that of `whole`."""
+    """Tells whether a cut of `whole` may have left the content of `shorter`."""
     *before, last = _texts(shorter) or [""]
     mark = MARK.strip()
     kept = "".join(before) + last.removesuffix(mark).removesuffix(" ")

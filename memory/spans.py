@@ -119,7 +119,7 @@ _sdk = _Sdk()
 
 
 def open_span(operation: str, memory: MemoryId, now: float) -> CallSpan | None:
-    """Begins the span of a call. None where the process has no SDK: nobody would see it, and it has its price.
+    """Begins the span of a call. None where the process has no SDK: nobody would see the span, and it is not free.
 
     now: of time.perf_counter.
     """

@@ -1,4 +1,4 @@
-"""What every writing operation of a memory does around its script: is named, admits, registers, wakes, measures."""
+"""What every writing operation does around its script: takes a name, admits, registers, wakes and measures."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class Writing:
         append_checks.check_fixed(resource, admitted.entries, self.limits)
         return admitted
 
-    async def check_there(self, admitted: Admitted, attempt: Attempt) -> None:
+    async def check_with_store(self, admitted: Admitted, attempt: Attempt) -> None:
         """Raises what the store would answer now to an append of what was checked; asks it, and changes nothing.
 
         What others write until the append may change that. Raises also MemoryOrphanResult, MemoryBackpressure,
@@ -188,8 +188,8 @@ class Writing:
     async def follow_up(self, result: AppendResult) -> AppendResult:
         """Does what follows every script that brings messages in, and returns its result."""
         if result.created or result.already_applied:
-            # A memory born again may have been forgotten by the index; a repeated attempt may follow a crash between
-            # both.
+            # The index may have forgotten a memory that is created again; and a repeated attempt may follow a crash
+            # between the script and the registration.
             await self._register()
         if not result.already_applied:
             telemetry.record_view(self.id.resource, result.tokens, self.limits.max_tokens)
@@ -210,7 +210,7 @@ class Writing:
         )
 
     async def _cut_for(self, admitted: Admitted, refusal: MemoryOversize) -> Admitted:
-        """Returns the same with the message cut that was refused. Raises the refusal if nothing may be cut, or can."""
+        """Returns the same with the refused message cut. Raises the refusal if nothing may be cut, or nothing can."""
         cut = None
         if self.truncates and refusal.position is not None:
             cut = await self.services.admission.cut(
@@ -228,8 +228,8 @@ class Writing:
     async def _stored_before_this_policy(self, admitted: Admitted, attempt: Attempt) -> AppendResult | None:
         """Answers an append whose earlier attempt met a milder privacy policy; None if that stored something else.
 
-        Digests differ then, since they are of what was left. Both are the same call if this policy leaves of what was
-        stored what it left of what was sent.
+        Digests differ then, since each is of what its policy left. Both are the same call if today's policy leaves of
+        what was stored just what it left of what was sent.
         """
         if self.privacy is None:
             return None

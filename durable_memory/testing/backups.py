@@ -41,8 +41,8 @@ class BackupContract(StoreCase):
         assert (stats.tokens, stats.messages) == (counters.tokens, counters.messages)
         assert (restored.tokens, restored.messages, restored.flush_due) == (view.tokens, len(view.entries), True)
         assert (restored.created, restored.version, restored.ids) == (True, view.version, ())
-        (life, number, _), (old_life, old_number, _) = view.version.split(":"), before.version.split(":")
-        assert (life != old_life, int(number)) == (True, int(old_number) + 1)
+        (incarnation, number, _), (old_incarnation, old_number, _) = view.version.split(":"), before.version.split(":")
+        assert (incarnation != old_incarnation, int(number)) == (True, int(old_number) + 1)
         await memory.check_counters()
 
     async def test_a_restored_memory_lives_on(self, memory: Driven) -> None:

@@ -1,4 +1,4 @@
-"""Writes the summary of a batch: what the summariser is told, who writes, and what its text has to hold to."""
+"""Writes the summary of a batch: what the summariser is given, who writes, and what its text has to hold to."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ flush have, so that the last one leaves time for the fallback."""
 _MARK_SHARE: Final = 1 / 4
 """Of a summary's room: if its first line would take more, the brief one stands there."""
 
-_NOTHING_TOLD: Final = "(of kinds not kept)"
+_NOTHING_LEFT: Final = "(of kinds not kept)"
 """The summary of messages whose kinds are not kept any more."""
 
 _log = logging.getLogger(__name__)
 
 
-class _Told(NamedTuple):
-    """What a summariser is told of a batch. covers: how many messages of the conversation the batch stands for."""
+class _SummarizerInput(NamedTuple):
+    """What a summariser is given of a batch. covers: how many messages of the conversation the batch stands for."""
 
     messages: tuple[Message, ...]
     covers: int
@@ -46,7 +46,7 @@ class Drafting:
     """Turns the content of batches into summaries that are ready to be stored.
 
     choose: returns who writes the summaries of a memory. counter_of: returns what counts its tokens. privacy_of:
-    returns what summarisers are not told, and what summaries are kept free of.
+    returns what is kept from summarisers and out of summaries.
     """
 
     def __init__(
@@ -65,23 +65,25 @@ class Drafting:
         self, memory: MemoryId, entries: Sequence[StoredEntry], max_tokens: int, *, last_attempt: bool
     ) -> Entry:
         """Returns the summary of these messages, in at most `max_tokens` tokens; see Flush.summarize for its errors."""
-        told = await self._told(memory, entries)
-        return await self._written(memory, told, max_tokens, last_attempt=last_attempt)
+        source = await self._input(memory, entries)
+        return await self._with_fallback(memory, source, max_tokens, last_attempt=last_attempt)
 
-    async def _told(self, memory: MemoryId, entries: Sequence[StoredEntry]) -> _Told:
-        """Returns what a summariser is told: the messages as the policy in force, perhaps a newer one, leaves them."""
+    async def _input(self, memory: MemoryId, entries: Sequence[StoredEntry]) -> _SummarizerInput:
+        """Returns the messages as the privacy policy in force leaves them; it may be newer than the messages."""
         messages = tuple(without_mark(codec.decode(entry)) for entry in entries)
         covers, privacy = covered(messages), self._privacy_of(memory)
         if privacy is None:
-            return _Told(messages, covers)
+            return _SummarizerInput(messages, covers)
         screened = await privacy.screen_stored(messages, sum(len(entry.payload) for entry in entries))
-        return _Told(screened.messages, covers)
+        return _SummarizerInput(screened.messages, covers)
 
-    async def _written(self, memory: MemoryId, told: _Told, max_tokens: int, *, last_attempt: bool) -> Entry:
+    async def _with_fallback(
+        self, memory: MemoryId, source: _SummarizerInput, max_tokens: int, *, last_attempt: bool
+    ) -> Entry:
         """Returns the summary, counting each attempt by its outcome."""
         chosen, resource = self._choose(memory), memory.resource
         try:
-            summary = await _in_time(self._summary(memory, chosen.summarizer, told, max_tokens))
+            summary = await _in_time(self._summary(memory, chosen.summarizer, source, max_tokens))
         except Exception as error:
             telemetry.count_summary(resource, chosen.name, type_of(error))
             final = isinstance(error, MemoryFault) and not error.retryable
@@ -90,7 +92,7 @@ class Drafting:
             _log.warning(
                 "a model wrote no summary, so the rules write it (%s)", _cause(error), extra={"resource": resource}
             )
-            summary = await self._summary(memory, chosen.fallback.summarizer, told, max_tokens)
+            summary = await self._summary(memory, chosen.fallback.summarizer, source, max_tokens)
             telemetry.count_summary(resource, chosen.name, "fallback")
             _log_summary(memory, chosen.fallback.name, "fallback")
             return summary
@@ -98,17 +100,19 @@ class Drafting:
         _log_summary(memory, chosen.name, "written")
         return summary
 
-    async def _summary(self, memory: MemoryId, summarizer: Summarizer, told: _Told, max_tokens: int) -> Entry:
-        counter, covers = self._counter_of(memory), told.covers
+    async def _summary(
+        self, memory: MemoryId, summarizer: Summarizer, source: _SummarizerInput, max_tokens: int
+    ) -> Entry:
+        counter, covers = self._counter_of(memory), source.covers
         brief = await _tokens(counter, summary_message("", covers, brief=False)) > max_tokens * _MARK_SHARE
         room = max_tokens - await _tokens(counter, summary_message("", covers, brief=brief))
         if room < 1:
             raise MemorySummaryRejected(
                 f"a summary may have {max_tokens} tokens here, which its first line alone exceeds; raise summary_tokens"
             )
-        text = _NOTHING_TOLD
-        if told.messages:
-            text = await summarize_in_parts(summarizer, SummaryRequest(told.messages, room, counter))
+        text = _NOTHING_LEFT
+        if source.messages:
+            text = await summarize_in_parts(summarizer, SummaryRequest(source.messages, room, counter))
         message = summary_message(await self._redacted(memory, text), covers, brief=brief)
         count = (await counter.count([message]))[0]
         if count.tokens > max_tokens:

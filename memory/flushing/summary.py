@@ -27,12 +27,12 @@ def summary_message(text: str, covers: int, *, brief: bool) -> Message:
 
 
 def earlier_summary(text: str, covers: int) -> Message:
-    """Returns a summary as summarisers are told it: without that line, which they would take over into theirs."""
+    """Returns a summary as summarisers get it: without that line, which they would take over into theirs."""
     return Message.system(text, section=LONG_TERM, metadata={_COVERS: covers})
 
 
 def without_mark(message: Message) -> Message:
-    """Returns a stored message as summarisers are told it: of a summary, what they themselves wrote."""
+    """Returns a stored message as summarisers get it: of a summary, what they themselves wrote."""
     if message.section != LONG_TERM:
         return message
     return replace(message, content=_MARK.sub("", message.text, count=1))

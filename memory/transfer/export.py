@@ -23,7 +23,7 @@ _PAGE: Final = 200
 async def export_lines(resource: str, inventory: Inventory, key: str | None, clock: Clock) -> AsyncIterator[str]:
     """Yields the lines of an export. key: only the memory of this key.
 
-    Raises MemoryConflict if a memory is cleared or restored while it is written, since its lines would be of two lives.
+    Raises MemoryConflict if a memory is cleared or restored while it is written: its lines would mix two incarnations.
     """
     yield header_line(Header(resource, secrets.token_hex(8)), datetime.fromtimestamp(clock.now_ms() / 1000, UTC))
     messages = 0
@@ -55,7 +55,7 @@ async def _memory_lines(store: Store, memory: MemoryId) -> AsyncIterator[str]:
 
 
 async def _pages(store: Store, memory: MemoryId, incarnation: str | None = None) -> AsyncIterator[ScanPage]:
-    """Yields the pages of all that a memory holds, summaries first. incarnation: the life that it has to have."""
+    """Yields the pages of all that a memory holds, summaries first. incarnation: which one they must be of."""
     cursor: str | None = None
     while True:
         page = await store.scan(memory, cursor, _PAGE)

@@ -138,9 +138,9 @@ class Import:
     async def _append(self, group: _Group) -> AppendResult:
         memory, name = self._open_memory(group.key if self._key is None else self._key), self._operation(group)
         result = await self._admitted(memory, group, name)
-        while result.already_applied and (life := _ended_life(result)) is not None:
+        while result.already_applied and (ended := _ended_incarnation(result)) is not None:
             # The memory was cleared or purged since an import appended this: the next one is to bring it back.
-            result = await self._admitted(memory, group, f"{name}/after/{life}")
+            result = await self._admitted(memory, group, f"{name}/after/{ended}")
         return result
 
     def _operation(self, group: _Group) -> str:
@@ -178,12 +178,12 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _ended_life(result: AppendResult) -> str | None:
-    """Returns the life of the memory in which these messages were appended, or None if it is the present one."""
+def _ended_incarnation(result: AppendResult) -> str | None:
+    """Returns the incarnation of the memory that these messages were appended to, or None if it is the present one."""
     if not result.ids:
         return None
-    life, _, _ = result.ids[0].partition("-")
-    return None if result.version.startswith(f"{life}:") else life
+    incarnation, _, _ = result.ids[0].partition("-")
+    return None if result.version.startswith(f"{incarnation}:") else incarnation
 
 
 async def first_line(lines: AsyncIterator[RawLine]) -> Header:

@@ -1,34 +1,27 @@
-"""One memory while it lives: its groups, where they stand, and counters that change with them."""
+"""One memory while it lives: its groups and the order of their eviction, its version, its lifetime, and its flush."""
 
 from __future__ import annotations
 
 import copy
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from durable_memory.memory.eviction.order import Rank, Standing
 from durable_memory.memory.eviction.policies import POLICIES, SCORES_OF, next_moment
 from durable_memory.memory.limits import Limits, PolicyName
 from durable_memory.memory.stores.in_memory.calls import Calls
 from durable_memory.memory.stores.in_memory.eviction_order import EvictionOrder
+from durable_memory.memory.stores.in_memory.placed_groups import PlacedGroups
 from durable_memory.memory.stores.in_memory.summaries import summaries_over
-from durable_memory.memory.stores.in_memory.values import (
-    OVERFLOW,
-    Group,
-    Lease,
-    Place,
-    StoredBatch,
-    Tally,
-    in_conversation,
-)
+from durable_memory.memory.stores.in_memory.values import OVERFLOW, Group, Lease, StoredBatch, in_conversation
 from durable_memory.memory.stores.values import StoredEntry
-from durable_memory.memory.types import LONG_TERM, SYSTEM, Section
+from durable_memory.memory.types import LONG_TERM, Section
 
 
-class MemoryState:
-    """One incarnation of a memory. Every change of a group goes through here, so that the counters stay sums."""
+class MemoryState(PlacedGroups):
+    """One incarnation of a memory. Every change of a group goes through here, so that order and counters follow."""
 
     def __init__(self, incarnation: str, now_ms: int) -> None:
+        super().__init__()
         self.incarnation = incarnation
         self.created_ms = now_ms
         self.updated_ms = now_ms
@@ -43,10 +36,6 @@ class MemoryState:
         self.lease: Lease | None = None
         self.flush_retry_ms = 0
         self.last_flush: tuple[int, str] | None = None
-        self.groups: defaultdict[Place, dict[int, Group]] = defaultdict(dict)
-        self.tallies: defaultdict[Place, Tally] = defaultdict(Tally)
-        self.pinned: defaultdict[Place, Tally] = defaultdict(Tally)
-        self.where: dict[int, Group] = {}
         self.calls = Calls()
         self._order = EvictionOrder()
         self._ruled_by: tuple[PolicyName, int] | None = None
@@ -75,52 +64,6 @@ class MemoryState:
     def version(self) -> str:
         """The opaque version."""
         return f"{self.incarnation}:{self.changes}:{self.tag}"
-
-    @property
-    def outside(self) -> Tally:
-        """What system and conversation fill together: all but the summaries."""
-        return _sum(tally for place, tally in self.tallies.items() if place not in {LONG_TERM, OVERFLOW})
-
-    @property
-    def view(self) -> Tally:
-        """What everything live fills."""
-        return _sum((self.outside, self.tallies[LONG_TERM]))
-
-    def fill(self, section: Section, limits: Limits) -> Tally:
-        """What a section fills; short_term with the messages of sections that are not declared."""
-        return _sum(self.tallies[place] for place in self._places(section, limits))
-
-    def pinned_in(self, section: Section, limits: Limits) -> Tally:
-        """What pinned messages of a section of the conversation fill."""
-        return _sum(self.pinned[place] for place in self._places(section, limits))
-
-    @property
-    def fixed(self) -> Tally:
-        """What system and pinned messages fill, which are never evicted."""
-        return _sum((self.tallies[SYSTEM], *self.pinned.values()))
-
-    def groups_in(self, section: Section, limits: Limits) -> list[Group]:
-        """Returns the live groups of a section, oldest first."""
-        groups = (group for place in self._places(section, limits) for group in self.groups[place].values())
-        return sorted(groups, key=lambda group: group.number)
-
-    def _places(self, section: Section, limits: Limits) -> list[Place]:
-        known = [*self.groups]
-        return [place for place in known if place != OVERFLOW and limits.section_of(place) == section]
-
-    def flush_due(self, limits: Limits) -> bool:
-        """Tells whether a flush is due: a level, not a crossing."""
-        outside = self.outside
-        return (
-            bool(self.groups[OVERFLOW])
-            or any(
-                share.due_tokens is not None and self.fill(share.section, limits).tokens >= share.due_tokens
-                for share in limits.shares
-            )
-            or (limits.due_tokens is not None and outside.tokens >= limits.due_tokens)
-            or (limits.due_messages is not None and outside.messages >= limits.due_messages)
-            or summaries_over(self.tallies[LONG_TERM], self.fixed, limits)
-        )
 
     def lease_owner(self, now_ms: int) -> str | None:
         """Returns who holds the lease now."""
@@ -154,6 +97,7 @@ class MemoryState:
         section: only those of this one.
         """
         policy, moment = POLICIES[limits.policy], next_moment(self.moment, now_ms)
+        groups = self.groups_of_conversation() if section is None else self.groups_in(section, limits)
         return [
             Standing(
                 Rank(
@@ -165,7 +109,7 @@ class MemoryState:
                 group.messages,
                 group.pinned,
             )
-            for group in self._talk(section, limits)
+            for group in groups
         ]
 
     def evictable(self, now_ms: int, limits: Limits) -> Iterator[Standing]:
@@ -183,18 +127,12 @@ class MemoryState:
         if self._ruled_by == rule:
             return
         adopted = self._ruled_by is not None and self._ruled_by[0] != rule[0]
-        for group in self._talk(None, limits):
+        for group in self.groups_of_conversation():
             if adopted:
                 self._score_anew(group, limits, now_ms)
-        for group in sorted(self._talk(None, limits), key=lambda group: group.touched_ms):
+        for group in sorted(self.groups_of_conversation(), key=lambda group: group.touched_ms):
             self._rank(group)
         self._ruled_by = rule
-
-    def _talk(self, section: Section | None, limits: Limits) -> list[Group]:
-        if section is not None:
-            return self.groups_in(section, limits)
-        groups = (group for place, held in self.groups.items() if in_conversation(place) for group in held.values())
-        return sorted(groups, key=lambda group: group.number)
 
     def obedient(self, limits: Limits, now_ms: int) -> MemoryState:
         """Returns itself under these limits, or a copy where that would be a change."""
@@ -227,11 +165,7 @@ class MemoryState:
 
     def add(self, group: Group, number: int, entry: StoredEntry) -> None:
         """Puts a message into a group, which may be new, at the place of the group."""
-        self.groups[group.place].setdefault(group.number, group)
-        group.entries[number] = entry
-        group.tokens += entry.tokens
-        self.where[number] = group
-        self._count(group, entry.tokens, 1)
+        self._put_message(group, number, entry)
         self._rank(group)
 
     def pin(self, group: Group, limits: Limits, now_ms: int, *, pinned: bool) -> None:
@@ -240,10 +174,7 @@ class MemoryState:
         A flush in progress that holds it ends with its pin.
         """
         self.obey(limits, now_ms)
-        self._count(group, -group.tokens, -group.messages)
-        group.pinned = pinned
-        self._count(group, group.tokens, group.messages)
-        group.entries = {number: entry._replace(pinned=pinned) for number, entry in group.entries.items()}
+        self._mark_pinned(group, pinned=pinned)
         if not pinned:
             self._score_anew(group, limits, now_ms)
             self._rank(group)
@@ -257,14 +188,12 @@ class MemoryState:
         self._lift(group)
         group.place = OVERFLOW
         # A remnant of the same group cannot wait there: results only leave for the overflow after their group.
-        self.groups[OVERFLOW][group.number] = group
-        self._count(group, group.tokens, group.messages)
+        self._put(group)
 
     def remove(self, group: Group, until_ms: int) -> None:
         """Takes a group out for good. A flush in progress that holds a message of it ends."""
         if group.place == OVERFLOW:
-            del self.groups[OVERFLOW][group.number]
-            self._count(group, -group.tokens, -group.messages)
+            self._take(group)
         else:
             self._lift(group)
         for number in group.entries:
@@ -281,10 +210,7 @@ class MemoryState:
         if group.place != OVERFLOW:
             self.evict(group)
         for number in numbers.intersection(group.entries):
-            entry = group.entries.pop(number)
-            del self.where[number]
-            group.tokens -= entry.tokens
-            self._count(group, -entry.tokens, -1)
+            self._take_message(group, number)
 
     def end_batch(self) -> None:
         """Drops the flush in progress, its draft and its lease."""
@@ -296,6 +222,17 @@ class MemoryState:
         self.changes += 1
         self.tag = tag
         self.updated_ms = now_ms
+
+    def _lift(self, group: Group) -> None:
+        self._take(group)
+        self._order.remove(group)
+        if group.waiting:
+            self.calls.leave(group.number, group.waiting)
+        else:
+            self.calls.forget(group.opens)
+            group.opens = ()
+
+    # Lifetime, and since when a flush is due
 
     def written(self, now_ms: int, limits: Limits) -> None:
         """Renews the lifetime: only what clients write does."""
@@ -319,24 +256,16 @@ class MemoryState:
         if self.expires_ms is not None and limits.ttl_ms is not None:
             self.expires_ms = max(self.expires_ms, now_ms + limits.ttl_ms)
 
-    def _lift(self, group: Group) -> None:
-        del self.groups[group.place][group.number]
-        self._count(group, -group.tokens, -group.messages)
-        self._order.remove(group)
-        if group.waiting:
-            self.calls.leave(group.number, group.waiting)
-        else:
-            self.calls.forget(group.opens)
-            group.opens = ()
-
-    def _count(self, group: Group, tokens: int, messages: int) -> None:
-        self.tallies[group.place].change(tokens, messages)
-        if group.pinned and in_conversation(group.place):
-            self.pinned[group.place].change(tokens, messages)
-
-
-def _sum(tallies: Iterable[Tally]) -> Tally:
-    total = Tally()
-    for tally in tallies:
-        total.change(tally.tokens, tally.messages)
-    return total
+    def flush_due(self, limits: Limits) -> bool:
+        """Tells whether a flush is due: a level, not a crossing."""
+        outside = self.outside
+        return (
+            bool(self.groups[OVERFLOW])
+            or any(
+                share.due_tokens is not None and self.fill(share.section, limits).tokens >= share.due_tokens
+                for share in limits.shares
+            )
+            or (limits.due_tokens is not None and outside.tokens >= limits.due_tokens)
+            or (limits.due_messages is not None and outside.messages >= limits.due_messages)
+            or summaries_over(self.tallies[LONG_TERM], self.fixed, limits)
+        )

@@ -234,9 +234,9 @@ class ClientSteps(MachineBase):
 
     def learn_new_ids(self) -> None:
         """Reads the ids that a restore gave; the same number and tag in another incarnation."""
-        life = self.run(self.memory.read()).version.partition(":")[0]
+        incarnation = self.run(self.memory.read()).version.partition(":")[0]
         for text in [*self.model.texts(), *(summary.text for summary in self.model.summaries)]:
-            self.ids[text] = f"{life}-{self.ids[text].partition('-')[2]}"
+            self.ids[text] = f"{incarnation}-{self.ids[text].partition('-')[2]}"
 
     @precondition(lambda self: self.applied)
     @rule(places=st.lists(position, min_size=1, max_size=3), late=st.booleans())

@@ -1,0 +1,158 @@
+"""One turn in several memories: written to one after the other, so that another attempt completes what is half done.
+
+Each memory records the turn for itself, see turns.py. What one of them would refuse is found before anything is written
+to any. An attempt may still end between two of them; the next one then finds the turn in those that have it and, where
+one still holds all of its messages, gives the others the same, even if it brings other words itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from durable_memory.memory import telemetry
+from durable_memory.memory.admission import messages_of
+from durable_memory.memory.caller import Attempt
+from durable_memory.memory.errors import (
+    MemoryBackpressure,
+    MemoryFault,
+    MemoryInvalid,
+    MemoryOrphanResult,
+    MemoryOversize,
+)
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.turns import record_turn, recorded_turn
+from durable_memory.memory.types import AgentTurn, MemoryTurn, Message, MessageInput, Turn, as_messages
+from durable_memory.memory.writing import Writing
+
+_REFUSALS: Final = (MemoryInvalid, MemoryOversize, MemoryOrphanResult, MemoryBackpressure)
+"""Errors that the words of this attempt may cause, although those of an earlier attempt were accepted."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldTurn:
+    """What one memory holds of a turn. is_complete: whether that is all that it recorded."""
+
+    memory: MemoryId
+    turn: Turn
+    is_complete: bool
+
+
+class _NamedCall(NamedTuple):
+    """The call that writes the turn to one memory, before it is made."""
+
+    writing: Writing
+    attempt: Attempt
+
+
+async def record_in_all(
+    memories: Sequence[Writing], messages: MessageInput | Sequence[MessageInput], operation_id: str | None
+) -> AgentTurn:
+    """Records a turn in each of these memories, as one operation; see AgentMemories.record_turn."""
+    # All named before the first wait, since a repeated attempt may make its turns wait in another order.
+    calls = [_NamedCall(writing, writing.attempt(operation_id)) for writing in memories]
+    to_write = await messages_of(messages, [writing.privacy for writing in memories if writing.privacy is not None])
+    if len(calls) > 1:
+        to_write = await _accepted_by_all(calls, to_write)
+    held: list[HeldTurn] = []
+    # Whether a memory has taken the words to write, or was found to hold all those of an earlier attempt.
+    words_are_settled = False
+    for writing, attempt in calls:
+        try:
+            with telemetry.measured("record_turn", writing.id) as call:
+                turn = await record_turn(writing, to_write, attempt, call)
+        except MemoryFault as fault:
+            if not held:
+                raise
+            raise fault.saying(_half_done(held, calls[len(held) :], fault)) from fault
+        here = _held(writing, turn, to_write)
+        held.append(here)
+        if turn.result.already_applied:
+            if here.is_complete and not words_are_settled:
+                to_write, words_are_settled = as_messages(turn.messages), True  # without what its store gave
+        elif turn.result.ids:
+            words_are_settled = True
+    return AgentTurn(as_messages(_most_complete(held) or to_write), _results(held))
+
+
+async def recorded_in_any(memories: Sequence[Writing], operation_id: str | None) -> AgentTurn | None:
+    """Returns the turn that an earlier attempt has recorded in any of these; see AgentMemories.recorded_turn."""
+    recorded_ids = [writing.recorded_id(operation_id) for writing in memories]
+    found = [
+        await _earlier_turn(writing, recorded_id) for writing, recorded_id in zip(memories, recorded_ids, strict=True)
+    ]
+    held = [here for here in found if here is not None]
+    if not held:
+        return None
+    # Given only a part of it, `record_in_all` would complete the memories that lack the turn without the rest.
+    may_be_shown = len(held) == len(memories) or any(here.is_complete for here in held)
+    return AgentTurn(_most_complete(held) if may_be_shown else (), _results(held))
+
+
+async def _accepted_by_all(calls: Sequence[_NamedCall], messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """Returns messages that every memory accepts: those sent, or those that an earlier attempt has recorded.
+
+    Raises the error of the first memory that refuses them. The store of the first memory is not asked, since it is the
+    first to be written anyway.
+    """
+    for position, (writing, attempt) in enumerate(calls):
+        try:
+            admitted = await writing.check(messages)
+            if position:
+                await writing.check_with_store(admitted, attempt)
+        except _REFUSALS as refusal:
+            # If an earlier attempt has begun this turn, the refusal of other words must not leave it half done.
+            earlier = await _first_earlier_turn(calls, messages)
+            if earlier is None:
+                telemetry.count_refused("record_turn", writing.id.resource, refusal)
+                raise
+            return as_messages(earlier.turn.messages) if earlier.is_complete else messages
+    return messages
+
+
+async def _first_earlier_turn(calls: Sequence[_NamedCall], sent: tuple[Message, ...]) -> HeldTurn | None:
+    """Returns what the first memory holds in which an earlier attempt has recorded the turn, or None."""
+    for writing, attempt in calls:
+        earlier = await _earlier_turn(writing, attempt.operation_id, sent)
+        if earlier is not None:
+            return earlier
+    return None
+
+
+async def _earlier_turn(writing: Writing, operation_id: str, sent: Sequence[Message] = ()) -> HeldTurn | None:
+    """Returns what a memory holds of the turn that an earlier attempt has recorded, or None. sent: by this attempt."""
+    with telemetry.measured("recorded_turn", writing.id) as call:
+        turn = await recorded_turn(writing, operation_id, call)
+    return None if turn is None else _held(writing, turn, sent)
+
+
+def _held(writing: Writing, turn: Turn, sent: Sequence[Message]) -> HeldTurn:
+    """Tells of a recorded turn whether the memory holds all of its messages.
+
+    It does not if some have left it since. A resource that does not store all kinds of messages may have left some out
+    at the append, so there as many must be held as were `sent`; an earlier attempt may have sent more, or fewer.
+    """
+    held = [message for message in turn.messages if message.id is not None]
+    keeps_all_kinds = writing.privacy is None or writing.privacy.keeps_all_kinds
+    is_complete = bool(held) and len(held) >= len(turn.result.ids) and (keeps_all_kinds or len(held) == len(sent))
+    return HeldTurn(writing.id, turn, is_complete)
+
+
+def _most_complete(held: Sequence[HeldTurn]) -> tuple[Message, ...]:
+    """Returns the messages of the first memory that holds the whole turn; else of the first that holds some of it."""
+    complete = next((here.turn.messages for here in held if here.is_complete), ())
+    return complete or next((here.turn.messages for here in held if here.turn.messages), ())
+
+
+def _results(held: Sequence[HeldTurn]) -> tuple[MemoryTurn, ...]:
+    return tuple(MemoryTurn(here.memory.resource, here.turn.result) for here in held)
+
+
+def _half_done(held: Sequence[HeldTurn], missing: Sequence[_NamedCall], fault: MemoryFault) -> str:
+    """Says which memories hold the turn, which do not yet, and what to do about it."""
+    done = ", ".join(here.memory.resource for here in held)
+    open_ = ", ".join(writing.id.resource for writing, _ in missing)
+    again = "the same operation again completes it"
+    advice = again if fault.retryable else f"once that is put right, {again}; or delete its messages where it stands"
+    return f"the turn stands in {done} and not yet in {open_}: {advice}"
