@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
-import logging
 import weakref
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import nullcontext
@@ -42,16 +40,13 @@ from durable_memory.memory.types import InvalidValue
 from durable_memory.reloading import Reloading
 from durable_memory.start_log import log_start
 from durable_memory.worker_group import WorkerGroup, run_to_its_end
+from durable_memory.worker_groups import WorkerGroups
 from durable_memory.workflows.cleanup import CleanupInterceptor
 from durable_memory.workflows.flusher import MemoryFlusher
 from durable_memory.workflows.janitor import MemoryJanitor
 
-_log = logging.getLogger(__name__)
 _DRAIN = timedelta(seconds=10)
-_LOOK_SECONDS = 5
 _WORKFLOWS = (MemoryFlusher, MemoryJanitor)
-_Place: TypeAlias = tuple[asyncio.AbstractEventLoop, str, str]
-"""Workers with the same three share connections: event loop, Temporal's address, namespace."""
 _OwnWorker: TypeAlias = Literal["companion", "summary_worker"]
 
 _making: ContextVar[_OwnWorker | None] = ContextVar("durable_memory_making", default=None)
@@ -126,9 +121,7 @@ class MemoryPlugin(SimplePlugin):
         self._allow_in_memory = allow_in_memory
         if not allow_in_memory:
             refuse_in_memory(self._registry)
-        self._groups: dict[_Place, WorkerGroup] = {}
-        self._users: weakref.WeakKeyDictionary[Worker, WorkerGroup] = weakref.WeakKeyDictionary()
-        """The running workers of users, each with its group."""
+        self._groups = WorkerGroups(self._make_group)
         self._companions: weakref.WeakKeyDictionary[Worker, WorkerGroup] = weakref.WeakKeyDictionary()
         self._summary_workers: weakref.WeakSet[Worker] = weakref.WeakSet()
         self._served: weakref.WeakSet[Client] = weakref.WeakSet()
@@ -151,7 +144,7 @@ class MemoryPlugin(SimplePlugin):
         if not self._allow_in_memory:
             refuse_in_memory(registry)
         self._check_models(registry, serves=bool(self._served))
-        clients = [client for group in self._groups.values() if (client := group.open_client) is not None]
+        clients = self._groups.open_clients()
         for client in clients:  # all of them, before the first one changes
             client.wiring.check(registry)
         for client in clients:
@@ -205,40 +198,14 @@ class MemoryPlugin(SimplePlugin):
             with group.running(worker):
                 await self._run_with_summary_worker(worker, group, next)
             return
-        group = self._users[worker] = self._group_of(worker.client)
-        group.users += 1
-        try:
+        async with self._groups.joined(worker) as group:
             try:
                 await group.opened()
             except Exception:
                 await run_to_its_end(worker, next)
                 raise
-            following = asyncio.create_task(self._follow(worker, group))
-            try:
+            with self._groups.followed(worker, group):
                 await self._run_with_summary_worker(worker, group, next)
-            finally:
-                following.cancel()
-        finally:
-            group.users -= 1
-            if not group.users:
-                await group.close()
-                self._groups = {place: each for place, each in self._groups.items() if each is not group}
-
-    async def _follow(self, worker: Worker, group: WorkerGroup) -> None:
-        """Gives the plugin's own workers the client that this one was given while it ran, also if no activity runs.
-
-        Their polls would end with the certificate of the old one.
-        """
-        while True:
-            await asyncio.sleep(_LOOK_SECONDS)
-            if worker.is_running and worker.client not in group.clients:
-                try:
-                    self._group_after_exchange(worker.client)
-                except Exception:  # noqa: BLE001 - logged here, since nobody waits for this task
-                    _log.exception(
-                        "a worker was given another Temporal client, and the plugin's own workers could not take it: "
-                        "they go on with the old one"
-                    )
 
     async def _run_with_summary_worker(
         self, worker: Worker, group: WorkerGroup, run: Callable[[Worker], Awaitable[None]]
@@ -258,19 +225,13 @@ class MemoryPlugin(SimplePlugin):
             with group.running(summary_worker):
                 await run(worker)
 
-    def _group_of(self, client: Client) -> WorkerGroup:
-        """Returns the group that a worker of this client joins; a new one if there is none, or it is closing."""
-        place = _place(client)
-        group = self._groups.get(place)
-        if group is None or group.closing:
-            group = self._groups[place] = WorkerGroup(
-                lambda: self._connect(client),
-                partial(self._make_companion, client),
-                nullcontext if self._reloads is None else self._reloads.watched,
-                after=group,
-            )
-        group.clients.add(client)
-        return group
+    def _make_group(self, client: Client, after: WorkerGroup | None) -> WorkerGroup:
+        return WorkerGroup(
+            lambda: self._connect(client),
+            partial(self._make_companion, client),
+            nullcontext if self._reloads is None else self._reloads.watched,
+            after=after,
+        )
 
     def _make_companion(self, client: Client, group: WorkerGroup) -> Worker | None:
         if not self._companion or client in self._served:
@@ -329,28 +290,7 @@ class MemoryPlugin(SimplePlugin):
         return memories
 
     def _client_of_activity(self) -> MemoryClient:
-        client = activity.client()
-        group = self._groups.get(_place(client))
-        if group is None or group.ended or client not in group.clients:
-            group = self._group_after_exchange(client)
-        return group.client
-
-    def _group_after_exchange(self, client: Client) -> WorkerGroup:
-        """Finds the group of the running worker whose client was replaced by this one, perhaps at another address."""
-        place = _place(client)
-        for worker, group in list(self._users.items()):
-            if worker.client is client and worker.is_running and group.loop is place[0]:
-                group.follow(client)
-                there = self._groups.get(place)
-                if there is None or there.ended:
-                    there = self._groups[place] = group
-                there.clients.add(client)
-                return there
-        raise RuntimeError("no running worker of this plugin has the client of this activity")
-
-
-def _place(client: Client) -> _Place:
-    return asyncio.get_running_loop(), client.service_client.config.target_host, client.namespace
+        return self._groups.of_activity(activity.client()).client
 
 
 def _pass_through(runner: WorkflowRunner | None) -> WorkflowRunner:
