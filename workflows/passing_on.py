@@ -6,6 +6,8 @@ No converter can encode a handle, and the task of the workflow would fail withou
 from __future__ import annotations
 
 import dataclasses
+import json
+import traceback
 from collections import deque
 from collections.abc import Awaitable, Iterable, Iterator, Sequence
 from itertools import chain, islice
@@ -50,9 +52,8 @@ async def without_handles(answer: Awaitable[Any]) -> Any:
     try:
         result = await answer
     except (TypeError, ValueError) as error:
-        text = str(error)
         for handle in _HANDLES:
-            if text.startswith(_unencodable(handle)):
+            if _met(error, handle):
                 raise _refusal(handle) from error
         raise
     refuse_handles(result)
@@ -83,9 +84,16 @@ def _parts(value: Any) -> Iterable[Any]:
     return ()
 
 
-def _unencodable(handle: type) -> tuple[str, str]:
-    """Returns how the errors of json and of pydantic begin that meet such a value."""
-    return f"Object of type {handle.__name__} is not JSON serializable", f"Unable to serialize unknown type: {handle!r}"
+def _met(error: Exception, handle: type) -> bool:
+    """Tells whether json or pydantic met a handle of this type and could not encode it.
+
+    json names a class without its module, and other libraries have an `Agent` as well. The frame in which json gives a
+    value up holds the value.
+    """
+    if str(error).startswith(f"Unable to serialize unknown type: {handle!r}"):
+        return True
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    return frame.f_code is json.JSONEncoder.default.__code__ and isinstance(frame.f_locals.get("o"), handle)
 
 
 def _refusal(handle: type) -> ApplicationError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from datetime import timedelta
 
@@ -9,7 +10,7 @@ import pytest
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.converter import DataConverter
 
-from durable_memory.workflows.passing_on import refuse_handles
+from durable_memory.workflows.passing_on import refuse_handles, without_handles
 from tests.integration.temporal.flows.nested_handles import AnswerReferences, KeepAHandle, PassABox
 from tests.integration.temporal.observing import fault_of
 from tests.integration.temporal.rig import Rig, running
@@ -71,3 +72,14 @@ def test_a_cycle_is_looked_at_to_an_end() -> None:
     cycle: list[object] = []
     cycle += [cycle, {"again": cycle}]
     refuse_handles(cycle)
+
+
+async def test_a_class_of_the_same_name_is_not_taken_for_a_handle() -> None:
+    class Agent:
+        """Of another library, which has one too."""
+
+    async def encodes() -> str:
+        return json.dumps({"a": Agent()})
+
+    with pytest.raises(TypeError, match="Object of type Agent"):
+        await without_handles(encodes())
