@@ -31,6 +31,7 @@ from temporalio.worker import (
 )
 
 from durable_memory.activities import wire
+from durable_memory.memory.types import MemoryRef
 from durable_memory.workflows.passing_on import hold_reference, refuse_handles, without_handles
 from durable_memory.workflows.use import mark_used, never_used, was_used
 
@@ -40,6 +41,9 @@ _FAILED_SIGNAL_CLEANS_UP: Final = "failed-signal-cleans-up"
 to the janitor."""
 _LATE_UPDATE_FAILS: Final = "late-update-fails"
 """Patch of 0.1.0: an update that arrives while an ended run is settled fails. Before, it was handled and forgotten."""
+_REFERENCE_INSIDE_CLEANS_UP: Final = "reference-inside-cleans-up"
+"""Patch of 0.1.0: a run that passes a reference on inside another value is settled at its end. What it passed on before
+the patch is left to the janitor."""
 
 CLEANUP_CALL = workflow.ActivityConfig(
     start_to_close_timeout=timedelta(seconds=5),
@@ -174,7 +178,10 @@ def _payload(value: object) -> Payload:
 def _note_references(arguments: Sequence[Any]) -> None:
     """Marks the run as one that used a memory if it passes on a reference: it may have made no handle."""
     refuse_handles(*arguments)
-    if not was_used() and hold_reference(*arguments):
+    if was_used():
+        return
+    plain = any(isinstance(argument, MemoryRef) for argument in arguments)
+    if plain or (hold_reference(*arguments) and workflow.patched(_REFERENCE_INSIDE_CLEANS_UP)):
         mark_used()
 
 
