@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 
+from redis.asyncio import Redis
 from temporalio.client import WorkflowExecutionStatus
 
 from durable_memory import MemoryClient, Message, Registry, ToolCall
@@ -32,6 +33,12 @@ async def lease_is_over(memory: Memory) -> None:
         return (await memory.stats()).flushing_owner is None
 
     await eventually(look)
+
+
+async def names_with(redis_url: str, key: str) -> set[str]:
+    """How the names of Redis' keys end that hold this key of a memory."""
+    async with Redis.from_url(redis_url) as raw:
+        return {name.decode().rpartition(":")[2] async for name in raw.scan_iter(match=f"*{key}*", count=1000)}
 
 
 async def test_a_due_memory_that_nobody_woke_is_flushed(by_hand: Sweeper) -> None:
@@ -154,6 +161,22 @@ async def test_a_memory_stays_in_the_index_while_it_has_backups_so_that_a_purge_
     assert (await by_hand.sweep())["forgotten"] == 0
     assert (await by_hand.client.purge("scratch", dry_run=False, confirm=True)).backups == 1
     assert await by_hand.listed("scratch") == []
+
+
+async def test_a_purge_leaves_the_record_of_operations_and_the_bindings_of_workflows_until_they_end(
+    by_hand: Sweeper, redis_url: str
+) -> None:
+    key = unique("person")
+    owner = await by_hand.rig.start(End.run, "kept", key, "wait")
+    await eventually(lambda: has_written(owner))
+    await asyncio.sleep(0.01)
+    assert (await by_hand.client.purge("kept", prefix=key, dry_run=False, confirm=True)).memories == 1
+    assert await names_with(redis_url, key) == {"opx", "ops"}
+    assert len(await by_hand.bindings(owner.id)) == 1
+    await owner.terminate()
+    await by_hand.sweep()
+    assert await by_hand.bindings(owner.id) == ()
+    assert await by_hand.listed("kept") == []
 
 
 async def test_a_memory_of_a_resource_that_is_no_longer_declared_stays_as_it_is(by_hand: Sweeper) -> None:
