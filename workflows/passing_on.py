@@ -79,7 +79,8 @@ def _parts(value: Any) -> Iterable[Any]:
         return (getattr(value, field.name, None) for field in dataclasses.fields(value))
     fields = getattr(type(value), "__pydantic_fields__", None)  # pydantic is not imported: workflows may not use it
     if fields is not None:
-        encoded = (getattr(value, name, None) for name, field in fields.items() if not field.exclude)
+        held = vars(value)  # not its attributes: to read a deprecated one warns, which may be an error
+        encoded = (held.get(name) for name, field in fields.items() if not field.exclude)
         return chain(encoded, (getattr(value, "__pydantic_extra__", None) or {}).values())
     return ()
 

@@ -7,10 +7,12 @@ from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import pytest
+from pydantic import BaseModel, Field
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.converter import DataConverter
 
-from durable_memory.workflows.passing_on import refuse_handles, without_handles
+from durable_memory import MemoryRef
+from durable_memory.workflows.passing_on import hold_reference, refuse_handles, without_handles
 from tests.integration.temporal.flows.nested_handles import AnswerReferences, KeepAHandle, PassABox
 from tests.integration.temporal.observing import fault_of
 from tests.integration.temporal.rig import Rig, running
@@ -72,6 +74,15 @@ def test_a_cycle_is_looked_at_to_an_end() -> None:
     cycle: list[object] = []
     cycle += [cycle, {"again": cycle}]
     refuse_handles(cycle)
+
+
+def test_a_deprecated_field_is_looked_at_without_its_warning() -> None:
+    class Model(BaseModel):
+        inside: MemoryRef = Field(deprecated="use another one")
+
+    model = Model(inside=MemoryRef("chat", key="anna"))
+    refuse_handles(model)
+    assert hold_reference(model)
 
 
 async def test_a_class_of_the_same_name_is_not_taken_for_a_handle() -> None:
