@@ -54,7 +54,8 @@ async def judge(runs: Runs, bindings: Sequence[Binding], now_ms: int) -> Verdict
 
     A chain lives if the latest run of its id is open and of the same chain; it has ended if the latest run is closed
     or of another chain, or if the id is not found and the binding is older than the namespace remembers. Anything else
-    is unknown: nothing may be deleted for it.
+    is unknown: nothing may be deleted for it. Not asked for, and in no verdict, is a run whose memories the open run is
+    bound to as well, since they stay owned whatever became of it.
     """
     bound = {binding.owner.run_id: binding for binding in bindings}
     [(namespace, workflow_id)] = {(binding.owner.namespace, binding.owner.workflow_id) for binding in bound.values()}
@@ -68,8 +69,9 @@ async def judge(runs: Runs, bindings: Sequence[Binding], now_ms: int) -> Verdict
         return Verdict(frozenset(bound))
     if latest.state == "unknown":
         return Verdict(frozenset(), unknown=True)
+    taken_over = {binding.memory for binding in bindings if binding.owner.run_id == latest.id}
     ended, unknown = set(), False
-    for run_id in bound.keys() - {latest.id}:
+    for run_id in {binding.owner.run_id for binding in bindings if binding.memory not in taken_over}:
         try:
             run = await runs.describe(namespace, workflow_id, run_id)
         except MemoryUnavailable:

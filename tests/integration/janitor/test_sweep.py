@@ -21,7 +21,7 @@ from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis.keys import RedisKeys
 from tests.integration.janitor.ports import Before, StopsAt
-from tests.integration.janitor.sweeping import Counts, Sweeper, appended, delete_for_good, sweeper
+from tests.integration.janitor.sweeping import Counts, Sweeper, appended, delete_for_good, next_run, sweeper
 from tests.integration.temporal.flows.by_name import CallByName
 from tests.integration.temporal.flows.endings import WORDS, End
 from tests.integration.temporal.rig import REGISTRY, running, unique
@@ -111,6 +111,18 @@ async def test_an_error_about_an_earlier_run_deletes_nothing_of_it(by_hand: Swee
     by_hand.runs.fails = lambda _: False
     assert (await by_hand.sweep())["cleared"] == 1
     assert await by_hand.rig.texts("scratch", "new") == [WORDS]
+
+
+async def test_a_run_that_is_gone_leaves_no_doubt_of_what_the_open_run_writes_to_as_well(by_hand: Sweeper) -> None:
+    first = await by_hand.rig.start(End.run, "kept", "key", "continue as new")
+    chain = by_hand.rig.client.get_workflow_handle(first.id)
+    open_run = await next_run(chain, str(first.first_execution_run_id))
+    by_hand.runs.fails = lambda run_id: run_id is not None
+    assert (await by_hand.sweep())["unknown"] == 1
+    owner = Owner(by_hand.rig.client.namespace, chain.id, open_run)
+    await by_hand.index.register(by_hand.rig.memory("kept", "key").id, owner)
+    assert +await by_hand.sweep() == Counts({"owners": 1, "living": 1, "memories": 1})
+    await chain.terminate()
 
 
 async def test_an_owner_in_a_namespace_that_cannot_be_asked_is_left_alone(by_hand: Sweeper) -> None:
