@@ -42,8 +42,8 @@ to the janitor."""
 _LATE_UPDATE_FAILS: Final = "late-update-fails"
 """Patch of 0.1.0: an update that arrives while an ended run is settled fails. Before, it was handled and forgotten."""
 _REFERENCE_INSIDE_CLEANS_UP: Final = "reference-inside-cleans-up"
-"""Patch of 0.1.0: a run that passes a reference on inside another value is settled at its end. What it passed on before
-the patch is left to the janitor."""
+"""Patch of 0.1.0: a run that passes a reference on inside another value is settled at its end. Runs that
+passed one on before the patch leave it to the janitor."""
 
 CLEANUP_CALL = workflow.ActivityConfig(
     start_to_close_timeout=timedelta(seconds=5),
