@@ -77,9 +77,10 @@ class WorkerGroups:
         return group
 
     async def _follow(self, worker: Worker, group: WorkerGroup) -> None:
+        given_up: Client | None = None
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
-            if worker.is_running and worker.client not in group.clients:
+            if worker.is_running and worker.client is not given_up and worker.client not in group.clients:
                 try:
                     self._after_exchange(worker.client)
                 except Exception:  # noqa: BLE001 - logged here, since nobody waits for this task
@@ -87,6 +88,7 @@ class WorkerGroups:
                         "a worker was given another Temporal client, and the plugin's own workers could not take it: "
                         "they go on with the old one"
                     )
+                    given_up = worker.client
 
     def _after_exchange(self, client: Client) -> WorkerGroup:
         """Finds the group of the running worker whose client was replaced by this one, perhaps at another address."""
