@@ -35,6 +35,10 @@ _CHARACTERS_A_TOKEN: Final = 12
 _MOST_TOKENS: Final = 100_000_000
 """What a provider says beyond this is no count of one request."""
 
+_NO_TAGS: Final = ("\0begins", "\0ends")
+"""In place of `<think>`: the library takes what follows such a piece out of the answer, also where a summary tells of
+tags. `wrapping` takes thinking off."""
+
 _NEVER_SENT: Final = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})
 """By name, since the providers' libraries take httpx or httpx2 for it, whichever is there."""
 
@@ -145,7 +149,7 @@ def _open(choice: SummarizerChoice, key: str) -> tuple[PydanticModel, Callable[[
         choice.model_name,
         provider=OpenAIProvider(openai_client=openai),
         # A stream that just ends was cut somewhere on the way.
-        profile=OpenAIModelProfile(openai_chat_streaming_requires_finish_reason=True),
+        profile=OpenAIModelProfile(openai_chat_streaming_requires_finish_reason=True, thinking_tags=_NO_TAGS),
     )
     return model, openai.close
 
