@@ -32,7 +32,7 @@ def summary_in(answer: Answer, question: Question) -> str:
 
     Raises MemorySummaryRejected if it is empty, cut, a refusal, or a repetition of the question or of itself.
     """
-    text = unwrapped(clean_text(answer.text))
+    text = unwrapped(clean_text(answer.text), question.text)
     if answer.ending == "refused":
         raise _rejected("the model declined to write the summary")
     if answer.ending == "cut" or text is None:

@@ -2,17 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import regex
 
 _TAGS: Final = "think|thinking|thoughts?|reasoning|reflection|analysis|scratchpad"
-_THINKING: Final = regex.compile(
-    rf"\s*(?:<(?P<tag>{_TAGS})\b[^<>]*>.*?</(?P=tag)\s*>|\[THINK\].*?\[/THINK\])", regex.IGNORECASE | regex.DOTALL
-)
-_OPENED: Final = regex.compile(rf"\s*(?:<(?:{_TAGS})\b[^<>]*>|\[THINK\])", regex.IGNORECASE)
-_CLOSED: Final = regex.compile(rf"(?:</(?:{_TAGS})\s*>|\[/THINK\])", regex.IGNORECASE)
-_MENTIONED: Final = regex.compile(rf"(?:<(?:{_TAGS})\b[^<>]*>|\[THINK\])", regex.IGNORECASE)
+_OPENING: Final = rf"(?:[<\u25c1]\|?(?:seed:)?(?P<tag>{_TAGS})\b[^<>\u25c1\u25b7]*[>\u25b7]|\[THINK\])"
+_CLOSING: Final = r"(?:[<\u25c1]\|?/(?:seed:)?(?:{tags})\s*\|?[>\u25b7]|\[/THINK\])"
+_ENDS_LINE: Final = r"(?=[^\S\n]*(?:\n|\Z))"
+
+
+class _Tags(NamedTuple):
+    """Which tags are of thinking: a whole block at a place, one that has no end, and an end without its beginning."""
+
+    block: regex.Pattern[str]
+    opened: regex.Pattern[str]
+    closed: regex.Pattern[str]
+
+
+def _tags(behind_opened: str, behind_end: str, behind_closed: str) -> _Tags:
+    """behind: what has to follow the tag that opens alone, that ends a block, that closes alone."""
+    end = _CLOSING.format(tags="(?P=tag)")
+    return _Tags(
+        _compiled(rf"\s*{_OPENING}.*?{end}{behind_end}"),
+        _compiled(rf"\s*{_OPENING}{behind_opened}"),
+        _compiled(_CLOSING.format(tags=_TAGS) + behind_closed),
+    )
+
+
+def _compiled(pattern: str) -> regex.Pattern[str]:
+    return regex.compile(pattern, regex.IGNORECASE | regex.DOTALL)
+
+
+_USUAL: Final = _tags("", "", r"(?=[^\S\n]*(?:\n|\Z)|[\w*#])")
+"""A tag that closes alone and has a sentence go on behind it is one that the summary is about."""
+
+_AMONG_OTHERS: Final = _tags(_ENDS_LINE, _ENDS_LINE, _ENDS_LINE)
+"""Where the conversation is about such tags, those within a line are what a summary tells of."""
+
+_MENTIONED: Final = _compiled(_OPENING)
+_TOLD_OF: Final = _compiled(rf"{_OPENING}|{_CLOSING.format(tags=_TAGS)}")
 
 _WHOLE: Final = (
     regex.compile(
@@ -45,21 +74,24 @@ _ANNOUNCES: Final = regex.compile(
 )
 
 
-def unwrapped(text: str) -> str | None:
+def unwrapped(text: str, told: str) -> str | None:
     """Returns what stands inside: empty if nothing does, None if the answer ends before its thinking does.
 
-    Thinking is taken off at the beginning only, since a conversation may be about such tags.
+    told: what the model was asked to summarise. Thinking is taken off at the beginning only, since a conversation may
+    be about such tags.
     """
-    text = text.strip()
-    while thinking := _THINKING.match(text):
-        text = text[thinking.end() :].strip()
-    if _OPENED.match(text):
+    tags = _AMONG_OTHERS if _TOLD_OF.search(told) else _USUAL
+    # By places, not by cutting: an answer may have as many blocks as its length allows.
+    begins = 0
+    while thinking := tags.block.match(text, begins):
+        begins = thinking.end()
+    if tags.opened.match(text, begins):
         return None
-    closed = _CLOSED.search(text)
-    if closed is not None and _MENTIONED.search(text, 0, closed.start()) is None:
+    closed = tags.closed.search(text, begins)
+    if closed is not None and _MENTIONED.search(text, begins, closed.start()) is None:
         # The first tag was part of the prompt that the provider's template makes.
-        text = text[closed.end() :].strip()
-    return _without_frame(text)
+        begins = closed.end()
+    return _without_frame(text[begins:].strip())
 
 
 def _without_frame(text: str) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from durable_memory.memory.errors import MemorySummaryRejected
 from durable_memory.memory.flushing.llm.summarizer import LlmSummarizer
+from durable_memory.memory.flushing.llm.wrapping import unwrapped
 from durable_memory.memory.types import Message
 from tests.integration.llm.asking import request
 from tests.integration.llm.endpoint import SUMMARY, Endpoint, Says
@@ -18,6 +21,10 @@ from tests.integration.llm.endpoint import SUMMARY, Endpoint, Says
         f"<think>\nFirst.\n</think>\n<think>\nSecond.\n</think>\n{SUMMARY}",
         f"\n<Thinking budget='low'>Anna objects.</Thinking><reasoning>Bob, rather.</reasoning> {SUMMARY}",
         f"[THINK]Anna and Bob.[/THINK]{SUMMARY}",
+        f"<|think|>Anna and Bob.<|/think|>\n{SUMMARY}",
+        f"<seed:think>Anna and Bob.</seed:think>{SUMMARY}",
+        f"\u25c1think\u25b7Anna and Bob.\u25c1/think\u25b7{SUMMARY}",
+        f"The parcel left, so I begin with Anna.</think>{SUMMARY}",
         f"The parcel left, so I begin with Anna.\n</think>\n\n{SUMMARY}",
         f"<think>A tag in a <think>tag</think> of mine.</think>{SUMMARY}",
         f"```\n{SUMMARY}\n```",
@@ -76,3 +83,45 @@ async def test_a_summary_about_such_marks_keeps_them(
     ]
     service.default = Says(summary)
     assert await summarizer.summarize(request(*talk)) == summary
+
+
+TAGS = (
+    Message.user("How do I take <think> off the answers of Qwen? I want what is behind </think>."),
+    Message.assistant("With re.sub, and the same way for [THINK] of Magistral."),
+)
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        "<think> of Qwen is taken off by re.sub, as is [THINK] of Magistral.",
+        "[THINK] and <think> are taken off by re.sub.",
+        "<think>\u2026</think> of Qwen is taken off by re.sub, as is [THINK] of Magistral.",
+        "The user wants what is behind </think> of Qwen; re.sub finds it, and [/THINK] too.",
+        "To find what is behind </think>, re.sub is used.",
+    ],
+)
+async def test_a_summary_of_a_conversation_about_tags_stays_whole(
+    service: Endpoint, summarizer: LlmSummarizer, summary: str
+) -> None:
+    service.default = Says(summary)
+    assert await summarizer.summarize(request(*TAGS)) == summary
+    for thinking in ("<think>\nQwen, Magistral.\n</think>\n\n", "Qwen and Magistral, then.\n</think>\n"):
+        service.default = Says(thinking + summary)
+        assert await summarizer.summarize(request(*TAGS)) == summary
+
+
+async def test_the_end_of_thinking_within_a_sentence_cuts_nothing_off(
+    service: Endpoint, summarizer: LlmSummarizer
+) -> None:
+    summary = "Anna reads the answer of parcel 4 from </think> on, said the depot."
+    service.default = Says(summary)
+    assert await summarizer.summarize(request()) == summary
+
+
+@pytest.mark.parametrize("block", ["<think></think>", "<think>a</think>\n", "<think>", "</think>", "</think> <think>"])
+def test_an_answer_full_of_tags_is_read_in_linear_time(block: str) -> None:
+    answer = block * (1_000_000 // len(block))
+    began = time.thread_time()
+    unwrapped(answer, "")
+    assert time.thread_time() - began < 1
