@@ -4,6 +4,9 @@ A refusal, a question back or talk of something else shares only what all senten
 number, or a word of three letters and more that is not one of those; two words are one if they begin alike, since
 summaries bend words. In Chinese and Japanese it is two characters that stand together, in Thai and its neighbours four,
 in Korean the first two syllables of a word.
+
+What begins like a refusal may still be a report, as of a conversation in which somebody declined: then most of what it
+says comes from there.
 """
 
 from __future__ import annotations
@@ -18,6 +21,10 @@ from durable_memory.memory.flushing.llm.common_words import COMMON_WORDS
 
 _FEWEST_TO_JUDGE: Final = 5
 """A conversation with fewer words that say something, such as `ok` and `thanks`, may be summarised in others."""
+
+_ENOUGH_TO_RETELL: Final = 5
+"""Words of a text that come from the conversation, a number of several digits counted twice: a refusal that names its
+subject has up to four."""
 
 _SHORTEST_WORD: Final = 3
 _STEM: Final = 5
@@ -48,30 +55,58 @@ def is_grounded(text: str, record: Iterable[str]) -> bool:
     return len(found) < _FEWEST_TO_JUDGE
 
 
+def retells(text: str, record: Iterable[str]) -> bool:
+    """Tells whether much of a text, and at least two thirds of what it says, comes from a conversation.
+
+    record: the texts of the conversation.
+    """
+    found = {stem for part in record for stem in _stems(part)}
+    shared = own = 0
+    for kind, word in set(_runs(text)):
+        if stems := set(_stems_of(kind, word)):
+            weight = 2 if kind == "number" and len(word) > 1 else 1
+            if stems.isdisjoint(found):
+                own += weight
+            else:
+                shared += weight
+    return shared >= max(_ENOUGH_TO_RETELL, 2 * own)
+
+
 def _stems(text: str) -> Iterator[str]:
+    for kind, word in _runs(text):
+        yield from _stems_of(kind, word)
+
+
+def _stems_of(kind: str, word: str) -> Iterator[str]:
     """Yields what says something, each word by its beginning."""
-    for kind, word in _words(text):
-        if word not in _SAYING_NOTHING:
-            yield word[:_STEM] if kind == "word" else word
+    for part in _parts(kind, word):
+        if part not in _SAYING_NOTHING:
+            yield part[:_STEM] if kind == "word" else part
 
 
-def _words(text: str) -> Iterator[tuple[str, str]]:
+def _runs(text: str) -> Iterator[tuple[str, str]]:
+    """Yields what is written in one go in one kind of script, with that kind."""
     for run in _RUNS.finditer(unicodedata.normalize("NFKC", text).casefold()):
-        kind, word = run.lastgroup or "", run[0]
-        if kind == "word":
-            if len(word) >= _SHORTEST_WORD:
-                yield kind, word
-        elif kind == "number":
-            yield kind, "".join(str(unicodedata.decimal(digit)) for digit in word)
-        elif kind == "hangul":
-            if len(word) >= _STEM_OF_HANGUL:
-                yield kind, word[:_STEM_OF_HANGUL]
-        else:
-            size = 2 if kind == "pairs" else 4
-            for at in range(len(word) - size + 1):
-                together = word[at : at + size]
-                if not _HIRAGANA.fullmatch(together):  # endings and particles
-                    yield kind, together
+        yield run.lastgroup or "", run[0]
 
 
-_SAYING_NOTHING: Final = frozenset(word for _, word in _words(" ".join(COMMON_WORDS.values())))
+def _parts(kind: str, word: str) -> Iterator[str]:
+    if kind == "word":
+        if len(word) >= _SHORTEST_WORD:
+            yield word
+    elif kind == "number":
+        yield "".join(str(unicodedata.decimal(digit)) for digit in word)
+    elif kind == "hangul":
+        if len(word) >= _STEM_OF_HANGUL:
+            yield word[:_STEM_OF_HANGUL]
+    else:
+        size = 2 if kind == "pairs" else 4
+        for at in range(len(word) - size + 1):
+            together = word[at : at + size]
+            if not _HIRAGANA.fullmatch(together):  # endings and particles
+                yield together
+
+
+_SAYING_NOTHING: Final = frozenset(
+    part for kind, word in _runs(" ".join(COMMON_WORDS.values())) for part in _parts(kind, word)
+)

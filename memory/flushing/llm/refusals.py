@@ -1,7 +1,7 @@
 """How models decline, ask back or report an error instead of writing a summary: what such an answer begins with.
 
-Only what no summary begins with counts here; "I can't log in" may report what somebody said. Other refusals share
-nothing with the conversation that they should tell of, which `grounding` looks at.
+Only what hardly a summary begins with counts here; "I can't log in" may report what somebody said. `grounding` tells
+those apart that retell the conversation, and finds other refusals, which share nothing with it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _FAILURE: Final = regex.compile(r"""[\[{] ?["']?(?:error|errors|exception|failur
 
 
 def is_refusal(text: str) -> bool:
-    """Tells whether an answer declines, asks back or reports an error, and no more."""
+    """Tells whether an answer is as short as those that decline, ask back or report an error, and begins so."""
     said = _normal(text)
     if _FAILURE.match(said):
         return True

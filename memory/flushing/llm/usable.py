@@ -6,7 +6,7 @@ import asyncio
 from typing import Final
 
 from durable_memory.memory.errors import MemorySummaryRejected
-from durable_memory.memory.flushing.llm.grounding import is_grounded
+from durable_memory.memory.flushing.llm.grounding import is_grounded, retells
 from durable_memory.memory.flushing.llm.model import Answer, Question
 from durable_memory.memory.flushing.llm.prompt import ENTRY_BEGINS, texts_told
 from durable_memory.memory.flushing.llm.refusals import is_nothing, is_refusal
@@ -30,7 +30,8 @@ times."""
 def summary_in(answer: Answer, question: Question) -> str:
     """Returns the text that an answer holds, without what models put around it.
 
-    Raises MemorySummaryRejected if it is empty, cut, a refusal, or a repetition of the question or of itself.
+    Raises MemorySummaryRejected if it is empty, cut, declined by the provider, or a repetition of the question or of
+    itself.
     """
     text = unwrapped(clean_text(answer.text), question.text)
     if answer.ending == "refused":
@@ -45,13 +46,13 @@ def summary_in(answer: Answer, question: Question) -> str:
         raise _rejected("the model's summary says next to nothing")
     if _goes_in_circles(text):
         raise _rejected("the model's answer repeats itself")
-    if is_refusal(text):
-        raise _rejected("the model declined to write the summary")
     return text
 
 
 async def check_substance(text: str, request: SummaryRequest) -> None:
-    """Raises MemorySummaryRejected for a text that says next to nothing, or nothing of what was to be summarised."""
+    """Raises MemorySummaryRejected for a refusal, and for what says next to nothing, or nothing of the messages."""
+    if is_refusal(text) and not await asyncio.to_thread(retells, text, texts_told(request.messages)):
+        raise _rejected("the model declined to write the summary")
     said = sum([await tokens_of(message.text, request) for message in request.messages])
     floor = min(said / 3, max(_FLOOR_TOKENS, said * _FLOOR), request.max_tokens / 2)
     if await tokens_of(text, request) < floor:
