@@ -15,9 +15,10 @@ _JOINED_AFTER: Final = re.compile(
     r"\.?[0-9]|[A-Za-z]|[\-_](?:rc|beta|alpha|dev|snapshot|py[23])|_(?:amd64|arm|i[36]86|x86|x64|noarch|all\.)",
     re.IGNORECASE,
 )
-_QUOTES: Final = r"[\"'*`|>]{0,3}"
+_QUOTES: Final = r"[\"'*`|>(]{0,3}"
 _VERSION_BEFORE: Final = re.compile(
-    rf"(?:\bv|(?:\b|_)(?:ver|version|release|build|rev|section|chapter){_QUOTES} ?[.:=_]?{_QUOTES} ?{_QUOTES}|"
+    r"(?:\bv|(?:\b|_|(?-i:(?<=[a-z])(?=V)))(?:ver|versions?|release|build|rev|section|chapter)"
+    rf"{_QUOTES} ?[.:=_]?{_QUOTES} ?{_QUOTES}|"
     r"\b(?:chrome|chromium|firefox|safari|edga?|opr|opera|version|mozilla|applewebkit|trident)/)\Z",
     re.IGNORECASE,
 )
@@ -42,10 +43,15 @@ _KNOWN_NETWORKS: Final = re.compile(
 )
 
 
+def says_version(before: str) -> bool:
+    """Tells whether what stands before four numbers with dots makes a version of them."""
+    return _VERSION_BEFORE.search(before) is not None
+
+
 def _ipv4(text: str, start: int, end: int) -> Iterator[Span]:
     """Yields four numbers up to 255, unless they are part of something longer or named a version."""
     before = text[max(0, start - _LOOK_BEHIND) : start]
-    if _JOINED_BEFORE.search(before) or _VERSION_BEFORE.search(before) or _JOINED_AFTER.match(text, end):
+    if _JOINED_BEFORE.search(before) or says_version(before) or _JOINED_AFTER.match(text, end):
         return
     if all(int(number) <= 255 for number in text[start:end].split(".")):  # noqa: PLR2004 - a byte
         yield start, end

@@ -16,6 +16,7 @@ from durable_memory.memory.privacy.finders import (
     finders_of_entities,
     finders_of_patterns,
 )
+from durable_memory.memory.privacy.machines import says_version
 from durable_memory.memory.privacy.redactor import Redacted
 from durable_memory.memory.privacy.shadow import folded
 
@@ -65,7 +66,10 @@ class TextRedactor:
     def _found(self, text: str, label: str, deadline: Deadline) -> list[Found]:
         # Lists, not iterators: most texts hold nothing, and every append waits for this.
         found = self._by(self._patterns, text, deadline, letters=False)
-        found += self._by(self._entities, text, deadline, letters=True)
+        entities = self._by(self._entities, text, deadline, letters=True)
+        if label and entities and says_version(as_label(label)):
+            entities = [one for one in entities if one[0] > 0 or one[2] != "ip_address"]
+        found += entities
         if label and self._labelled is not None:
             before = as_label(label)
             found += [

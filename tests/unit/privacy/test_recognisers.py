@@ -79,3 +79,10 @@ def test_only_the_secret_is_cut_out_of_the_text_as_it_was(text: str, expected: s
 def test_the_name_of_a_field_tells_what_its_value_is(label: str, text: str) -> None:
     assert ALL.redact(text, label).text == "[redacted]"
     assert ALL.redact(text, "order_number").text == text
+
+
+@pytest.mark.parametrize("label", ["version", "appVersion", "firmware_version", "versions", "release"])
+def test_a_field_that_is_named_a_version_holds_no_address(label: str) -> None:
+    assert ALL.redact("1.2.3.4", label).text == "1.2.3.4"
+    assert ALL.redact("1.2.3.4 on 10.0.0.1", label).text == "1.2.3.4 on [redacted]"
+    assert ALL.redact("1.2.3.4", "host").text == "[redacted]"
