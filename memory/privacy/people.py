@@ -23,13 +23,18 @@ _LABEL: Final = r"[\p{L}\p{N}](?:[\p{L}\p{N}\-]*[\p{L}\p{N}])?"
 _TOP_LEVEL: Final = r"(?:(?i:xn--)[A-Za-z0-9\-]*[A-Za-z0-9]|\p{L}{2,})"
 """The encoded form comes first: the `xn` that it begins with is a word as well, and the first that fits is taken."""
 
-_PICTURE: Final = re.compile(r"[0-9]+x\.[A-Za-z]{3,4}", re.ASCII)
+_FILE: Final = re.compile(
+    r"[0-9]+x\.[A-Za-z]{3,4}|[^.]+\.(?:service|socket|timer|target|slice|scope|mount|device)", re.ASCII
+)
+"""What stands behind the @ in names of pictures for dense screens (`logo@2x.png`) and of units of systemd
+(`user@1000.service`)."""
 
 
 def _emails(text: str, start: int, end: int) -> Iterator[Span]:
-    """Yields an address, but not a picture for dense screens (logo@2x.png) or a Git remote (git@host:path)."""
+    """Yields an address, but no name of a file, no Git remote (`git@host:path`), and no page of `https://host/@name`."""
     local, _, domain = text[start:end].rpartition("@")
-    if _PICTURE.fullmatch(domain) or (local == "git" and text[end : end + 1] == ":"):
+    user = local.rpartition("/")[2]
+    if _FILE.fullmatch(domain) or not user or (user == "git" and text[end : end + 1] in (":", "/")):
         return
     yield start, end
 
