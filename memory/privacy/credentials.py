@@ -60,6 +60,9 @@ _SHORTEST_BEARER: Final = 12
 _VALUE: Final = rf"[A-Za-z0-9._~+/=\-]{{{_SHORTEST_NAMED},}}"
 _VALUE_HERE: Final = re.compile(_VALUE)
 _NAME: Final = re.compile(r"[a-z]+(?:_(?:[a-z]+|[0-9]{1,3}[a-z]?))+")
+_PART: Final = r"(?:[A-Za-z]+(?:[0-9]{1,3}[A-Za-z]*)?|[0-9]{1,3}[a-z]?)"
+_PATH: Final = re.compile(rf"_*{_PART}(?:[._]+{_PART})*\.?")
+"""Names of a program in a row, `process.env.OPENAI_KEY_2`. What is drawn at random has digits in more places."""
 _GIVES: Final = (
     rf"[\"'`*)]{{0,3}}[{WHITE}]{{0,2}}(?:=>|[:=|>]| is| are)[{WHITE}]{{0,6}}(?:[*\-] )?"
     rf"[\"'`*\[({{]{{0,3}}[{WHITE}]{{0,2}}[\"'`]?"
@@ -83,11 +86,18 @@ def _random(text: str, start: int, end: int) -> Iterator[Span]:
         yield start, end
 
 
+def _assigned(text: str, start: int, end: int) -> Iterator[Span]:
+    """Yields what is no word, and no expression of a program: what it calls, or looks up in something."""
+    looks_up = "." in text[start : end - 1] or text[end : end + 1] in ("(", "[")
+    if not (looks_up and _PATH.fullmatch(text, start, end)):
+        yield from _random(text, start, end)
+
+
 def _each_random(text: str, start: int, end: int) -> Iterator[Span]:
     """Yields of a list what is no word and no name: `tokens` are also what a model reads, in `tokens: day_1_tokens`."""
     for value in _VALUE_HERE.finditer(text, start, end):
         if not _NAME.fullmatch(value[0]):
-            yield from _random(text, *value.span())
+            yield from _assigned(text, *value.span())
 
 
 def _of_a_model(text: str, start: int, end: int) -> Iterator[Span]:
@@ -113,7 +123,7 @@ CREDENTIALS: Final = (
     Recogniser(
         "api_key",
         rf"(?i)(?:\b|_)(?:{_NAMES}){_GIVES}(?P<value>{_VALUE})",
-        _random,
+        _assigned,
         labelled=True,
     ),
     Recogniser("api_key", rf"(?i){BEGINS}-{{1,2}}(?:{_NAMES}) (?P<value>{_VALUE})", _random),  # an option of a command
