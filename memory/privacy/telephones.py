@@ -132,10 +132,11 @@ _NATIONAL: Final = (
 _AMERICAN_GAP: Final = rf"(?:[ .\-]| - |[ .\-]?[{BREAKS}]{{1,2}})"
 
 _WORDS: Final = (
-    r"(?:\b|_)(?:tele?(?:phone|fon)?|(?:home|work|office|contact)?phone|mobile?|mob|cell(?:phone)?|fax|whatsapp|handy"
-    r"|msisdn|call me(?: at| on)?)"
+    r"(?:\b|_)(?:(?:tele?(?:phone|fon)?|(?:home|work|office|contact|cell)?phone|mobile?|mob|fax|whatsapp|handy|msisdn)s?"
+    r"|cell|call me(?: at| on)?)"
 )
-_PLURALS: Final = r"(?:\b|_)(?:telephone|(?:home|work|office|contact)?phone|mobile|cell(?:phone)?|faxe)s"
+_PLURALS: Final = r"(?:\b|_)(?:telephone|(?:home|work|office|contact|cell)?phone|mobile|faxe)s"
+"""Cells are those of a table."""
 _INDEX: Final = r"(?:[\[._\-]?[0-9]{1,2}\]?)?"
 _VALUE: Final = rf"\+?[0-9(][0-9 ()./\-{BREAKS}]{{4,20}}[0-9]"
 _VALUE_HERE: Final = re.compile(_VALUE)
@@ -164,7 +165,7 @@ TELEPHONES: Final = (
     ),
     Recogniser(
         "phone",
-        rf"(?i){_WORDS}s?(?:[ _\-]?(?:numbers?|nummern?|nos?|nrs?))?{_INDEX}{LEADS}(?P<value>{_VALUE})",
+        rf"(?i){_WORDS}(?:[ _\-]?(?:numbers?|nummern?|nos?|nrs?))?{_INDEX}{LEADS}(?P<value>{_VALUE})",
         _named,
         labelled=True,
     ),

@@ -90,6 +90,7 @@ IN_DISGUISE: Final = (
     "12 x 24 x 36 cm",
     "issue #12345",
     "phones sold: 1200",
+    "cells: 123456, 234567",
     "phones and tablets 2024",
     "smartphones: 12 models",
     "mobile-first since 2012-01-15",

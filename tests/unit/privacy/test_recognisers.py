@@ -86,3 +86,8 @@ def test_a_field_that_is_named_a_version_holds_no_address(label: str) -> None:
     assert ALL.redact("1.2.3.4", label).text == "1.2.3.4"
     assert ALL.redact("1.2.3.4 on 10.0.0.1", label).text == "1.2.3.4 on [redacted]"
     assert ALL.redact("1.2.3.4", "host").text == "[redacted]"
+
+
+def test_the_cells_of_a_sheet_hold_no_telephone_numbers() -> None:
+    assert ALL.redact("123456", "cells").text == "123456"
+    assert ALL.redact("123456", "cell_phones").text == "[redacted]"
