@@ -9,7 +9,10 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 _TEXT: Final = r"(?:conversations?|records?|transcripts?|messages?|texts?|contents?|dialogues?|chats?|input)"
-_WORK: Final = rf"(?:{_TEXT}|summary|summaries|requests?|enough (?:information|context|details?))"
+_WORK: Final = (
+    rf"(?:{_TEXT}|summary|summaries|requests?|enough (?:information|context|details?)"
+    r"|(?:medical|legal|financial|professional) advice)"
+)
 _SOME: Final = r"(?:[\w-]+ ){0,4}"
 _DOES_NOT: Final = (
     r"i(?: can't| cannot| can not| won't| will not| couldn't| could not| don't| do not| would not|(?:'m"
@@ -32,6 +35,8 @@ _IS_A_MODEL: Final = (
     r"as an? (?:\w+ )?(?:ai|artificial intelligence|language model|llm)(?: (?:language )?model| assistant"
     r"| system)?"
     r"(?: (?:made|trained|developed|created) by \w+)?(?:,| (?:i|my|it)\b)"
+    r"|i(?:'m| am) not an? (?:\w+ )?(?:doctor|physician|lawyer|attorney|professional|expert)\b[^.!?]{0,40}"
+    r"\bi (?:can't|cannot)"
     r"|i(?:'m| am) (?:just |only )?an? (?:ai|artificial intelligence|(?:large )?language model)\b"
 )
 _DECLINES: Final = (
@@ -65,6 +70,7 @@ _ASKS_BACK: Final = (
     r"|supply|give|include)"
     rf" (?:me |us )?(?:with )?(?:the|your|a|some)? ?(?:[\w-]+ )?{_TEXT}(?:\W*$|[.!?]| (?:you|that you"
     rf"|to (?:be )?summari|so|and i)\b)"
+    r"|(?:could|can|would) you(?: please| kindly)? (?:give|tell|send|share|provide|let|clarify|confirm)\b[^.!?]*\?\W*$"
     r"|how (?:can|may|could) i (?:help|assist|be of)\b|what (?:can i (?:do for|help)"
     r"|would you like (?:me )?to)\b"
     r"|(?:i'd|i would|i'll|i will) be (?:happy|glad) to (?:help|assist|summari)|i(?:'m| am) ready to (?:help"
