@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Final
 
 from durable_memory.memory.errors import MemorySummaryRejected
@@ -19,8 +20,11 @@ _LONGEST_JUDGED: Final = 600
 
 _FLOOR: Final = 1 / 50
 _FLOOR_TOKENS: Final = 8
-"""A summary has at least a fiftieth of the tokens of what it stands for, or this many where that is more: `OK.` says
-nothing."""
+"""A summary has at least this many tokens, `OK.` says nothing, and a fiftieth of those of what it stands for."""
+
+_MOST_OF_A_MESSAGE: Final = 100
+"""Tokens of one message that count for this fiftieth where a summary retells the messages: one may be a log, a file or
+what a tool found, of which a sentence remains."""
 
 _SAME_WORDS: Final = 10
 """How often each word comes in a text that goes in circles, on average: in one of 2,000 words of sense it is about four
@@ -51,14 +55,25 @@ def summary_in(answer: Answer, question: Question) -> str:
 
 async def check_substance(text: str, request: SummaryRequest) -> None:
     """Raises MemorySummaryRejected for a refusal, and for what says next to nothing, or nothing of the messages."""
-    if is_refusal(text) and not await asyncio.to_thread(retells, text, texts_told(request.messages)):
-        raise _rejected("the model declined to write the summary")
-    said = sum([await tokens_of(message.text, request) for message in request.messages])
-    floor = min(said / 3, max(_FLOOR_TOKENS, said * _FLOOR), request.max_tokens / 2)
-    if await tokens_of(text, request) < floor:
+    said = [await tokens_of(message.text, request) for message in request.messages]
+    tokens = await tokens_of(text, request)
+    if tokens < _floor([min(tokens_said, _MOST_OF_A_MESSAGE) for tokens_said in said], request):
         raise _rejected("the model's summary says next to nothing")
+    refuses = is_refusal(text)
+    if (refuses or tokens < _floor(said, request)) and not await asyncio.to_thread(
+        retells, text, texts_told(request.messages)
+    ):
+        raise _rejected(
+            "the model declined to write the summary" if refuses else "the model's summary says next to nothing"
+        )
     if len(text) <= _LONGEST_JUDGED and not await asyncio.to_thread(is_grounded, text, texts_told(request.messages)):
         raise _rejected("the model's answer shares no name, number or rare word with the messages")
+
+
+def _floor(said: Sequence[int], request: SummaryRequest) -> float:
+    """Returns how many tokens a summary has at least of messages that have so many."""
+    total = sum(said)
+    return min(total / 3, max(_FLOOR_TOKENS, total * _FLOOR), request.max_tokens / 2)
 
 
 async def tokens_of(text: str, request: SummaryRequest) -> int:

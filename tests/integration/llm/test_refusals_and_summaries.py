@@ -56,6 +56,33 @@ async def test_no_summary_is_taken_for_a_refusal(service: Endpoint, summarizer: 
     assert rejected == []
 
 
+LOG = "\n".join(
+    f"14:{n // 60:02}:{n % 60:02} nginx upstream 10.1.2.{n % 9} responded 502 in {n} ms" for n in range(300)
+)
+
+
+async def test_of_a_long_log_a_sentence_may_remain(service: Endpoint, summarizer: LlmSummarizer) -> None:
+    talk = [Message.user(LOG), Message.assistant("Raise proxy_read_timeout to 120 s.")]
+    summary = "nginx upstream responded 502 from 14:00 on; proxy_read_timeout is to be raised to 120 s."
+    service.default = Says(summary)
+    assert await summarizer.summarize(request(*talk, max_tokens=800)) == summary
+
+
+@pytest.mark.parametrize(
+    ("talk", "answer"),
+    [
+        ([LOG, "Raise proxy_read_timeout."], "Hmm, nginx. Ask somebody who knows more about it, please."),
+        ([f"{n}: {LOG[n * 80 : n * 80 + 300]}" for n in range(40)], "nginx upstream 10.1.2.3 responded 502 in 14 ms."),
+    ],
+)
+async def test_no_sentence_stands_for_a_long_conversation(
+    service: Endpoint, summarizer: LlmSummarizer, talk: list[str], answer: str
+) -> None:
+    service.default = Says(answer)
+    with pytest.raises(MemorySummaryRejected, match="next to nothing"):
+        await summarizer.summarize(request(*talk_of(talk), max_tokens=800))
+
+
 REFUSAL = "I apologize, but I can't help with that."
 
 
