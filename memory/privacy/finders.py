@@ -5,7 +5,6 @@ RE2 needs time in proportion to the text for one match, whatever the pattern. Th
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -177,11 +176,3 @@ def _finder(recogniser: Recogniser) -> Finder:
     expression = re2.compile(recogniser.pattern, _options(capturing=named))
     group = expression.groupindex["value"] if named else 0
     return Finder(recogniser.entity, expression, group, recogniser.check)
-
-
-_WORD_SEAM: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-
-
-def as_label(name: str) -> str:
-    """Returns the name of a field as it would stand before its value: `phoneNumber` as `phone_Number: `."""
-    return f"{_WORD_SEAM.sub('_', name)}: "

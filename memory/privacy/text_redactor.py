@@ -12,10 +12,10 @@ from durable_memory.memory.privacy.finders import (
     Deadline,
     Finders,
     Found,
-    as_label,
     finders_of_entities,
     finders_of_patterns,
 )
+from durable_memory.memory.privacy.labels import as_label
 from durable_memory.memory.privacy.machines import says_version
 from durable_memory.memory.privacy.redactor import Redacted
 from durable_memory.memory.privacy.shadow import folded
