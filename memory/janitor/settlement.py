@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import random
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -92,10 +93,13 @@ class Settlement:
         """Takes a step for each memory, and returns the answers of those that did not fail.
 
         The fault of one keeps no other from its turn, unless nobody answers: then the others are left to the next
-        settlement, since each would wait as long.
+        settlement, since each would wait as long. Their order changes, so that what is out of reach for long, as on a
+        part of a cluster, does not come first each time.
         """
         done: dict[MemoryId, _T] = {}
-        for memory in memories:
+        in_any_order = list(memories)
+        random.shuffle(in_any_order)
+        for memory in in_any_order:
             try:
                 done[memory] = await step(memory)
             except MemoryUnavailable as fault:

@@ -13,17 +13,20 @@ from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.exceptions import ActivityError, ApplicationError
 from temporalio.testing import WorkflowEnvironment
 
-from durable_memory import MemoryClient
+from durable_memory import MemoryClient, MemoryStats
 from durable_memory.activities import wire
 from durable_memory.dev.temporal import find_program
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.identity import MemoryId, Owner
+from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis.keys import RedisKeys
+from tests.integration.flushing.scene import wrapped
 from tests.integration.janitor.ports import Before, StopsAt
 from tests.integration.janitor.sweeping import Counts, Sweeper, appended, delete_for_good, next_run, sweeper
 from tests.integration.temporal.flows.by_name import CallByName
 from tests.integration.temporal.flows.endings import WORDS, End
+from tests.integration.temporal.observing import eventually
 from tests.integration.temporal.rig import REGISTRY, running, unique
 
 Handle = WorkflowHandle[object, str]
@@ -294,3 +297,30 @@ async def test_where_no_flusher_can_be_told_what_is_cleared_is_released_and_the_
     assert [binding.memory for binding in await by_hand.bindings(owner.workflow_id)] == [memories[2]]
     assert (await by_hand.sweep())["flushed"] == 1
     assert await by_hand.bindings(owner.workflow_id) == ()
+
+
+async def test_a_memory_that_is_out_of_reach_for_long_holds_up_no_other_of_its_workflow_for_ever(
+    by_hand: Sweeper,
+) -> None:
+    owner = Owner(by_hand.rig.client.namespace, unique("forgotten"), "a-run")
+    memories = [by_hand.rig.memory("scratch", str(number)).id for number in range(8)]
+    for memory in memories:
+        await by_hand.client.at(memory).append(WORDS)
+        await by_hand.index.register(memory, owner)
+    by_hand.runs.retention = 0
+    await asyncio.sleep(0.01)
+    store = by_hand.client.wiring.backends["redis"].store
+
+    async def stats(memory: MemoryId, limits: Limits) -> MemoryStats:
+        if memory == memories[3]:
+            raise MemoryUnavailable("the cluster is down for the slot of this memory")
+        return await store.stats(memory, limits)
+
+    client = by_hand.with_ports(lambda backend: replace(backend, store=wrapped(store, {"stats": stats})))
+
+    async def only_one_is_left() -> bool:
+        await by_hand.sweep(client=client)
+        return [binding.memory for binding in await by_hand.bindings(owner.workflow_id)] == [memories[3]]
+
+    await eventually(only_one_is_left)
+    assert [await by_hand.rig.texts("scratch", memory.key) for memory in memories] == [[]] * 3 + [[WORDS]] + [[]] * 4
