@@ -18,17 +18,23 @@ from durable_memory.memory.types import Provenance
 
 _LONGEST: Final = timedelta(milliseconds=GIVEN_ID_LIFETIME_MS)
 
+_CALL: Final = "/"
+_TURN: Final = "/turn/"
+"""What stands in an operation id before the number of a call, and of a turn."""
+
 
 class ActivityCaller:
     """One attempt of an activity.
 
-    The nth mutating call of an attempt on one memory is `namespace/run id/activity/n`, so an activity must make its
-    calls on each memory in the same order in each attempt, or name them itself with `operation_id`.
+    The nth mutating call of an attempt on one memory is `namespace/run id/activity/n`, the nth turn `…/turn/n`, so an
+    activity must make its calls on each memory in the same order in each attempt, or name them itself with
+    `operation_id`.
     """
 
     def __init__(self, info: activity.Info, headers: Mapping[str, Payload]) -> None:
         self._info = info
-        self._calls: dict[MemoryId, int] = {}
+        self._calls: dict[tuple[MemoryId, str], int] = {}
+        """How many there were on each memory, of each kind."""
         run_id = info.workflow_run_id or info.activity_run_id
         self._prefix = f"{info.namespace}/{run_id}/{_name(info, headers)}"
         self._deadline_ms = _deadline_ms(info)
@@ -55,14 +61,15 @@ class ActivityCaller:
             origin["workflow_run_id"] = info.workflow_run_id
         return origin
 
-    def next_attempt(self, memory: MemoryId) -> Attempt:
+    def next_attempt(self, memory: MemoryId, *, is_turn: bool = False) -> Attempt:
         """See Caller."""
-        self._calls[memory] = number = self._calls.get(memory, 0) + 1
-        return Attempt(f"{self._prefix}/{number}", self._deadline_ms)
+        kind = _TURN if is_turn else _CALL
+        self._calls[memory, kind] = number = self._calls.get((memory, kind), 0) + 1
+        return Attempt(f"{self._prefix}{kind}{number}", self._deadline_ms)
 
-    def next_id(self, memory: MemoryId) -> str | None:
+    def next_turn_id(self, memory: MemoryId) -> str | None:
         """See Caller."""
-        return f"{self._prefix}/{self._calls.get(memory, 0) + 1}"
+        return f"{self._prefix}{_TURN}{self._calls.get((memory, _TURN), 0) + 1}"
 
 
 def _name(info: activity.Info, headers: Mapping[str, Payload]) -> str:

@@ -51,7 +51,7 @@ async def record_in_all(
 ) -> AgentTurn:
     """Records a turn in each of these memories, as one operation; see AgentMemories.record_turn."""
     # All named before the first wait, since a repeated attempt may make its turns wait in another order.
-    calls = [_NamedCall(writing, writing.attempt(operation_id)) for writing in memories]
+    calls = [_NamedCall(writing, writing.attempt(operation_id, is_turn=True)) for writing in memories]
     to_write = await messages_of(messages, [writing.privacy for writing in memories if writing.privacy is not None])
     if len(calls) > 1:
         to_write = await _accepted_by_all(calls, to_write)

@@ -59,24 +59,24 @@ class Caller(Protocol):
         """What an audit may say of it: `caller`, and of an activity where it runs; no id that a user has chosen."""
         ...
 
-    def next_attempt(self, memory: MemoryId) -> Attempt:
-        """Names the next mutating call on a memory.
+    def next_attempt(self, memory: MemoryId, *, is_turn: bool = False) -> Attempt:
+        """Names the next mutating call on a memory. Turns are numbered apart: no other call may pass for one.
 
         A repeated attempt of the same work must get the same names in the same order, whatever it does to others.
         """
         ...
 
-    def next_id(self, memory: MemoryId) -> str | None:
-        """Returns the operation id of that call without making it; None if no attempt repeats it."""
+    def next_turn_id(self, memory: MemoryId) -> str | None:
+        """Returns the operation id of the next turn without making the call; None if no attempt repeats it."""
         ...
 
 
-def repeated_id(caller: Caller, memory: MemoryId) -> str:
-    """Returns the operation id that the next mutating call will get, where a repeated attempt gives it again.
+def repeated_turn_id(caller: Caller, memory: MemoryId) -> str:
+    """Returns the operation id that the next turn will get, where a repeated attempt gives it again.
 
     Raises MemoryInvalid where calls are not repeated by themselves.
     """
-    operation_id = caller.next_id(memory)
+    operation_id = caller.next_turn_id(memory)
     if operation_id is None:
         raise MemoryInvalid("operation_id: is needed outside an activity, where no call repeats another")
     return operation_id
@@ -94,11 +94,11 @@ class ProcessCaller:
         self._clock = clock
         self.origin: Mapping[str, str | int] = {"caller": kind}
 
-    def next_attempt(self, memory: MemoryId) -> Attempt:  # noqa: ARG002 - no two calls are one here
+    def next_attempt(self, memory: MemoryId, *, is_turn: bool = False) -> Attempt:  # noqa: ARG002 - no two are one here
         """See Caller."""
         return Attempt(secrets.token_hex(16), self._clock.now_ms() + OWN_ID_LIFETIME_MS)
 
-    def next_id(self, memory: MemoryId) -> str | None:  # noqa: ARG002 - none is repeated
+    def next_turn_id(self, memory: MemoryId) -> str | None:  # noqa: ARG002 - none is repeated
         """See Caller."""
         return None
 

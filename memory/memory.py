@@ -109,7 +109,8 @@ class Memory:
         """
         with telemetry.measured("record_turn", self._id) as call:
             self._check("record_turn")
-            return await record_turn(self._writing, messages, self._writing.attempt(operation_id), call)
+            attempt = self._writing.attempt(operation_id, is_turn=True)
+            return await record_turn(self._writing, messages, attempt, call)
 
     async def recorded_turn(self, *, operation_id: str | None = None) -> Turn | None:
         """Returns the turn that an earlier attempt has recorded, or None: to be asked before a model is asked again.

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 
 from durable_memory.memory import telemetry
 from durable_memory.memory.caller import Attempt
 from durable_memory.memory.codec import decode
-from durable_memory.memory.types import MessageInput, Turn
-from durable_memory.memory.writing import Writing
+from durable_memory.memory.types import Message, MessageInput, Turn
+from durable_memory.memory.writing import Writing, is_stored_form
+
+_log = logging.getLogger(__name__)
 
 
 async def record_turn(
@@ -20,8 +23,9 @@ async def record_turn(
     call.records(admitted.messages)
     admitted, result = await writing.append(admitted, "", attempt)
     if result.already_applied:
-        first = await writing.services.store.find(writing.id, result.ids)
-        return Turn(tuple(map(decode, first)) or admitted.messages, result)
+        first = tuple(map(decode, await writing.services.store.find(writing.id, result.ids)))
+        _warn_of_another_turn(writing, first, admitted.messages)
+        return Turn(first or admitted.messages, result)
     sent = zip(admitted.messages, result.ids, strict=False)
     return Turn(tuple(replace(message, id=message_id) for message, message_id in sent), result)
 
@@ -35,3 +39,17 @@ async def recorded_turn(writing: Writing, operation_id: str, call: telemetry.mea
     turn = Turn(tuple(map(decode, await store.find(writing.id, result.ids))), result)
     call.records(turn.messages)
     return turn
+
+
+def _warn_of_another_turn(writing: Writing, recorded: Sequence[Message], sent: Sequence[Message]) -> None:
+    """Says so if what stands was an answer to something else: what a model says may differ, hardly what it was asked.
+
+    So it is in an activity whose attempts record other turns, as one that goes on from its heartbeat details.
+    """
+    asked, asked_now = ([m for m in messages if m.role == "user"] for messages in (recorded, sent))
+    if asked and asked_now and not (len(asked) == len(asked_now) and all(map(is_stored_form, asked, asked_now))):
+        _log.warning(
+            "a turn was not recorded, since an earlier attempt recorded another one in its place; pass operation_id to "
+            "record_turn where attempts of an activity may record other turns, or record them in another order",
+            extra={"resource": writing.id.resource},
+        )

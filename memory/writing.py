@@ -10,7 +10,7 @@ from durable_memory.memory import telemetry
 from durable_memory.memory.access import Access
 from durable_memory.memory.admission import Admitted
 from durable_memory.memory.arguments import operation_name
-from durable_memory.memory.caller import Attempt, Caller, given_attempt, given_id, repeated_id
+from durable_memory.memory.caller import Attempt, Caller, given_attempt, given_id, repeated_turn_id
 from durable_memory.memory.codec import body_of, decode
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.errors import (
@@ -70,20 +70,20 @@ class Writing:
             calibration=services.counters.calibration(resource.counting),
         )
 
-    def attempt(self, operation_id: str | None) -> Attempt:
-        """Names the next call.
+    def attempt(self, operation_id: str | None, *, is_turn: bool = False) -> Attempt:
+        """Names the next call, or the next turn.
 
         Call this before an operation's first `await`: calls made at the same time are numbered in the order in which
         they were made.
         """
         if operation_id is None:
-            return self.caller.next_attempt(self.id)
+            return self.caller.next_attempt(self.id, is_turn=is_turn)
         return given_attempt(operation_name(operation_id), self.services.clock)
 
     def recorded_id(self, operation_id: str | None) -> str:
-        """Returns the id under which `attempt` would name the next call, without naming one. Raises MemoryInvalid."""
+        """Returns the id under which `attempt` would name the next turn, without naming one. Raises MemoryInvalid."""
         if operation_id is None:
-            return repeated_id(self.caller, self.id)
+            return repeated_turn_id(self.caller, self.id)
         return given_id(operation_name(operation_id))
 
     def operation(self, operation_id: str | None, digest: str) -> Operation:
@@ -246,7 +246,7 @@ class Writing:
         screened = await self.privacy.screen_stored(stored, sum(len(body_of(message)) for message in stored))
         if len(screened.messages) != len(admitted.messages):
             return None
-        return first if all(map(_is_stored_form, screened.messages, admitted.messages)) else None
+        return first if all(map(is_stored_form, screened.messages, admitted.messages)) else None
 
     async def _wake_for(self, held_back: MemoryBackpressure) -> None:
         """Wakes the flusher where it makes room, since nobody else might (R12 of docs/protocol.md)."""
@@ -270,7 +270,7 @@ class Writing:
         self.services.registered[self.caller.owner, self.id] = True
 
 
-def _is_stored_form(stored: Message, given: Message) -> bool:
+def is_stored_form(stored: Message, given: Message) -> bool:
     """Tells whether a message is what was stored of another, which may have been cut, and pinned or unpinned since."""
     stored = replace(stored, pinned=given.pinned)
     if stored.truncated_from is not None and is_cut_of(stored, given):

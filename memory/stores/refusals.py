@@ -47,7 +47,9 @@ def operation_expired(resource: str) -> MemoryOperationExpired:
 def operation_id_reused(resource: str) -> MemoryOperationConflict:
     """The operation id stands for another content or another kind of call."""
     return MemoryOperationConflict(
-        f"{resource}: this operation id was already used for other content; give each new operation its own id"
+        f"{resource}: this operation id was already used for other content. Give each new operation its own id; in an "
+        "activity without one, an earlier attempt made another call in its place: pass operation_id where attempts may "
+        "differ, and use record_turn for what a model wrote"
     )
 
 

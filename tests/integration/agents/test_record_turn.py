@@ -21,6 +21,7 @@ from durable_memory.memory.errors import (
 )
 from durable_memory.memory.writing import Writing
 from tests.integration.agents.conftest import unique
+from tests.logs import said_by
 
 TURN = [Message.user("To Lyon, please."), Message.assistant("Booked.")]
 OTHER_WORDS = [Message.user("To Lyon, please."), Message.assistant("It is done.")]
@@ -355,3 +356,45 @@ async def test_an_agent_that_may_write_nowhere_records_nowhere(client: MemoryCli
     assert (await client.agent("stateless").record_turn(TURN)).turns == ()
     with pytest.raises(MemoryInvalid, match=r"messages\[0\].role"):
         await client.agent("stateless").record_turn([{"role": "nobody", "content": "x"}])
+
+
+def attempts(client: MemoryClient, count: int) -> list[MemoryClient]:
+    """The same memories as several attempts of one activity see them."""
+    info = replace(
+        ActivityEnvironment.default_info(),
+        workflow_id=unique("workflow"),
+        workflow_run_id=unique("run"),
+        scheduled_time=datetime.now(UTC),
+    )
+    return [client.calling_as(ActivityCaller(replace(info, attempt=1 + number), {})) for number in range(count)]
+
+
+async def test_another_call_of_an_earlier_attempt_passes_for_no_turn(client: MemoryClient) -> None:
+    user = unique("user")
+    first, second, third = (each.memory("desk", f"trip:{user}") for each in attempts(client, 3))
+    await first.append(Message.system("The desk is open."))
+    assert await second.recorded_turn() is None
+    turn = await second.record_turn(TURN)
+    assert not turn.result.already_applied
+    recorded = await third.recorded_turn()
+    assert recorded is not None
+    assert [message.text for message in recorded.messages] == ["To Lyon, please.", "Booked."]
+    assert await said(client, "desk", f"trip:{user}") == ["The desk is open.", "To Lyon, please.", "Booked."]
+
+
+@pytest.mark.parametrize(
+    ("question", "warnings"),
+    [("To Lyon, please.", 0), ("And back on Friday.", 1)],
+    ids=["the-same-question", "another-question"],
+)
+async def test_a_turn_that_is_taken_for_the_repetition_of_another_one_is_told_in_the_log(
+    client: MemoryClient, caplog: pytest.LogCaptureFixture, question: str, warnings: int
+) -> None:
+    user = unique("user")
+    first, second = (each.memory("desk", f"trip:{user}") for each in attempts(client, 2))
+    await first.record_turn(TURN)
+    again = await second.record_turn([Message.user(question), Message.assistant("Another answer.")])
+    assert [message.text for message in again.messages] == ["To Lyon, please.", "Booked."]
+    records = said_by(caplog, "durable_memory.memory.turns")
+    assert len(records) == warnings
+    assert all("pass operation_id" in record.message and question not in record.message for record in records)
