@@ -64,7 +64,9 @@ class MemoryPlugin(SimplePlugin):
     own unless one is given. encoding: how tokens of memories without token_provider are counted. encryption_keys:
     encrypts what Redis keeps, `id:base64` pairs of which the first one writes. companion: run a second worker for that
     queue beside yours; switch it off where `worker.py` serves it. janitor: ensure the schedule of the project's
-    janitor, which finishes what terminated workflows leave; `worker.py` does that as well. summarizer: writes the
+    janitor, which finishes what terminated workflows leave; `worker.py` does that as well. cleanup: settle the memories
+    of a workflow before it ends; without it, each ends where it returns, which loses no signal, and the janitor settles
+    them. summarizer: writes the
     summaries of all resources, in place of those that they declare; else the one that DURABLE_MEMORY_SUMMARIZER names.
     summary_slots: how many summaries that wait for a model are written at the same time. allow_in_memory: accept
     resources of persistence type in_memory, whose memories end with this process: for tests.
@@ -82,6 +84,7 @@ class MemoryPlugin(SimplePlugin):
         encryption_keys: str | None = None,
         companion: bool = True,
         janitor: bool = False,
+        cleanup: bool = True,
         summarizer: Summarizer | None = None,
         summary_slots: int | None = None,
         allow_in_memory: bool = False,
@@ -128,7 +131,7 @@ class MemoryPlugin(SimplePlugin):
         """Clients of users' workers that run the project's flushes themselves, and need no companion."""
         super().__init__(
             "durable_memory.MemoryPlugin",
-            interceptors=[ActivityInterceptor(self._client_of_activity), CleanupInterceptor()],
+            interceptors=[ActivityInterceptor(self._client_of_activity), CleanupInterceptor(cleanup=cleanup)],
             workflow_runner=_pass_through,
             # As input that a call refuses: it fails the workflow, not its task for ever.
             workflow_failure_exception_types=[InvalidValue],

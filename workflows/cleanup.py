@@ -56,12 +56,16 @@ CLEANUP_CALL = workflow.ActivityConfig(
 class CleanupInterceptor(Interceptor):
     """Worker interceptor that runs `memory.cleanup` at the end of workflows that used memory."""
 
+    def __init__(self, *, cleanup: bool = True) -> None:
+        """cleanup: False leaves what ended workflows owned to the janitor, so that each ends where it returns."""
+        self._inbound = _Inbound if cleanup else _InboundWithoutCleanup
+
     def workflow_interceptor_class(
         self,
         input: WorkflowInterceptorClassInput,  # noqa: ARG002 - the names of the overridden method
     ) -> type[WorkflowInboundInterceptor]:
         """See base class."""
-        return _Inbound
+        return self._inbound
 
 
 class _Inbound(WorkflowInboundInterceptor):
@@ -98,7 +102,8 @@ class _Inbound(WorkflowInboundInterceptor):
         if self._settling:
             workflow.logger.warning(
                 "The signal %r arrived when this run had ended and its memories were being settled: its handler runs, "
-                "the run does not go on for it. Send what must not be missed as an update, which fails then",
+                "the run does not go on for it. Send what must not be missed as an update, which fails then, or let runs "
+                "end where they return: MemoryPlugin(cleanup=False)",
                 input.signal,
             )
         try:
@@ -126,6 +131,13 @@ class _Inbound(WorkflowInboundInterceptor):
         if was_used():
             self._settling = True
             await _settle()
+
+
+class _InboundWithoutCleanup(_Inbound):
+    """The same for runs that end where they return: the server takes no signal for one that nobody would heed."""
+
+    async def _clean_up(self) -> None:
+        """Leaves all to the janitor."""
 
 
 class _Outbound(WorkflowOutboundInterceptor):

@@ -94,13 +94,14 @@ async def running(
     summarizer: Summarizer | None = None,
     interceptors: Sequence[Interceptor] = (),
     data_converter: DataConverter = DataConverter.default,
+    cleanup: bool = True,
     **worker_options: Any,
 ) -> AsyncIterator[Rig]:
     """Runs a worker, of a project and on a queue of its own unless they are given."""
     project, queue = project or unique("project"), queue or unique("queue")
     client = await Client.connect(
         temporal_address,
-        plugins=[plugin(redis_url, project, memories=registry, summarizer=summarizer)],
+        plugins=[plugin(redis_url, project, memories=registry, summarizer=summarizer, cleanup=cleanup)],
         interceptors=interceptors,
         data_converter=data_converter,
     )
