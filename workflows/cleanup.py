@@ -102,8 +102,8 @@ class _Inbound(WorkflowInboundInterceptor):
         if self._settling:
             workflow.logger.warning(
                 "The signal %r arrived when this run had ended and its memories were being settled: its handler runs, "
-                "the run does not go on for it. Send what must not be missed as an update, which fails then, or let runs "
-                "end where they return: MemoryPlugin(cleanup=False)",
+                "the run does not go on for it. Send what must not be missed as an update, which fails then, or let "
+                "runs end where they return: MemoryPlugin(cleanup=False)",
                 input.signal,
             )
         try:
