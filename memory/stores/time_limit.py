@@ -18,7 +18,7 @@ class TimeLimit:
 
     def __init__(self, seconds: float, answered_at: Callable[[], float] | None = None) -> None:
         """answered_at: when anybody was answered last, by the loop's clock; no call ends within `seconds` of it."""
-        self.seconds = seconds
+        self._seconds = seconds
         self._answered_at = answered_at
         self._calls: dict[_Call, None] = {}
         """Those that go on, the oldest first."""
@@ -31,7 +31,7 @@ class TimeLimit:
     def begin(self, call: _Call) -> None:
         """Lets the time of a call run."""
         loop = asyncio.get_running_loop()
-        call.ends_at = loop.time() + self.seconds
+        call.ends_at = loop.time() + self._seconds
         self._calls[call] = None
         if self._timer is None:
             self._timer = loop.call_at(call.ends_at, self._look)
@@ -44,7 +44,7 @@ class TimeLimit:
         """Stops the calls whose time is over, and looks again when that of the next one will be."""
         loop = asyncio.get_running_loop()
         self._timer = None
-        silent_at = 0.0 if self._answered_at is None else self._answered_at() + self.seconds
+        silent_at = 0.0 if self._answered_at is None else self._answered_at() + self._seconds
         if silent_at > loop.time():
             self._timer = loop.call_at(silent_at, self._look)
             return

@@ -27,8 +27,8 @@ PROBE_SECONDS: Final = 2.0
 _PAUSES_SECONDS: Final = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 """Waits between the attempts of a call; together longer than a Sentinel failover takes (1.6 s were measured)."""
 
-_PROBE_PAUSES_SECONDS: Final = (0.02,)
-"""Those of a probe, which asks how it is now. One more attempt, since a connection may have been lost long ago."""
+_PROBE_PAUSE_SECONDS: Final = 0.02
+"""That of a probe, which asks how it is now. One more attempt, since a connection may have been lost long ago."""
 
 _PASSING: Final = (
     OSError,
@@ -62,39 +62,67 @@ def _passes(error: Exception) -> bool:
 class Attempts:
     """Makes the attempts of calls to one place. Belongs to one event loop."""
 
-    def __init__(self, place: str, answered_at: Callable[[], float] | None = None) -> None:
-        """answered_at: when any call was answered last; one that is slow, or stands in line behind many, goes on."""
+    def __init__(
+        self,
+        place: str,
+        must_wait: Callable[[], bool] = lambda: False,
+        answered_at: Callable[[], float] | None = None,
+    ) -> None:
+        """must_wait: whether a call has to stand in line before it is sent.
+
+        answered_at: when any call was answered last; one that is slow, or stands in line behind many, goes on.
+        """
         self._place = place
-        self._calls = TimeLimit(CALL_SECONDS, answered_at)
+        self._must_wait = must_wait
+        self._whole = TimeLimit(CALL_SECONDS, answered_at)
+        self._rest = TimeLimit(CALL_SECONDS - EXCHANGE_SECONDS, answered_at)
         self._probes = TimeLimit(PROBE_SECONDS)
 
     async def until_answered(self, attempt: Callable[[], Awaitable[_T]]) -> _T:
         """Makes attempts until one is answered, or raises MemoryUnavailable."""
-        return await self._within(self._calls, _PAUSES_SECONDS, attempt)
+        if self._must_wait():
+            return await self._within(self._whole, (0, *_PAUSES_SECONDS), attempt)
+        # The first attempt is an exchange, which has its own limit: another one would be work for each call.
+        try:
+            return await attempt()
+        except Exception as error:  # noqa: BLE001 - raised again unless it may pass
+            last = self._passing(error)
+        return await self._within(self._rest, _PAUSES_SECONDS, attempt, last)
 
     async def soon(self, attempt: Callable[[], Awaitable[_T]]) -> _T:
         """The same of a probe, which waits for nothing to pass."""
-        return await self._within(self._probes, _PROBE_PAUSES_SECONDS, attempt)
+        return await self._within(self._probes, (0, _PROBE_PAUSE_SECONDS), attempt)
 
-    async def _within(self, limit: TimeLimit, pauses: Sequence[float], attempt: Callable[[], Awaitable[_T]]) -> _T:
-        last: Exception = TimeoutError()
+    async def _within(
+        self,
+        limit: TimeLimit,
+        pauses: Sequence[float],
+        attempt: Callable[[], Awaitable[_T]],
+        last: Exception | None = None,
+    ) -> _T:
+        """Makes an attempt after each of the pauses. last: the error of the attempt before them."""
         try:
             with limit():
-                for pause in (*pauses, None):
+                for pause in pauses:
+                    if pause:
+                        await asyncio.sleep(pause)
                     try:
                         return await attempt()
-                    except Exception as error:
-                        refused = self._refused(error)
-                        if refused is not None:
-                            raise refused from error
-                        if not _passes(error):
-                            raise
-                        last = error
-                    if pause is not None:
-                        await asyncio.sleep(pause)
+                    except Exception as error:  # noqa: BLE001 - raised again unless it may pass
+                        last = self._passing(error)
         except TimeoutError:
             pass  # that of the call: after one of an exchange another attempt was made
-        raise MemoryUnavailable(f"Redis at {self._place} {_lasting(last, limit.seconds)}") from last
+        seconds = PROBE_SECONDS if limit is self._probes else CALL_SECONDS
+        raise MemoryUnavailable(f"Redis at {self._place} {_lasting(last or TimeoutError(), seconds)}") from last
+
+    def _passing(self, error: Exception) -> Exception:
+        """Returns an error that another attempt may not meet again. Raises MemoryUnavailable, or the error itself."""
+        refused = self._refused(error)
+        if refused is not None:
+            raise refused from error
+        if not _passes(error):
+            raise error
+        return error
 
     def _refused(self, error: Exception) -> MemoryUnavailable | None:
         """Returns what to say of an error that another attempt would meet again."""

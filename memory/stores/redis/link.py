@@ -87,11 +87,11 @@ class PooledLink:
     def __init__(self, pool: ConnectionPool, place: str, on_close: Callable[[], Awaitable[None]] | None = None) -> None:
         self._pool = pool
         self._place = place
-        self._attempts = Attempts(place, lambda: self._answered_at)
         self._on_close = on_close
         # Options are only looked at when a connection is made, so a wrong one is found here and not in the first call.
         self._idle = [self._new_connection()]
         self._slots = asyncio.Semaphore(_MAX_CONNECTIONS)
+        self._attempts = Attempts(place, self._slots.locked, lambda: self._answered_at)
         self._in_time = TimeLimit(EXCHANGE_SECONDS)
         self._closed = asyncio.Event()
         self._answers = 0
