@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
+from temporalio.client import Client
 
-from tests.integration.temporal.rig import Rig, running
+from tests.integration.temporal.rig import Rig, plugin, running, unique
 
 
 @pytest.fixture(scope="session")
@@ -21,3 +22,9 @@ async def any_cache(temporal_address: str, redis_url: str, request: pytest.Fixtu
     """Two workers: one that keeps workflows in its cache, one that evicts each after every task."""
     async with running(temporal_address, redis_url, max_cached_workflows=request.param) as shared:
         yield shared
+
+
+@pytest.fixture
+async def client(temporal_address: str, redis_url: str) -> Client:
+    """A client with the plugin, of a project of its own."""
+    return await Client.connect(temporal_address, plugins=[plugin(redis_url, unique("project"))])

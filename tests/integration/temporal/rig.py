@@ -24,6 +24,15 @@ from tests.integration.temporal.user_activities import USER_ACTIVITIES
 
 REGISTRY = Registry.from_resources(DECLARATIONS)
 
+CHAT_IN_MEMORY = {
+    "resource": "memory",
+    "id": "chat",
+    "max_tokens": 4000,
+    "scope": "user",
+    "persistence": {"type": "in_memory"},
+}
+IN_MEMORY = Registry.from_resources([CHAT_IN_MEMORY])
+
 
 def unique(word: str) -> str:
     """Returns a name that no other test has."""
@@ -81,6 +90,15 @@ def plugin(redis_url: str, project: str, **options: Any) -> MemoryPlugin:
         **options,
     }
     return MemoryPlugin(**given)
+
+
+def worker(client: Client, queue: str, **options: object) -> Worker:
+    """Returns a worker as a user makes it."""
+    return Worker(
+        client,
+        task_queue=queue,
+        **{"workflows": CONVERSATIONS, "activities": USER_ACTIVITIES, **options},  # type: ignore[arg-type]
+    )
 
 
 @asynccontextmanager

@@ -14,34 +14,13 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.converter import DataConverter, PayloadCodec
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
-from durable_memory import AgentMemory, MemoryClient, MemoryPlugin, Registry
-from durable_memory.activities.waker import TemporalWaker
+from durable_memory import AgentMemory, MemoryClient, MemoryPlugin
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 from tests.integration.temporal.background import flusher_ended, texts
 from tests.integration.temporal.flows.bare import IdentifyHandle, ListModules
 from tests.integration.temporal.flows.calls import AppendMany
-from tests.integration.temporal.flows.conversations import CONVERSATIONS
 from tests.integration.temporal.flows.talks import Talk, UseEveryMethod
-from tests.integration.temporal.observing import eventually, fault_of
-from tests.integration.temporal.relay import open_relay
-from tests.integration.temporal.rig import REGISTRY, Rig, plugin, running, unique
-from tests.integration.temporal.user_activities import USER_ACTIVITIES
-from tests.logs import said_by
-
-
-def worker(client: Client, queue: str, **options: object) -> Worker:
-    """Returns a worker as a user makes it."""
-    return Worker(
-        client,
-        task_queue=queue,
-        **{"workflows": CONVERSATIONS, "activities": USER_ACTIVITIES, **options},  # type: ignore[arg-type]
-    )
-
-
-@pytest.fixture
-async def client(temporal_address: str, redis_url: str) -> Client:
-    """A client with the plugin, of a project of its own."""
-    return await Client.connect(temporal_address, plugins=[plugin(redis_url, unique("project"))])
+from tests.integration.temporal.rig import IN_MEMORY, REGISTRY, Rig, plugin, running, unique, worker
 
 
 async def test_registered_twice_it_says_so_in_one_sentence(temporal_address: str, redis_url: str) -> None:
@@ -64,125 +43,6 @@ async def test_registered_on_the_client_and_the_worker_it_says_so_in_one_sentenc
 async def test_registered_on_the_worker_only_it_says_where_it_belongs(temporal_client: Client, redis_url: str) -> None:
     with pytest.raises(ValueError, match=r"^MemoryPlugin belongs on the client[^.]*: pass it to Client\.connect$"):
         worker(temporal_client, unique("queue"), plugins=[plugin(redis_url, "worker-only")])
-
-
-async def test_the_first_of_two_workers_to_stop_does_not_close_the_connections_of_the_other(client: Client) -> None:
-    first, second = unique("queue"), unique("queue")
-    async with worker(client, second):
-        async with worker(client, first):
-            await client.execute_workflow(Talk.run, args=["key", "One."], id=unique("run"), task_queue=first)
-        answer = await client.execute_workflow(Talk.run, args=["key", "Two."], id=unique("run"), task_queue=second)
-        assert answer == "Attempt 1 knew 2 messages."
-
-
-async def test_workers_that_start_and_stop_at_the_same_time_do_not_disturb_each_other(client: Client) -> None:
-    async def serve_one(number: int) -> str:
-        queue = unique("queue")
-        async with worker(client, queue):
-            answer: str = await client.execute_workflow(
-                Talk.run, args=[f"key-{number}", "Hi."], id=unique("run"), task_queue=queue
-            )
-            return answer
-
-    assert await asyncio.gather(*map(serve_one, range(4))) == ["Attempt 1 knew 0 messages."] * 4
-
-
-async def test_a_plugin_whose_workers_have_all_stopped_opens_connections_again(client: Client) -> None:
-    for knew in (0, 2):
-        queue = unique("queue")
-        async with worker(client, queue):
-            answer = await client.execute_workflow(Talk.run, args=["key", "Hi."], id=unique("run"), task_queue=queue)
-        assert answer == f"Attempt 1 knew {knew} messages."
-
-
-async def test_a_worker_whose_client_is_exchanged_goes_on(
-    client: Client, temporal_address: str, redis_url: str
-) -> None:
-    queue, project = unique("queue"), unique("project")
-    given = plugin(redis_url, project)
-    old, new = [await Client.connect(temporal_address, plugins=[given]) for _ in range(2)]
-    async with worker(old, queue) as running_worker:
-        await old.execute_workflow(Talk.run, args=["key", "Hi."], id=unique("run"), task_queue=queue)
-        running_worker.client = new
-        await client.execute_workflow(
-            AppendMany.run, args=["small", ["key"], texts(4)], id=unique("run"), task_queue=queue
-        )
-        async with await MemoryClient.connect(redis_url, memories=REGISTRY, project=project) as memories:
-            memory = memories.memory("small", "key")
-            await flusher_ended(Rig(new, memories, queue, ""), memory)
-            assert (await memory.stats()).messages["long_term"] == 1
-
-
-async def test_a_worker_whose_client_is_exchanged_for_one_of_another_address_goes_on_and_so_do_its_flushes(
-    temporal_address: str, redis_url: str
-) -> None:
-    queue, project = unique("queue"), unique("project")
-    given = plugin(redis_url, project)
-    new = await Client.connect(temporal_address, plugins=[given])
-    async with open_relay(temporal_address) as relay:
-        old = await Client.connect(relay.address, plugins=[given])
-        async with (
-            await MemoryClient.connect(redis_url, memories=REGISTRY, project=project) as memories,
-            worker(old, queue) as running_worker,
-        ):
-            await old.execute_workflow(Talk.run, args=["key", "Hi."], id=unique("run"), task_queue=queue)
-            running_worker.client = new
-            answer = await new.execute_workflow(Talk.run, args=["key", "Hi."], id=unique("run"), task_queue=queue)
-            assert answer == "Attempt 1 knew 2 messages."
-            relay.cut()
-            await new.execute_workflow(
-                AppendMany.run, args=["small", ["key"], texts(4)], id=unique("run"), task_queue=queue
-            )
-            memory = memories.memory("small", "key")
-            await flusher_ended(Rig(new, memories, queue, ""), memory)
-            assert (await memory.stats()).messages["long_term"] == 1
-
-
-async def test_flushes_follow_a_client_that_is_exchanged_while_no_activity_runs(
-    temporal_address: str, redis_url: str
-) -> None:
-    queue, project = unique("queue"), unique("project")
-    given = plugin(redis_url, project)
-    new = await Client.connect(temporal_address, plugins=[given])
-    async with open_relay(temporal_address) as relay:
-        old = await Client.connect(relay.address, plugins=[given])
-        waker = TemporalWaker(new, f"flushes-of-{project}")
-        async with (
-            await MemoryClient.connect(redis_url, memories=REGISTRY, project=project, waker=waker) as memories,
-            worker(old, queue) as running_worker,
-        ):
-            await old.execute_workflow(Talk.run, args=["key", "Hi."], id=unique("run"), task_queue=queue)
-            running_worker.client = new
-            relay.cut()
-            memory = memories.memory("small", "key")
-            await memory.append(texts(4))
-            await flusher_ended(Rig(new, memories, "", ""), memory)
-            assert (await memory.stats()).messages["long_term"] == 1
-
-
-async def test_a_client_that_the_plugins_own_workers_cannot_take_is_said_at_once(
-    temporal_address: str, redis_url: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    given = plugin(redis_url, unique("project"))
-    old, new = [await Client.connect(temporal_address, plugins=[given]) for _ in range(2)]
-    exchange = vars(Worker)["client"]
-
-    def refuse_companions(one: Worker, client: Client) -> None:
-        if one.task_queue.startswith("flushes-of-"):
-            raise ValueError("another runtime")
-        exchange.fset(one, client)
-
-    async def said() -> object:
-        return said_by(caplog, "durable_memory.worker_groups")
-
-    monkeypatch.setattr(Worker, "client", property(exchange.fget, refuse_companions))
-    queue = unique("queue")
-    async with worker(old, queue) as running_worker:
-        await old.execute_workflow(Talk.run, args=["key", "Hi."], id=unique("run"), task_queue=queue)
-        running_worker.client = new
-        await eventually(said)
-    (record,) = said_by(caplog, "durable_memory.worker_groups")
-    assert (record.levelname, "another Temporal client" in record.message) == ("ERROR", True)
 
 
 async def test_without_a_companion_flushes_wait_for_a_worker_of_the_projects_queue(
@@ -329,16 +189,6 @@ async def test_what_was_started_while_redis_was_away_goes_on_with_the_next_worke
         assert await handle.result() == "Attempt 1 knew 0 messages."
 
 
-CHAT_IN_MEMORY = {
-    "resource": "memory",
-    "id": "chat",
-    "max_tokens": 4000,
-    "scope": "user",
-    "persistence": {"type": "in_memory"},
-}
-IN_MEMORY = Registry.from_resources([CHAT_IN_MEMORY])
-
-
 def test_memories_of_one_process_are_refused_where_they_would_be_lost() -> None:
     with pytest.raises(MemoryInvalid, match=r"chat: persistence\.type in_memory .*allow_in_memory=True"):
         MemoryPlugin(memories=IN_MEMORY)
@@ -351,43 +201,3 @@ async def test_memories_of_one_process_work_where_a_test_allows_them(temporal_ad
         answer = await client.execute_workflow(UseEveryMethod.run, "key", id=unique("run"), task_queue=queue)
     assert answer["flushed"] == "committed"
     assert answer["after_clear"] == ["absent", 0]
-
-
-async def test_a_worker_that_has_stopped_refuses_no_later_declarations(temporal_address: str, redis_url: str) -> None:
-    memories = plugin(redis_url, unique("project"), memories=IN_MEMORY, allow_in_memory=True)
-    client = await Client.connect(temporal_address, plugins=[memories])
-    async with worker(client, unique("queue")):
-        pass
-    memories.use(REGISTRY)
-    queue = unique("queue")
-    async with worker(client, queue):
-        await client.execute_workflow(
-            AppendMany.run, args=["chat", ["key"], ["kept in Redis"]], id=unique("run"), task_queue=queue
-        )
-
-
-async def test_declarations_that_one_of_two_groups_of_workers_cannot_serve_change_neither(
-    temporal_address: str, redis_url: str
-) -> None:
-    both = Registry.from_resources(
-        [{"resource": "memory", "id": "lasting", "max_tokens": 4000, "scope": "user"}, CHAT_IN_MEMORY]
-    )
-    memories = plugin(redis_url, unique("project"), memories=both, allow_in_memory=True)
-    first, second = [
-        await Client.connect(f"{host}:{temporal_address.rpartition(':')[2]}", plugins=[memories])
-        for host in ("127.0.0.1", "localhost")  # workers of each address share connections
-    ]
-    queues = unique("queue"), unique("queue")
-
-    async def append(client: Client, queue: str, resource: str) -> None:
-        call = [resource, ["key"], ["a text"]]
-        await client.execute_workflow(AppendMany.run, args=call, id=unique("run"), task_queue=queue)
-
-    async with worker(first, queues[0]):
-        await append(first, queues[0], "lasting")
-        memories.use(IN_MEMORY)
-        async with worker(second, queues[1]):
-            await append(second, queues[1], "chat")
-            with pytest.raises(MemoryInvalid, match="needs a store that was not opened at the start"):
-                memories.use(both)
-            assert (await fault_of(append(first, queues[0], "lasting"))).type == "MemoryUnknownResource"
