@@ -88,10 +88,6 @@ class RedisKeys:
         of_sections = (f"{kind}:{section}" for section in sections for kind in SECTION_KEYS)
         return [f"{self._prefix}{{{tag}}}:{name}" for name in (*MEMORY_KEYS, *of_sections)]
 
-    def backup(self, memory: MemoryId, backup_id: str, *sections: Section) -> KeySet:
-        """Returns the keys of a memory, then the list of its backups and the copies of this one."""
-        return self.with_backups(memory, (backup_id,), *sections)
-
     def with_backups(self, memory: MemoryId, backup_ids: tuple[str, ...], *sections: Section) -> KeySet:
         """Returns the keys of a memory, then the list of its backups and the copies of these."""
         names = self._names(memory, sections)
@@ -99,10 +95,6 @@ class RedisKeys:
         copied = [part for name in names if (part := name.removeprefix(place)) not in _NOT_COPIED]
         copies = (f"{place}backup:{backup_id}:{part}" for backup_id in backup_ids for part in copied)
         return key_set(*names, f"{place}backup:list", *copies)
-
-    def backups(self, memory: MemoryId, *sections: Section) -> KeySet:
-        """Returns the keys of a memory, then the list of its backups."""
-        return self.with_backups(memory, (), *sections)
 
     def index(self, project: str, resource: str) -> KeySet:
         """Returns what changes when a memory is registered or forgotten.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from cachetools import LRUCache
@@ -10,7 +10,7 @@ from redis.exceptions import ResponseError
 
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.stores.redis import reply_errors
-from durable_memory.memory.stores.redis.keys import KeySet, RedisKeys
+from durable_memory.memory.stores.redis.keys import RedisKeys
 from durable_memory.memory.stores.redis.link import Link, Reply
 from durable_memory.memory.stores.redis.scripts import load_script
 from durable_memory.memory.types import Section
@@ -34,17 +34,23 @@ class ScriptRunner:
         memory: MemoryId,
         args: Sequence[bytes],
         sections: tuple[Section, ...] = (),
-        keys_of: Callable[..., KeySet] | None = None,
+        backups: tuple[str, ...] | None = None,
     ) -> Reply:
         """Runs a script on the keys of a memory.
 
-        sections: the user-defined ones that its limits declare. keys_of: what it takes instead of the memory's keys.
+        sections: the user-defined ones that its limits declare. backups: ids of those whose keys it takes, too, and the
+        list of all; None for a script that has to do with none.
         """
         try:
             while True:
                 if self._undeclared:
                     sections = tuple(dict.fromkeys((*sections, *self._undeclared.get(memory, ()))))
-                reply = await self._link.run(load_script(name), (keys_of or self._keys.memory)(memory, *sections), args)
+                keys = (
+                    self._keys.memory(memory, *sections)
+                    if backups is None
+                    else self._keys.with_backups(memory, backups, *sections)
+                )
+                reply = await self._link.run(load_script(name), keys, args)
                 if reply.__class__ is not bytes or not reply.startswith(_MORE_SECTIONS):
                     return reply
                 # The memory holds messages in sections that this caller does not know: a script names all its keys.

@@ -21,10 +21,10 @@ from durable_memory.memory.stores.redis.arguments import (
     packed,
     read_args,
 )
-from durable_memory.memory.stores.redis.ending import RedisEnding
 from durable_memory.memory.stores.redis.flushing import RedisFlushing
+from durable_memory.memory.stores.redis.removal import RedisRemoval
 from durable_memory.memory.stores.values import Entry, Operation, ReadQuery, ScanPage, StoredEntry, StoredView
-from durable_memory.memory.types import AppendResult, DeleteResult
+from durable_memory.memory.types import AppendResult, DeleteResult, MemoryStats
 
 _Call: TypeAlias = Literal["append", "write"]
 
@@ -34,7 +34,7 @@ _PAGE_BYTES: Final = 250_000
 """What is enough for a page of a scan, so that one of large messages stays small."""
 
 
-class RedisStore(RedisFlushing, RedisEnding):
+class RedisStore(RedisFlushing, RedisRemoval):
     """The Store port on Redis 7.0 or newer. Made by `connect_redis`."""
 
     async def append(
@@ -142,6 +142,11 @@ class RedisStore(RedisFlushing, RedisEnding):
         named, _ = operation_args(operation)
         args = [packed(limits), *named, *(one.encode() for one in asked)]
         return replies.deleted(memory.resource, await self._run("delete", memory, args, limits.user_sections), asked)
+
+    async def stats(self, memory: MemoryId, limits: Limits) -> MemoryStats:
+        """See Store."""
+        reply = await self._run("stats", memory, [packed(limits)], limits.user_sections, backups=())
+        return replies.stats(memory.resource, reply, limits)
 
     async def ping(self) -> None:
         """See Store."""

@@ -1,10 +1,9 @@
-"""The Redis driver where a memory ends or comes back: clear, backups, restore, erase; and its counters."""
+"""The side of the Redis driver that removes a memory, or brings it back from a backup."""
 
 from __future__ import annotations
 
 import secrets
 from dataclasses import replace
-from functools import partial
 
 from durable_memory.memory.access import Mode
 from durable_memory.memory.errors import MemoryDamaged
@@ -15,11 +14,11 @@ from durable_memory.memory.stores.redis import replies, reply_errors
 from durable_memory.memory.stores.redis.arguments import digest_of, digits, mark_of, no_limits, operation_args, packed
 from durable_memory.memory.stores.redis.script_runner import ScriptRunner
 from durable_memory.memory.stores.values import BACKUP_LIFETIME_MS, Erased, Operation
-from durable_memory.memory.types import AppendResult, ClearResult, MemoryStats
+from durable_memory.memory.types import AppendResult, ClearResult
 
 
-class RedisEnding(ScriptRunner):
-    """Clear, restore, erase and stats of the Store port."""
+class RedisRemoval(ScriptRunner):
+    """Clear, restore and erase of the Store port."""
 
     async def clear(
         self,
@@ -46,12 +45,11 @@ class RedisEnding(ScriptRunner):
         version = (if_version or "").encode()
         args = [no_limits(mode), mark, digest_of(operation.digest), digits(operation.deadline_ms), version]
         if not backup:
-            reply = await self._run("clear", memory, args, keys_of=self._keys.backups)
+            reply = await self._run("clear", memory, args, backups=())
             return replies.cleared(memory.resource, reply, if_version)
         backup_id = secrets.token_hex(8)
         args += [backup_id.encode(), digits(BACKUP_LIFETIME_MS)]
-        keys_of = partial(self._keys.backup, memory, backup_id)
-        reply = await self._run("clear", memory, args, keys_of=lambda _, *sections: keys_of(*sections))
+        reply = await self._run("clear", memory, args, backups=(backup_id,))
         return replies.cleared(memory.resource, reply, if_version)
 
     async def restore(
@@ -69,10 +67,7 @@ class RedisEnding(ScriptRunner):
             (if_version or "").encode(),
             backup_id.encode(),
         ]
-        keys_of = partial(self._keys.backup, memory, backup_id)
-        reply = await self._run(
-            "restore", memory, args, limits.user_sections, keys_of=lambda _, *sections: keys_of(*sections)
-        )
+        reply = await self._run("restore", memory, args, limits.user_sections, backups=(backup_id,))
         words = reply.decode().split(" ")
         if words[0] not in ("ok", "again"):
             raise reply_errors.refusal_of(memory.resource, words, if_version)
@@ -95,13 +90,7 @@ class RedisEnding(ScriptRunner):
         while words[0] == "backups":
             # One that another client makes meanwhile is named by the next answer.
             backups += tuple(words[1:])
-            keys_of = partial(self._keys.with_backups, memory, backups)
             args = [no_limits(mode), digits(born_until_ms)]
-            reply = await self._run("erase", memory, args, keys_of=lambda _, *sections, of=keys_of: of(*sections))
+            reply = await self._run("erase", memory, args, backups=backups)
             words = reply.decode().split(" ")
         return replies.erased(memory.resource, words)
-
-    async def stats(self, memory: MemoryId, limits: Limits) -> MemoryStats:
-        """See Store."""
-        reply = await self._run("stats", memory, [packed(limits)], limits.user_sections, keys_of=self._keys.backups)
-        return replies.stats(memory.resource, reply, limits)
