@@ -11,15 +11,22 @@ from typing import Final
 
 import regex
 
-from durable_memory.memory.flushing.llm.refusal_patterns import ENGLISH, LEADS, WAYS
+from durable_memory.memory.flushing.llm.english_refusals import BEGINNINGS, LEADS, any_of
+from durable_memory.memory.flushing.llm.foreign_refusals import WAYS
 
 _LONGEST: Final = 400
 """In characters. A longer text that begins so may report one."""
 
-_IN_ENGLISH: Final = regex.compile(rf"[^\w{{]*(?:(?:{'|'.join(LEADS)})\b\W*)*(?:{'|'.join(ENGLISH)})")
+_IN_ENGLISH: Final = regex.compile(rf"[^\w{{]*(?:{any_of(*LEADS)}\b\W*)*{any_of(*BEGINNINGS)}")
+
+_REST_OF_SENTENCE: Final = r"[^.!?;。؟।]{0,100}"
 
 _IN_OTHERS: Final = regex.compile(
-    rf"\W*(?:{'|'.join(rf'(?:{way.regrets})[^.!?;。؟।]{{0,100}}(?:{way.tasks})|{way.openings}' for way in WAYS)})"
+    r"\W*"
+    + any_of(
+        *(any_of(*way.regrets) + _REST_OF_SENTENCE + any_of(*way.tasks) for way in WAYS),
+        *(opening for way in WAYS for opening in way.openings),
+    )
 )
 
 _NOTHING: Final = regex.compile(
