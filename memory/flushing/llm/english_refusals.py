@@ -8,11 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-
-def any_of(*alternatives: str) -> str:
-    """Returns the expression that matches where one of these does."""
-    return f"(?:{'|'.join(alternatives)})"
-
+from durable_memory.memory.flushing.llm.alternatives import any_of
 
 _TEXT: Final = any_of(
     r"conversations?",

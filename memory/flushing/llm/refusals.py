@@ -11,7 +11,8 @@ from typing import Final
 
 import regex
 
-from durable_memory.memory.flushing.llm.english_refusals import BEGINNINGS, LEADS, any_of
+from durable_memory.memory.flushing.llm.alternatives import any_of
+from durable_memory.memory.flushing.llm.english_refusals import BEGINNINGS, LEADS
 from durable_memory.memory.flushing.llm.foreign_refusals import WAYS
 
 _LONGEST: Final = 400

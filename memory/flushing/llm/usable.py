@@ -11,6 +11,7 @@ from durable_memory.memory.flushing.llm.grounding import is_grounded, retells
 from durable_memory.memory.flushing.llm.model import Answer, Question
 from durable_memory.memory.flushing.llm.prompt import ENTRY_BEGINS, texts_told
 from durable_memory.memory.flushing.llm.refusals import is_nothing, is_refusal
+from durable_memory.memory.flushing.llm.trailing import without_trailer
 from durable_memory.memory.flushing.llm.wrapping import unwrapped
 from durable_memory.memory.flushing.summarizer import SummaryRequest
 from durable_memory.memory.types import clean_text
@@ -42,6 +43,7 @@ def summary_in(answer: Answer, question: Question) -> str:
         raise _rejected("the model declined to write the summary")
     if answer.ending == "cut" or text is None:
         raise _rejected("the model's answer was cut before its end")
+    text = without_trailer(text, question.text)
     if not text:
         raise _rejected("the model returned an empty text")
     if _repeats(text, question):

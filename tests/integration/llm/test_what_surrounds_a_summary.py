@@ -8,6 +8,7 @@ import pytest
 
 from durable_memory.memory.errors import MemorySummaryRejected
 from durable_memory.memory.flushing.llm.summarizer import LlmSummarizer
+from durable_memory.memory.flushing.llm.trailing import without_trailer
 from durable_memory.memory.flushing.llm.wrapping import unwrapped
 from durable_memory.memory.types import Message
 from tests.integration.llm.asking import request
@@ -37,6 +38,16 @@ from tests.integration.llm.endpoint import SUMMARY, Endpoint, Says
         f"Summary of the record above, in at most 48 words: {SUMMARY}",
         f"Zusammenfassung:\n{SUMMARY}",
         f"<think>Short.</think>\nHere is the summary:\n```text\nSummary: {SUMMARY}\n```",
+        f"{SUMMARY}<|im_end|>",
+        f"{SUMMARY}\n<end_of_turn>\n<start_of_turn>user\nAnd now a poem about it.",
+        f"{SUMMARY}</s>",
+        f"{SUMMARY}\n\nLet me know if you would like more detail!",
+        f"{SUMMARY} I hope this summary helps.",
+        f"{SUMMARY}\n\n**Would you like me to shorten it?**",
+        f"{SUMMARY} If you need anything else, please let me know.",
+        f"{SUMMARY}\nLassen Sie mich wissen, ob etwas fehlt.",
+        f"{SUMMARY}\n\nN\u2019h\u00e9sitez pas \u00e0 demander plus de d\u00e9tails.",
+        f"**Summary:** {SUMMARY}\n\nLet me know if anything is missing.<|eot_id|>",
     ],
 )
 async def test_what_stands_around_a_summary_is_not_stored(
@@ -117,6 +128,40 @@ async def test_the_end_of_thinking_within_a_sentence_cuts_nothing_off(
     summary = "Anna reads the answer of parcel 4 from </think> on, said the depot."
     service.default = Says(summary)
     assert await summarizer.summarize(request()) == summary
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        "Anna asked Bob about parcel 4711. Let me know, she wrote, when it reaches Ghent.",
+        "Anna closed her mail of noon to Ghent so. Let me know when parcel 4711 arrives.",
+        "The depot prints <|im_end|> behind each of 4711 parcels, said Anna to Bob.",
+    ],
+)
+async def test_what_the_conversation_says_itself_is_no_trailer(
+    service: Endpoint, summarizer: LlmSummarizer, summary: str
+) -> None:
+    talk = [
+        Message.user("Anna wrote to Bob of parcel 4711, noon, Ghent: Let me know when it arrives. Why <|im_end|>?"),
+        Message.assistant("The depot prints it behind each parcel."),
+    ]
+    service.default = Says(summary)
+    assert await summarizer.summarize(request(*talk)) == summary
+
+
+async def test_nothing_but_a_trailer_is_no_summary(service: Endpoint, summarizer: LlmSummarizer) -> None:
+    for answer in ("<|im_end|>", "Let me know if you need anything else!"):
+        service.default = Says(answer)
+        with pytest.raises(MemorySummaryRejected, match="empty text"):
+            await summarizer.summarize(request())
+
+
+@pytest.mark.parametrize("text", ["Let me know ", "<|im_end|", ". I hope this ", "if you need ", "\n\n**"])
+def test_a_long_answer_is_searched_for_a_trailer_in_linear_time(text: str) -> None:
+    answer = text * (1_000_000 // len(text))
+    began = time.thread_time()
+    without_trailer(answer, "")
+    assert time.thread_time() - began < 1
 
 
 @pytest.mark.parametrize("block", ["<think></think>", "<think>a</think>\n", "<think>", "</think>", "</think> <think>"])
