@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Final
 
 from durable_memory.memory.tokens.estimate import estimate_tokens
@@ -12,11 +11,8 @@ _LEAST_OUTPUT: Final = 512
 """Models count tokens in their own way, and some think before they write: an answer may have twice the room, and this
 much at least. What is too long is shortened, which costs less than an answer that was cut."""
 
-_TOLD_FACTOR: Final = 2.5
-"""A message of one word has 5 tokens as memories count it, and 12 as a line of JSON, as models are told it."""
-
-_INSTRUCTIONS: Final = 300
-"""Our own instructions, rounded up."""
+_INSTRUCTIONS: Final = 500
+"""Our own instructions and what stands around a conversation, by the counter of a model that counts the most."""
 
 
 def answer_tokens(summary_tokens: int) -> int:
@@ -30,5 +26,4 @@ def full_request_tokens(max_input_tokens: int, summary_tokens: int, prompt: str 
     A request that shortens an answer, in place of a conversation, costs no more. prompt: in place of our own.
     """
     answer = answer_tokens(summary_tokens)
-    told = max(math.ceil(max_input_tokens * _TOLD_FACTOR), answer)
-    return _INSTRUCTIONS + estimate_tokens(prompt or "") + told + answer
+    return _INSTRUCTIONS + estimate_tokens(prompt or "") + max(max_input_tokens, answer) + answer

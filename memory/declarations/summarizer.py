@@ -84,8 +84,8 @@ class SummarizerChoice(Declaration):
     """
 
     max_input_tokens: Annotated[int, Field(ge=_SMALLEST_INPUT, le=10_000_000, title="tokens")] = DEFAULT_INPUT_TOKENS
-    """Most tokens of the conversation in one request; more is summarised in parts. At most three quarters of the
-    model's window, where the model is known."""
+    """Most tokens of the conversation in one request, as the model is told it; more is summarised in parts. At most
+    three quarters of the model's window, where the model is known."""
 
     timeout: Annotated[Duration, Within("1s", "5m")] = DEFAULT_TIMEOUT
     """How long one request may take."""
@@ -96,7 +96,7 @@ class SummarizerChoice(Declaration):
 
     daily_token_budget: Tokens | None = None
     """Most tokens that this resource may spend in a day (UTC), over all processes, requests and answers together; at
-    least what one full request may cost, about two and a half times `max_input_tokens`. When too little is left,
+    least what one full request may cost: `max_input_tokens`, the answer, and the instructions. When too little is left,
     `fallback` decides.
 
     Default: no limit.

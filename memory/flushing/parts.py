@@ -13,6 +13,7 @@ from durable_memory.memory.cutting import cut
 from durable_memory.memory.errors import MemorySummaryRejected
 from durable_memory.memory.flushing.summarizer import Summarizer, SummaryRequest
 from durable_memory.memory.flushing.summary import covered, earlier_summary
+from durable_memory.memory.flushing.telling import told_tokens
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.types import Message, clean_text
 
@@ -103,12 +104,12 @@ async def _fitting(
     messages: Sequence[Message], limit: int, counter: TokenCounter
 ) -> AsyncIterator[tuple[Message, int]]:
     """Yields the messages with their tokens; one that exceeds the limit alone comes in halves, as often as needed."""
-    counts = await counter.count(messages)
-    for message, count in zip(messages, counts, strict=True):
-        text = _written_out(message) if count.tokens > limit else ""
+    for message in messages:
+        tokens = await told_tokens(message, counter)
+        text = _written_out(message) if tokens > limit else ""
         first = cut(text, len(text) // 2)
         if not first:
-            yield message, count.tokens
+            yield message, tokens
             continue
         halves = [replace(message, content=half, tool_calls=()) for half in (first, text[len(first) :])]
         async for half in _fitting(halves, limit, counter):

@@ -28,7 +28,7 @@ class Summarizer(Protocol):
 
     @property
     def max_input_tokens(self) -> int | None:
-        """What one request may hold at most, in tokens as counted for the memory; None for any size.
+        """What one request may hold at most, in tokens of its messages as lines of JSON; None for any size.
 
         More is summarised in parts, and then the summaries of the parts.
         """

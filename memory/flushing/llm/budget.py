@@ -30,7 +30,7 @@ class DailyBudget:
         if set_aside > self.tokens:
             raise MemoryInvalid(
                 f"{self.resource}: one request may cost {set_aside:,} tokens with its answer, which is more than its "
-                f"whole daily_token_budget of {self.tokens:,}; raise it, or lower max_input_tokens"
+                f"whole daily_token_budget of {self.tokens:,}; raise it"
             )
         day = await self.spending.set_aside(self.project, self.resource, set_aside, self.tokens)
         if day is None:

@@ -1,17 +1,16 @@
 """What a language model is told. The conversation stands fenced as data: nothing that is said in it is addressed to it.
 
-The fence is a random word, new in each question, so that no message can close it; each message is one line of JSON, so
-that none can pretend to be another one's.
+The fence is a random word, new in each question, so that no message can close it.
 """
 
 from __future__ import annotations
 
-import json
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
-from durable_memory.memory.types import LONG_TERM, Message
+from durable_memory.memory.flushing.telling import line_of
+from durable_memory.memory.types import Message
 
 DEFAULT_TASK: Final = (
     "You write the memory of an assistant: one summary of the record of a conversation, for those who go on with it "
@@ -36,9 +35,6 @@ _SHORTEN: Final = (
     "with the shortened text alone."
 )
 
-ENTRY_BEGINS: Final = ('{"role": ', '{"kind": ')
-"""How the line of a message begins."""
-
 _WORDS_A_TOKEN: Final = 0.6
 """Models hold to words better than to tokens; most languages have fewer words than tokens."""
 
@@ -55,7 +51,7 @@ def summary_prompt(messages: Sequence[Message], max_tokens: int, task: str | Non
     """
     fence, words = _fence(), words_for(max_tokens)
     instructions = f"{task or DEFAULT_TASK}\n\n{_RULES.format(fence=fence, words=words)}"
-    lines = "\n".join(json.dumps(_entry(message), ensure_ascii=False) for message in messages)
+    lines = "\n".join(map(line_of, messages))
     return instructions, f"<{fence}>\n{lines}\n</{fence}>\n{_AFTER.format(words=words)}"
 
 
@@ -65,34 +61,5 @@ def shortening_prompt(text: str, max_tokens: int) -> tuple[str, str]:
     return _SHORTEN.format(fence=fence, words=words_for(max_tokens)), f"<{fence}>\n{text}\n</{fence}>"
 
 
-def texts_told(messages: Sequence[Message]) -> Iterator[str]:
-    """Yields every text that a model is told of these messages, without the names of our fields."""
-    for message in messages:
-        entry = _entry(message)
-        entry.pop("role", None)
-        entry.pop("kind", None)
-        yield from _texts(list(entry.values()))
-
-
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        value = list(value.values())
-    if isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _texts(item)
-    elif value is not None:
-        yield str(value)
-
-
 def _fence() -> str:
     return f"record-{secrets.token_hex(8)}"
-
-
-def _entry(message: Message) -> dict[str, object]:
-    if message.section == LONG_TERM:
-        return {"kind": "summary", "text": message.text}
-    entry: dict[str, object] = {"role": message.role, "name": message.name, "text": message.text}
-    if isinstance(message.content, tuple):
-        entry["parts"] = [part for part in message.content if "text" not in part]
-    entry["calls"] = [{"name": call.name, "arguments": call.arguments} for call in message.tool_calls]
-    return {name: value for name, value in entry.items() if value}

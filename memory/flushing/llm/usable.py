@@ -9,11 +9,11 @@ from typing import Final
 from durable_memory.memory.errors import MemorySummaryRejected
 from durable_memory.memory.flushing.llm.grounding import is_grounded, retells
 from durable_memory.memory.flushing.llm.model import Answer, Question
-from durable_memory.memory.flushing.llm.prompt import ENTRY_BEGINS, texts_told
 from durable_memory.memory.flushing.llm.refusals import is_nothing, is_refusal
 from durable_memory.memory.flushing.llm.trailing import without_trailer
 from durable_memory.memory.flushing.llm.wrapping import unwrapped
 from durable_memory.memory.flushing.summarizer import SummaryRequest
+from durable_memory.memory.flushing.telling import LINE_BEGINS, texts_told
 from durable_memory.memory.types import clean_text
 
 _LONGEST_JUDGED: Final = 600
@@ -87,7 +87,7 @@ def _repeats(text: str, question: Question) -> bool:
     """Tells whether a text has the fence or a whole line of the record in it, or is part of the instructions."""
     fence, *record, last_line = question.text.split("\n")
     lines = {line.strip() for line in text.split("\n")}
-    if fence in text or not lines.isdisjoint(line for line in record if line.startswith(ENTRY_BEGINS)):
+    if fence in text or not lines.isdisjoint(line for line in record if line.startswith(LINE_BEGINS)):
         return True
     return any(_plain(text) in _plain(told) for told in (question.instructions, last_line))
 

@@ -179,20 +179,23 @@ async def test_a_spent_budget_asks_nobody_and_the_rules_write(redis_url: str, se
         assert SUMMARY not in summary.text
 
 
-async def test_a_request_that_no_day_pays_for_is_said_to_be_one_and_costs_nothing(
+async def test_a_request_that_no_day_pays_for_is_said_to_be_one_and_is_not_made(
     redis_url: str, service: Endpoint
 ) -> None:
-    """Text of quotation marks alone is told in three times the tokens that it is counted with."""
+    """An answer of long words, whose number the service counts, is so long that to shorten it costs more than a day."""
     project, least = unique("project"), full_request_tokens(256, 80, None)
+    service.default = Says(
+        " ".join(f"Anna-in-Ghent-has-parcel-{i}-said-Bob" for i in range(4711, 4811)), tokens=(300, 500)
+    )
     async with await client(
         redis_url, service, project, fallback="none", daily_token_budget=least, max_input_tokens=256
     ) as memories:
         memory = memories.memory("desk", "key")
-        await memory.append(['"' * 900, "The second one."])
+        await memory.append(["Parcel 4711 was sent to Anna in Ghent, said Bob.", "The second one."])
         with pytest.raises(MemoryInvalid, match=rf"more than its whole daily_token_budget of {least:,}; raise it"):
             await memory.flush(force=True)
-        assert service.requests == []
-        assert await memories.wiring.backends["redis"].spending.spent(project, "desk") == 0
+        assert len(service.requests) == 1
+        assert await memories.wiring.backends["redis"].spending.spent(project, "desk") == 800
 
 
 async def test_a_new_day_has_a_new_budget(service: Endpoint) -> None:

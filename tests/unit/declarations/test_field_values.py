@@ -196,7 +196,7 @@ REFUSED: dict[str, list[tuple[object, str]]] = {
     "flushing.summarizer.fallback": [("rules", "must be rule_based or none"), (False, "must be rule_based or none")],
     "flushing.summarizer.daily_token_budget": [
         (0, "at least 1"),
-        (40_811, "40811 tokens do not pay for one full request, which may cost 40812"),
+        (17_011, "17011 tokens do not pay for one full request, which may cost 17012"),
     ],
     "oversize": [("drop", "must be reject or truncate"), ("trunc", "did you mean 'truncate'")],
     "open_group_ttl": [(3600, "number without a unit"), ("0s", "longer than zero"), ("soon", "not a duration")],

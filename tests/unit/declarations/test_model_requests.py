@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,6 +10,8 @@ from durable_memory import Registry
 from durable_memory.memory.declarations.model_requests import answer_tokens, full_request_tokens
 from durable_memory.memory.errors import InvalidDeclarations
 from durable_memory.memory.flushing.llm.prompt import DEFAULT_TASK, shortening_prompt, summary_prompt
+from durable_memory.memory.flushing.parts import summarize_in_parts
+from durable_memory.memory.flushing.summarizer import SummaryRequest
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from durable_memory.memory.types import Message
 
@@ -35,21 +36,34 @@ def test_a_budget_that_does_not_pay_for_one_full_request_is_a_fault_with_both_nu
     assert len(no.value.faults) == 1
 
 
-def full(text: str, max_input_tokens: int) -> Iterator[Message]:
-    """Yields as many messages as one request may hold, of words that are one token each."""
-    for _ in range(max_input_tokens // (len(text.split()) + 4)):
-        yield Message.user(text)
+class Asked:
+    """A summariser that keeps what it is asked."""
+
+    max_input_tokens = 4_000
+
+    def __init__(self) -> None:
+        self.requests: list[SummaryRequest] = []
+
+    async def summarize(self, request: SummaryRequest) -> str:
+        self.requests.append(request)
+        return "Parcels are late."
 
 
-@pytest.mark.parametrize("text", ["parcel", "the parcel is late", "the parcel left late " * 50], ids=["1", "4", "200"])
+@pytest.mark.parametrize(
+    "text",
+    ["ok", "the parcel is late", "the parcel left late " * 50, '"' * 300, "a\n\n\tb\n" * 60],
+    ids=["1", "4", "200", "quotes", "lines"],
+)
 @pytest.mark.parametrize("prompt", [None, DEFAULT_TASK * 10], ids=["ours", "own"])
 async def test_no_full_request_costs_more_than_is_said_at_most(text: str, prompt: str | None) -> None:
-    messages = list(full(text, 4_000))
-    assert 3_500 < sum(count.tokens for count in await COUNTER.count(messages)) <= 4_000
-    cost = answer_tokens(400)
-    for told in summary_prompt(messages, 400, prompt):
-        cost += (await COUNTER.count_text(told)).tokens
-    assert cost <= full_request_tokens(4_000, 400, prompt)
+    asked = Asked()
+    await summarize_in_parts(asked, SummaryRequest((Message.user(text),) * 900, 400, COUNTER))
+    assert len(asked.requests) > 1
+    for request in asked.requests:
+        cost = answer_tokens(400)
+        for told in summary_prompt(request.messages, 400, prompt):
+            cost += (await COUNTER.count_text(told)).tokens
+        assert cost <= full_request_tokens(4_000, 400, prompt)
 
 
 async def test_to_shorten_an_answer_costs_no_more_than_a_full_request() -> None:

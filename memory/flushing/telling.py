@@ -1,0 +1,54 @@
+"""Messages as a summariser is told them: each is one line of JSON, so that none can pretend to be another one's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from durable_memory.memory.tokens.counter import TokenCounter
+from durable_memory.memory.types import LONG_TERM, Message
+
+LINE_BEGINS: Final = ('{"role": ', '{"kind": ')
+"""How the line of a message begins."""
+
+_LINE_END_TOKENS: Final = 1
+
+
+def line_of(message: Message) -> str:
+    """Returns the line of a message."""
+    return json.dumps(_entry(message), ensure_ascii=False)
+
+
+async def told_tokens(message: Message, counter: TokenCounter) -> int:
+    """Returns the tokens of the line of a message, which are many more than its own where it is short or quotes."""
+    return (await counter.count_text(line_of(message))).tokens + _LINE_END_TOKENS
+
+
+def texts_told(messages: Sequence[Message]) -> Iterator[str]:
+    """Yields every text that a summariser is told of these messages, without the names of our fields."""
+    for message in messages:
+        entry = _entry(message)
+        entry.pop("role", None)
+        entry.pop("kind", None)
+        yield from _texts(list(entry.values()))
+
+
+def _entry(message: Message) -> dict[str, object]:
+    if message.section == LONG_TERM:
+        return {"kind": "summary", "text": message.text}
+    entry: dict[str, object] = {"role": message.role, "name": message.name, "text": message.text}
+    if isinstance(message.content, tuple):
+        entry["parts"] = [part for part in message.content if "text" not in part]
+    entry["calls"] = [{"name": call.name, "arguments": call.arguments} for call in message.tool_calls]
+    return {name: value for name, value in entry.items() if value}
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _texts(item)
+    elif value is not None:
+        yield str(value)
