@@ -16,7 +16,7 @@ _log = logging.getLogger(__name__)
 
 
 def refuse_in_memory(registry: Registry) -> None:
-    """Refuses memories that end with the process."""
+    """Refuses memories that end with the last worker."""
     for resource in registry.memories():
         if resource.persistence.type == "in_memory":
             raise MemoryInvalid(

@@ -69,7 +69,7 @@ class MemoryPlugin(SimplePlugin):
     them. summarizer: writes the
     summaries of all resources, in place of those that they declare; else the one that DURABLE_MEMORY_SUMMARIZER names.
     summary_slots: how many summaries that wait for a model are written at the same time. allow_in_memory: accept
-    resources of persistence type in_memory, whose memories end with this process: for tests.
+    resources of persistence type in_memory, whose memories end with the last worker: for tests.
     """
 
     def __init__(  # noqa: PLR0913 - each is a choice of its own

@@ -10,7 +10,6 @@ from durable_memory.memory.arguments import whole_number
 from durable_memory.memory.audit import audited
 from durable_memory.memory.caller import Caller
 from durable_memory.memory.declarations.declaration import is_id
-from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.resource import SCOPES, MemoryResource, Scope
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.identity import MemoryId
@@ -29,10 +28,8 @@ from durable_memory.memory.wiring import Wiring
 class AllMemories:
     """What a client can do with the memories of its project, however many they are. MemoryClient is one."""
 
-    def __init__(self, wiring: Wiring, registry: Registry, caller: Caller) -> None:
-        """registry: the declarations that it works by, those in force when it was made."""
+    def __init__(self, wiring: Wiring, caller: Caller) -> None:
         self._wiring = wiring
-        self._registry = registry
         self._caller = caller
 
     def at(self, memory: MemoryId) -> Memory:
@@ -44,7 +41,7 @@ class AllMemories:
             raise MemoryInvalid(f"memory: must be a MemoryId, as list_memories gives it, not {type(memory).__name__}")
         if not is_id(memory.project):
             raise MemoryInvalid("memory: its project is no id of a project; list_memories gives a whole MemoryId")
-        declared = self._registry.memory(memory.resource)
+        declared = self._wiring.registry.memory(memory.resource)
         known = replace(memory, key=checked_key(memory.key, declared.id))
         return Memory(self._wiring.services(declared), declared, known, self._caller, Access())
 
@@ -145,7 +142,7 @@ class AllMemories:
             raise MemoryInvalid("merge: without a key each line goes under its own; name the one memory by its key")
         source = each(lines, on_line)
         header = await first_line(source)
-        declared = self._registry.memory(header.resource if resource is None else resource)
+        declared = self._wiring.registry.memory(header.resource if resource is None else resource)
         one_key = None if key is None else checked_key(key, declared.id)
 
         def opened(own: str) -> Memory:
@@ -157,7 +154,7 @@ class AllMemories:
         # Asked of a list, so that a value that cannot be hashed is refused, too.
         if scope is not None and scope not in list(SCOPES):
             raise MemoryInvalid(f"scope: must be one of {', '.join(SCOPES)}")
-        declared = [each for each in self._registry.memories() if resource in (None, each.id)]
+        declared = [each for each in self._wiring.registry.memories() if resource in (None, each.id)]
         if resource is not None and not declared:
             places = [await self._undeclared(resource, scope)]
         else:
@@ -173,7 +170,7 @@ class AllMemories:
                 if scope is not None:
                     raise MemoryInvalid(f"scope: {resource!r} is no longer declared and has none; leave it out")
                 return Place(resource, backend.store, backend.index, Limits.unlimited())
-        self._registry.memory(resource)  # says what is declared
+        self._wiring.registry.memory(resource)  # says what is declared
         raise AssertionError("the resource is not declared")  # pragma: no cover
 
 

@@ -70,7 +70,7 @@ class MemoryClient(AllMemories):
             counter=counter,
             clock=clock,
         )
-        super().__init__(wiring, registry, caller or ProcessCaller(clock))
+        super().__init__(wiring, caller or ProcessCaller(clock))
 
     @classmethod
     async def connect(
@@ -120,7 +120,7 @@ class MemoryClient(AllMemories):
     @property
     def registry(self) -> Registry:
         """The declarations in force."""
-        return self._registry
+        return self._wiring.registry
 
     def use(self, registry: Registry) -> None:
         """Puts other declarations in force for the handles that are opened from now on; open ones keep theirs.
@@ -129,7 +129,6 @@ class MemoryClient(AllMemories):
         changes nothing, if a resource needs a store that this client did not open.
         """
         self._wiring.use(registry)
-        self._registry = registry
 
     @property
     def wiring(self) -> Wiring:
@@ -156,7 +155,7 @@ class MemoryClient(AllMemories):
         else:
             ref = MemoryRef(resource, key=key, input=template_input(input), agent=agent)
         try:
-            return self._opened(resolve(ref, self._registry, **self._from()))
+            return self._opened(resolve(ref, self._wiring.registry, **self._from()))
         except MemoryAccessDenied:
             # Resource and agent are declared, or they would be unknown; a key that was still to be made is unknown.
             denied = None if ref.key is None else MemoryId(self.project, ref.resource, ref.key)
@@ -174,7 +173,7 @@ class MemoryClient(AllMemories):
             ref = agent
         else:
             ref = AgentRef(agent, template_input(input))
-        found = resolve_agent(ref, self._registry, **self._from())
+        found = resolve_agent(ref, self._wiring.registry, **self._from())
         memories = [UsedMemory(use, self._opened(one), self._writing(one)) for use, one in found]
         return AgentMemories(ref, memories, self._wiring.counter_of)
 

@@ -29,9 +29,8 @@ from durable_memory.memory.waking import FlushWaker
 class Wiring:
     """What all callers of one client share. Belongs to its event loop.
 
-    Summaries and token counts follow the declarations in force now, also for an activity that began under earlier ones.
-
-    backends: the open stores by persistence type, `redis` and `in_memory`. summarizers: who writes the summaries.
+    backends: the open stores by persistence type, `redis` and `in_memory`. registry: the declarations in force now, for
+    an activity that began under earlier ones, too. summarizers: who writes the summaries.
     """
 
     def __init__(
@@ -51,7 +50,7 @@ class Wiring:
         self.clock = clock
         spending = {persistence: backend.spending for persistence, backend in backends.items()}
         self.summarizers = Summarizers(summarizer, spending, project=project)
-        self._registry = registry
+        self.registry = registry
         self._counters = Counters(counter)
         admission = Admission(clock)
         self._drafting = Drafting(self._summarizer_of, self.counter_of, clock, self._privacy_of)
@@ -79,9 +78,9 @@ class Wiring:
                 )
 
     def use(self, registry: Registry) -> None:
-        """Puts other declarations in force for summaries and counts; see MemoryClient.use."""
+        """Puts other declarations in force; see MemoryClient.use."""
         self.check(registry)
-        self._registry = registry
+        self.registry = registry
 
     def services(self, resource: MemoryResource) -> Services:
         """Returns the parts that serve a resource's memories, behind its circuit breaker where it declares one."""
@@ -100,15 +99,15 @@ class Wiring:
 
     def counter_of(self, memory: MemoryId) -> TokenCounter:
         """Returns what counts the tokens of a memory by the declarations that are in force now."""
-        return self._counters.of(self._registry.memory(memory.resource).counting)
+        return self._counters.of(self.registry.memory(memory.resource).counting)
 
     def _summarizer_of(self, memory: MemoryId) -> Chosen:
         """Returns who writes the summaries of a memory, by the same declarations."""
-        return self.summarizers.of(memory.resource, self._registry)
+        return self.summarizers.of(memory.resource, self.registry)
 
     def _privacy_of(self, memory: MemoryId) -> Privacy | None:
         """Returns what its summarisers and summaries are kept free of, by the same declarations."""
-        return self._registry.memory(memory.resource).privacy
+        return self.registry.memory(memory.resource).privacy
 
     async def close(self) -> None:
         """Closes the connections, all of them also if one fails to."""

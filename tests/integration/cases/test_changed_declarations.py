@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from durable_memory import MemoryClient, Message, Registry
+from durable_memory import MemoryClient, Message, Registry, current_memory_client
 from durable_memory.memory.errors import MemoryInvalid, MemoryOperationConflict, MemoryOversize
 from durable_memory.memory.memory import Memory
+from durable_memory.testing.activity_environment import MemoryActivityEnvironment
 from tests.integration.cases.conftest import unique
 
 STORES = pytest.mark.parametrize("persistence", ["redis", "in_memory"])
@@ -102,6 +103,20 @@ async def test_a_repetition_finds_what_was_written_to_a_section_that_is_dropped_
             with pytest.raises(MemoryOperationConflict):
                 await getattr(memory, method)(Message.user("Hotel Rex", section="bookings"), operation_id="one")
         assert [message.text for message in (await memory.read()).messages] == ["Hotel Lux"]
+
+
+async def test_a_handle_that_a_running_activity_opens_follows_the_declarations_in_force(redis_url: str) -> None:
+    """An agent that loops for hours would store what a new policy takes out, and write where a new mode forbids it."""
+    async with await connected(redis_url, "redis", LARGE) as client:
+
+        async def agent() -> tuple[str, ...]:
+            await current_memory_client().memory("desk", "key").append("Mail joe@example.com at once.")
+            client.use(declared("redis", {**LARGE, "privacy_policy": {"redact_entities": ["email"]}}))
+            await current_memory_client().memory("desk", "key").append("Mail ann@example.com as well.")
+            return tuple(m.text for m in (await current_memory_client().memory("desk", "key").read()).messages)
+
+        said = await MemoryActivityEnvironment(client).run(agent)
+        assert said == ("Mail joe@example.com at once.", "Mail [redacted] as well.")
 
 
 @STORES
