@@ -29,7 +29,7 @@ _RULES: Final[dict[PolicyName, int]] = {"fifo": 0, "lru": 1, "lfu": 2, "priority
 
 _FREE_MARKS: Final = "l-hc"
 PINNED_MARKS: Final = "LpHC"
-"""What stands for the bands 0 to 3 in a record, as part_groups.lua reads it."""
+"""What stands for the bands 0 to 3 in a record, as part_records.lua reads it."""
 
 
 def _number(limit: int | None) -> float:
