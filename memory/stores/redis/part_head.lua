@@ -14,8 +14,11 @@ end
 local INF = math.huge
 
 -- Once per script, so that every answer and every expiry of it speaks of the same moment.
-local clock = redis.call('TIME')
-local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local now
+do
+  local clock = redis.call('TIME')
+  now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+end
 
 -- ARGV[1] is made by the driver of the limits of the memory; a limit that is not set is infinite. `mode` is what the
 -- caller may do: 0 everything, 1 append and read, 2 read.

@@ -1,5 +1,4 @@
 -- The record of operations: what makes a call idempotent until its deadline. It outlives clear and expiry.
-local LONGEST_MS = 86400000 -- no operation is open for longer
 
 -- Returns what an operation left, `reused` if its id stands for something else, or nil.
 local function recall(kind, op, digest)
@@ -19,37 +18,42 @@ local function operations_full()
     and redis.call('ZCOUNT', key.opx, now - SKEW_MS, '+inf') >= MAX_OPERATIONS
 end
 
-local function prune()
-  if m and now < m.prune_at then
-    return
-  end
-  local dead = redis.call('ZRANGEBYSCORE', key.opx, '-inf', '(' .. (now - SKEW_MS), 'LIMIT', 0, 16)
-  if #dead > 0 then
-    redis.call('HDEL', key.ops, unpack(dead))
-    redis.call('ZREM', key.opx, unpack(dead))
-  end
-  if m and #dead < 16 then
-    local first = redis.call('ZRANGE', key.opx, 0, 0, 'WITHSCORES')
-    m.prune_at = math.max(now + 500, (tonumber(first[2]) or now) + SKEW_MS)
-  end
-end
+local remember
+do
+  local LONGEST_MS = 86400000 -- no operation is open for longer
 
--- The deadline of a caller whose clock is far ahead would keep its place in the record for as long.
-local function remember(kind, op, digest, deadline, rest)
-  deadline = math.min(deadline, now + LONGEST_MS)
-  redis.call('HSET', key.ops, op, kind .. digest .. ' ' .. rest)
-  redis.call('ZADD', key.opx, deadline, op)
-  prune()
-  -- The two keys end with the latest deadline in them. Five seconds more spare the command for most calls.
-  local ends = deadline + SKEW_MS
-  if not m or m.ops_until < ends then
-    ends = ends + 5000
-    if redis.call('PEXPIRETIME', key.ops) < ends then
-      redis.call('PEXPIREAT', key.ops, ends)
-      redis.call('PEXPIREAT', key.opx, ends)
+  local function prune()
+    if m and now < m.prune_at then
+      return
     end
-    if m then
-      m.ops_until = ends
+    local dead = redis.call('ZRANGEBYSCORE', key.opx, '-inf', '(' .. (now - SKEW_MS), 'LIMIT', 0, 16)
+    if #dead > 0 then
+      redis.call('HDEL', key.ops, unpack(dead))
+      redis.call('ZREM', key.opx, unpack(dead))
+    end
+    if m and #dead < 16 then
+      local first = redis.call('ZRANGE', key.opx, 0, 0, 'WITHSCORES')
+      m.prune_at = math.max(now + 500, (tonumber(first[2]) or now) + SKEW_MS)
+    end
+  end
+
+  -- The deadline of a caller whose clock is far ahead would keep its place in the record for as long.
+  function remember(kind, op, digest, deadline, rest)
+    deadline = math.min(deadline, now + LONGEST_MS)
+    redis.call('HSET', key.ops, op, kind .. digest .. ' ' .. rest)
+    redis.call('ZADD', key.opx, deadline, op)
+    prune()
+    -- The two keys end with the latest deadline in them. Five seconds more spare the command for most calls.
+    local ends = deadline + SKEW_MS
+    if not m or m.ops_until < ends then
+      ends = ends + 5000
+      if redis.call('PEXPIRETIME', key.ops) < ends then
+        redis.call('PEXPIREAT', key.ops, ends)
+        redis.call('PEXPIREAT', key.opx, ends)
+      end
+      if m then
+        m.ops_until = ends
+      end
     end
   end
 end

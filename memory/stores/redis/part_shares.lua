@@ -2,7 +2,7 @@
 -- part_sections.lua take longer than all else in them. User-defined sections in which nothing stands need no look.
 -- parts: head
 local stored = {} -- of each that holds something: letter, name, tokens, messages, and those that are pinned
-local stored_names, room_of, due_of = {}, {}, {} -- in the order of the view; by name, its share, when a flush is due
+local stored_names, share_of, due_of = {}, {}, {} -- in the order of the view; by name, its share, when a flush is due
 local undeclared = stored_sections and not shares -- whether one of them has no share
 if stored_sections and shares then
   local held = {}
@@ -12,7 +12,7 @@ if stored_sections and shares then
   end
   for name, room, due in string.gmatch(named_shares, '(%S+) (%S+) (%S+) %S+') do
     if held[name] then
-      stored_names[#stored_names + 1], room_of[name], due_of[name] = name, tonumber(room), tonumber(due)
+      stored_names[#stored_names + 1], share_of[name], due_of[name] = name, tonumber(room), tonumber(due)
     end
   end
   undeclared = #stored_names < #stored

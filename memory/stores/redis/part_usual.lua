@@ -1,128 +1,131 @@
 -- The usual append, without functions and objects: plain messages of one section to a memory that exists, evicting at
--- most plain groups of that section. All else falls through to the general append behind it, which finds nothing changed
--- and would decide the same.
--- parts: intact shares score
+-- most plain groups of that section. All else falls through to the general append behind it, which finds nothing
+-- changed and would decide the same.
+-- parts: intact score
 local op, digest, deadline, tag = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
-local expires_in = incarnation and now + ttl - expires_at
--- Sections, policy, expiry and the record of operations need no care.
-local usual = incarnation and intact and not undeclared and now <= deadline and #ARGV > 6 and policy == scoring
-  and (summarize or long_messages == 0)
-  and now < prune_at and deadline + SKEW_MS <= ops_until
-  and ((expires_at == 0 and ttl == INF) or (expires_at > 0 and expires_in >= 0 and expires_in < ttl / 20))
-  and redis.call('ZCARD', key.opx) < MAX_OPERATIONS
-if usual then
-  -- The place that the messages go to: short_term, or the section that their heads name. It has a message that is not
-  -- pinned, so that all its keys are there and have their expiry.
-  local letter, order, evict, tokens, messages = 'c', key.short, key.evict, short_tokens, short_messages
-  local movable, room = short_messages - pinned_messages, room_tokens
-  local free = room_tokens - system_tokens - short_tokens
-  local named, place = '', nil
-  if shares then
-    named = string.match(ARGV[7], '^u.%d+ (%S+)') or ''
-    for i = 1, named == '' and 0 or #stored do
-      if stored[i][2] == named then
-        place = stored[i]
-        letter, tokens, messages, movable = place[1], place[3], place[4], place[4] - place[6]
-        order, evict = KEYS[section_keys[named]], KEYS[section_keys[named] + 1]
+do
+-- parts: shares
+  local expires_in = incarnation and now + ttl - expires_at
+  -- Sections, policy, expiry and the record of operations need no care.
+  local usual = incarnation and intact and not undeclared and now <= deadline and #ARGV > 6 and policy == scoring
+    and (summarize or long_messages == 0)
+    and now < prune_at and deadline + SKEW_MS <= ops_until
+    and ((expires_at == 0 and ttl == INF) or (expires_at > 0 and expires_in >= 0 and expires_in < ttl / 20))
+    and redis.call('ZCARD', key.opx) < MAX_OPERATIONS
+  if usual then
+    -- The place that the messages go to: short_term, or the section that their heads name. It has a message that is not
+    -- pinned, so that all its keys are there and have their expiry.
+    local letter, order, evict, tokens, messages = 'c', key.short, key.evict, short_tokens, short_messages
+    local movable, room = short_messages - pinned_messages, room_tokens
+    local free = room_tokens - system_tokens - short_tokens
+    local named, place = '', nil
+    if shares then
+      named = string.match(ARGV[7], '^u.%d+ (%S+)') or ''
+      for i = 1, named == '' and 0 or #stored do
+        if stored[i][2] == named then
+          place = stored[i]
+          letter, tokens, messages, movable = place[1], place[3], place[4], place[4] - place[6]
+          order, evict = KEYS[section_keys[named]], KEYS[section_keys[named] + 1]
+        end
       end
+      room = place and share_of[named] or short_room
+      free = room - tokens
     end
-    room = place and room_of[named] or short_room
-    free = room - tokens
-  end
 
-  usual = movable > 0 and (named == '' or place)
-  -- What stands above a share that was lowered leaves with the next append to any section.
-  usual = usual and (not place or short_tokens <= short_room)
-  for i = 1, #stored do
-    usual = usual and (stored[i] == place or stored[i][3] <= room_of[stored[i][2]])
-  end
-  local count, added = (#ARGV - 6) / 2, 0
-  for i = 7, #ARGV, 2 do
-    local size, name = string.match(ARGV[i], '^[cu][%-lhc](%d+) ?(%S*)$')
-    size = tonumber(size)
-    usual = usual and size and size <= room and name == named
-    added = added + (size or 0)
-  end
-  local over = added - free
-  local over_messages = system_messages + talk_messages + count - room_messages
-  local out, leaving, left = nil, 0, 0
-  if usual and (over > 0 or over_messages > 0) then
-    -- As many groups as come may go, if they have no calls and no pin, and if their new place needs no care. For the
-    -- limit of messages, groups of all sections may.
-    usual = (scoring == 'fifo' or scoring == 'lru' or count == 1) and (over_messages <= 0 or not stored_sections)
-    out = redis.call('ZRANGE', scoring == 'fifo' and order or evict, 0, math.min(count, 100) - 1)
-    local texts = redis.call('HMGET', key.msg, unpack(out))
-    for i = 1, #out do
-      local size = texts[i] and string.match(texts[i], '^' .. letter .. '[%-lhc]....(%d+)  ')
-      if not size then
-        break
-      end
-      leaving, left, over, over_messages = leaving + size, i, over - size, over_messages - 1
-      if over <= 0 and over_messages <= 0 then
-        break
-      end
+    usual = movable > 0 and (named == '' or place)
+    -- What stands above a share that was lowered leaves with the next append to any section.
+    usual = usual and (not place or short_tokens <= short_room)
+    for i = 1, #stored do
+      usual = usual and (stored[i] == place or stored[i][3] <= share_of[stored[i][2]])
     end
-    usual = usual and over <= 0 and over_messages <= 0 and (
-      (summarize and waiting_messages > 0 and waiting_tokens + leaving <= overflow_tokens
-        and waiting_messages + left <= overflow_messages)
-      or (not summarize and redis.call('EXISTS', key.batch) == 0))
-  end
-
-  -- The first write tells whether the operation is known.
-  local first = seq + 1
-  local record = string.format('a%s %s %d %d', digest, incarnation, first, count)
-  if usual and redis.call('HSETNX', key.ops, op, record) == 1 then
-    redis.call('ZADD', key.opx, deadline, op)
+    local count, added = (#ARGV - 6) / 2, 0
     for i = 7, #ARGV, 2 do
-      seq = seq + 1
-      local mark, size = string.match(ARGV[i], '^.(.)(%d+)')
-      redis.call('HSET', key.msg, seq, letter .. mark .. tag .. size .. '  ' .. ARGV[i + 1])
-      redis.call('ZADD', order, seq, seq)
-      if scoring ~= 'fifo' then
-        local score
-        score, access = new_score(seq, string.find('l-hc', mark, 1, true) - 1, access)
-        redis.call('ZADD', evict, score, seq)
-      end
+      local size, name = string.match(ARGV[i], '^[cu][%-lhc](%d+) ?(%S*)$')
+      size = tonumber(size)
+      usual = usual and size and size <= room and name == named
+      added = added + (size or 0)
     end
-    for i = 1, left do
-      redis.call('ZREM', order, out[i])
-      if scoring ~= 'fifo' then
-        redis.call('ZREM', evict, out[i])
+    local over = added - free
+    local over_messages = system_messages + talk_messages + count - room_messages
+    local out, leaving, left = nil, 0, 0
+    if usual and (over > 0 or over_messages > 0) then
+      -- As many groups as come may go, if they have no calls and no pin, and if their new place needs no care. For the
+      -- limit of messages, groups of all sections may.
+      usual = (scoring == 'fifo' or scoring == 'lru' or count == 1) and (over_messages <= 0 or not stored_sections)
+      out = redis.call('ZRANGE', scoring == 'fifo' and order or evict, 0, math.min(count, 100) - 1)
+      local texts = redis.call('HMGET', key.msg, unpack(out))
+      for i = 1, #out do
+        local size = texts[i] and string.match(texts[i], '^' .. letter .. '[%-lhc]....(%d+)  ')
+        if not size then
+          break
+        end
+        leaving, left, over, over_messages = leaving + size, i, over - size, over_messages - 1
+        if over <= 0 and over_messages <= 0 then
+          break
+        end
+      end
+      usual = usual and over <= 0 and over_messages <= 0 and (
+        (summarize and waiting_messages > 0 and waiting_tokens + leaving <= overflow_tokens
+          and waiting_messages + left <= overflow_messages)
+        or (not summarize and redis.call('EXISTS', key.batch) == 0))
+    end
+
+    -- The first write tells whether the operation is known.
+    local first = seq + 1
+    local record = string.format('a%s %s %d %d', digest, incarnation, first, count)
+    if usual and redis.call('HSETNX', key.ops, op, record) == 1 then
+      redis.call('ZADD', key.opx, deadline, op)
+      for i = 7, #ARGV, 2 do
+        seq = seq + 1
+        local mark, size = string.match(ARGV[i], '^.(.)(%d+)')
+        redis.call('HSET', key.msg, seq, letter .. mark .. tag .. size .. '  ' .. ARGV[i + 1])
+        redis.call('ZADD', order, seq, seq)
+        if scoring ~= 'fifo' then
+          local score
+          score, access = new_score(seq, string.find('l-hc', mark, 1, true) - 1, access)
+          redis.call('ZADD', evict, score, seq)
+        end
+      end
+      for i = 1, left do
+        redis.call('ZREM', order, out[i])
+        if scoring ~= 'fifo' then
+          redis.call('ZREM', evict, out[i])
+        end
+        if summarize then
+          redis.call('ZADD', key.overflow, out[i], out[i])
+        else
+          redis.call('HDEL', key.msg, out[i])
+        end
       end
       if summarize then
-        redis.call('ZADD', key.overflow, out[i], out[i])
+        waiting_tokens, waiting_messages = waiting_tokens + leaving, waiting_messages + left
+      end
+      tokens, messages = tokens + added - leaving, messages + count - left
+      talk_tokens, talk_messages = talk_tokens + added - leaving, talk_messages + count - left
+      if place then
+        place[3], place[4] = tokens, messages
+        local words = {}
+        for i = 1, #stored do
+          words[i] = table.concat(stored[i], ' ')
+        end
+        redis.call('HSET', key.meta, 'sections', table.concat(words, ' '))
       else
-        redis.call('HDEL', key.msg, out[i])
+        short_tokens, short_messages = tokens, messages
       end
-    end
-    if summarize then
-      waiting_tokens, waiting_messages = waiting_tokens + leaving, waiting_messages + left
-    end
-    tokens, messages = tokens + added - leaving, messages + count - left
-    talk_tokens, talk_messages = talk_tokens + added - leaving, talk_messages + count - left
-    if place then
-      place[3], place[4] = tokens, messages
-      local words = {}
-      for i = 1, #stored do
-        words[i] = table.concat(stored[i], ' ')
-      end
-      redis.call('HSET', key.meta, 'sections', table.concat(words, ' '))
-    else
-      short_tokens, short_messages = tokens, messages
-    end
-    version = version + 1
-    local counters = struct.pack(COUNTERS, version, seq, fence, created_at, now,
-      expires_at, access, system_tokens, system_messages, long_tokens, long_messages, short_tokens, short_messages,
-      pinned_tokens, pinned_messages, waiting_tokens, waiting_messages, flush_retry_at, flush_at, prune_at, ops_until)
-    redis.call('HSET', key.meta, 'life', incarnation .. tag .. policy, 'counters', counters)
+      version = version + 1
+      local counters = struct.pack(COUNTERS, version, seq, fence, created_at, now,
+        expires_at, access, system_tokens, system_messages, long_tokens, long_messages, short_tokens, short_messages,
+        pinned_tokens, pinned_messages, waiting_tokens, waiting_messages, flush_retry_at, flush_at, prune_at, ops_until)
+      redis.call('HSET', key.meta, 'life', incarnation .. tag .. policy, 'counters', counters)
 -- parts: due
-    if due and not due_at then
-      redis.call('HSET', key.meta, 'due_at', now)
-    elseif due_at and not due then
-      redis.call('HDEL', key.meta, 'due_at')
+      if due and not due_at then
+        redis.call('HSET', key.meta, 'due_at', now)
+      elseif due_at and not due then
+        redis.call('HDEL', key.meta, 'due_at')
+      end
+      -- A client reads a status in one piece, and text in two.
+      return redis.status_reply(string.format('ok %s %d %d %d %d %d %d', incarnation, first, version,
+        system_tokens + long_tokens + talk_tokens, system_messages + long_messages + talk_messages, due and 1 or 0, left))
     end
-    -- A client reads a status in one piece, and text in two.
-    return redis.status_reply(string.format('ok %s %d %d %d %d %d %d', incarnation, first, version,
-      system_tokens + long_tokens + talk_tokens, system_messages + long_messages + talk_messages, due and 1 or 0, left))
   end
 end

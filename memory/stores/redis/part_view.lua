@@ -42,62 +42,65 @@ local function block_of(letter, group, tokens, pin, seqs, texts)
   }
 end
 
--- Returns a function that gives the blocks of a sorted set from the newest back; groups that wait for a result are
--- left out.
--- first: how many messages to leave out at the new end.
-local function blocks_back(zset, size, first)
-  local page, texts, at, more = {}, {}, 0, true
-  local function peek()
-    if at == #page and more then
-      page = redis.call('ZREVRANGE', zset, first, first + size - 1)
-      texts, at, first, more = records(page), 0, first + size, #page == size
-      size = math.min(size * 2, 256)
-    end
-    return texts[at + 1]
-  end
-  return function()
-    local text = peek()
-    while text do
-      at = at + 1
-      local letter, pin, tokens, link = string.match(text, '^(.)(.)....(%d+) (%S*) ')
-      local seqs, of_group = {page[at]}, {text}
-      text = peek()
-      if letter == 'l' or link == '' then
-        return block_of(letter, tonumber(seqs[1]), tonumber(tokens), pin, seqs, of_group)
+local all_blocks
+do
+  -- Returns a function that gives the blocks of a sorted set from the newest back; groups that wait for a result are
+  -- left out.
+  -- first: how many messages to leave out at the new end.
+  local function blocks_back(zset, size, first)
+    local page, texts, at, more = {}, {}, 0, true
+    local function peek()
+      if at == #page and more then
+        page = redis.call('ZREVRANGE', zset, first, first + size - 1)
+        texts, at, first, more = records(page), 0, first + size, #page == size
+        size = math.min(size * 2, 256)
       end
-      while text and link_of(text) == link do
+      return texts[at + 1]
+    end
+    return function()
+      local text = peek()
+      while text do
         at = at + 1
-        tokens = tokens + tokens_of(text)
-        seqs[#seqs + 1], of_group[#of_group + 1] = page[at], text
+        local letter, pin, tokens, link = string.match(text, '^(.)(.)....(%d+) (%S*) ')
+        local seqs, of_group = {page[at]}, {text}
         text = peek()
-      end
-      local state = group_state(link) or damage('a group has no state')
-      if state.missing == 0 then
-        return block_of(letter, tonumber(link), tonumber(tokens), pin, seqs, of_group)
+        if letter == 'l' or link == '' then
+          return block_of(letter, tonumber(seqs[1]), tonumber(tokens), pin, seqs, of_group)
+        end
+        while text and link_of(text) == link do
+          at = at + 1
+          tokens = tokens + tokens_of(text)
+          seqs[#seqs + 1], of_group[#of_group + 1] = page[at], text
+          text = peek()
+        end
+        local state = group_state(link) or damage('a group has no state')
+        if state.missing == 0 then
+          return block_of(letter, tonumber(link), tonumber(tokens), pin, seqs, of_group)
+        end
       end
     end
   end
-end
 
--- A source calls visit(block) from the newest block of a section back, until it returns true. For several sorted sets
--- it gives the newer one of their next blocks.
-local function stored(section, size, visit)
-  local queues, heads = {}, {}
-  for i, zset in ipairs(section.orders) do
-    queues[i] = blocks_back(zset, size, section.before and redis.call('ZCOUNT', zset, section.before, '+inf') or 0)
-    heads[i] = queues[i]() or false
-  end
-  while true do
-    local newest
-    for i = 1, #queues do
-      if heads[i] and (not newest or heads[i].group > heads[newest].group) then
-        newest = i
+  -- A source calls visit(block) from the newest block of a section back, until it returns true. For several sorted sets
+  -- it gives the newer one of their next blocks.
+  function all_blocks(section, size, visit)
+    local queues, heads = {}, {}
+    for i, zset in ipairs(section.orders) do
+      queues[i] = blocks_back(zset, size, section.before and redis.call('ZCOUNT', zset, section.before, '+inf') or 0)
+      heads[i] = queues[i]() or false
+    end
+    while true do
+      local newest
+      for i = 1, #queues do
+        if heads[i] and (not newest or heads[i].group > heads[newest].group) then
+          newest = i
+        end
       end
+      if not newest or visit(heads[newest]) then
+        return newest ~= nil
+      end
+      heads[newest] = queues[newest]() or false
     end
-    if not newest or visit(heads[newest]) then
-      return newest ~= nil
-    end
-    heads[newest] = queues[newest]() or false
   end
 end
 
