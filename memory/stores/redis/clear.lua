@@ -1,12 +1,8 @@
 -- Removes everything but the record of operations, and makes a backup before if it is asked to.
 -- ARGV: limits, operation, digest, deadline, if_version (empty: any), backup id and its lifetime (or nothing).
 -- Returns `ok <messages> <backup id or ->`; `again …` if it was applied before.
--- parts: may_change state expiry operations backups
-local op, digest, deadline, if_version, backup, lifetime =
-  ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6], tonumber(ARGV[7])
-if now > deadline then
-  return 'expired'
-end
+-- parts: may_change call state expiry operations backups
+local if_version, backup, lifetime = ARGV[5], ARGV[6], tonumber(ARGV[7])
 local known = recall('c', op, digest)
 if known then
   return known == 'reused' and known or 'again ' .. known

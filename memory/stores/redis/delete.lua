@@ -2,11 +2,8 @@
 -- ARGV: limits, operation, digest, deadline, tag, ids.
 -- Returns `ok <incarnation> | <seq-tag ...> | <position ...> | <position=seq-tag ...>`: removed, not found,
 -- covered; `again …` if it was applied before.
--- parts: may_change state expiry operations groups ids batch
-local op, digest, deadline, tag = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
-if now > deadline then
-  return 'expired'
-end
+-- parts: may_change call state expiry operations groups ids batch
+local tag = ARGV[5]
 local known = recall('d', op, digest)
 if known then
   return known == 'reused' and known or 'again ' .. known

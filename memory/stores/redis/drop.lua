@@ -1,11 +1,8 @@
 -- The flush of a memory that drops: selects and removes in one step.
 -- ARGV: limits, operation, digest, deadline, tag, force, messages at most; the thresholds of this call, if it has its own:
 -- tokens, messages, tokens of each section.
--- parts: may_change state expiry operations groups order batch select bound
-local op, digest, deadline, tag, force = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6] == '1'
-if now > deadline then
-  return 'expired'
-end
+-- parts: may_change call state expiry operations groups order batch select bound
+local tag, force = ARGV[5], ARGV[6] == '1'
 local known = recall('p', op, digest)
 if known then
   return known == 'reused' and known or table.concat({'again', m and flush_due() or 0, known}, ' ')

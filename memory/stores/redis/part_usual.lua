@@ -1,13 +1,13 @@
 -- The usual append, without functions and objects: plain messages of one section to a memory that exists, evicting at
 -- most plain groups of that section. All else falls through to the general append behind it, which finds nothing
 -- changed and would decide the same.
--- parts: intact score
-local op, digest, deadline, tag = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
+-- parts: call intact score
 do
 -- parts: shares
+  local tag = ARGV[5]
   local expires_in = incarnation and now + ttl - expires_at
   -- Sections, policy, expiry and the record of operations need no care.
-  local usual = incarnation and intact and not undeclared and now <= deadline and #ARGV > 6 and policy == scoring
+  local usual = incarnation and intact and not undeclared and #ARGV > 6 and policy == scoring
     and (summarize or long_messages == 0)
     and now < prune_at and deadline + SKEW_MS <= ops_until
     and ((expires_at == 0 and ttl == INF) or (expires_at > 0 and expires_in >= 0 and expires_in < ttl / 20))

@@ -1,12 +1,9 @@
 -- Pins the whole groups of messages, or unpins them.
 -- ARGV: limits, operation, digest, deadline, tag, `p` or `-`, ids.
 -- Returns `ok <position ...>` of those that are live messages.
--- parts: may_change state expiry operations groups order ids batch
-local op, digest, deadline, tag, to_pin = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6] == 'p'
+-- parts: may_change call state expiry operations groups order ids batch
+local tag, to_pin = ARGV[5], ARGV[6] == 'p'
 local kind = to_pin and 'n' or 'u'
-if now > deadline then
-  return 'expired'
-end
 local known = recall(kind, op, digest)
 if known then
   return known == 'reused' and known or 'ok ' .. known

@@ -2,12 +2,8 @@
 -- before counts any more.
 -- ARGV: limits, operation, digest, deadline, tag, incarnation, if_version (empty: any), backup id.
 -- Returns `ok <messages that were replaced>`, or `again`.
--- parts: may_change state expiry operations backups
-local op, digest, deadline, tag, life, if_version, backup =
-  ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6], ARGV[7], ARGV[8]
-if now > deadline then
-  return 'expired'
-end
+-- parts: may_change call state expiry operations backups
+local tag, life, if_version, backup = ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local known = recall('v', op, digest)
 if known then
   return known == 'reused' and known or 'again'

@@ -1,11 +1,7 @@
 -- Tells whether an append would be refused now: its checks, in its order. Writes nothing.
 -- ARGV: as of append; the payloads may be empty.
 -- Returns `fits`, also for an append that was applied before, or the refusal.
--- parts: may_append state expiry operations groups batch order summaries place
-local op, digest, deadline = ARGV[2], ARGV[3], tonumber(ARGV[4])
-if now > deadline then
-  return 'expired'
-end
+-- parts: may_append call state expiry operations groups batch order summaries place
 local known = recall('a', op, digest)
 if known then
   return known == 'reused' and known or 'fits'

@@ -1,10 +1,7 @@
 -- Replaces everything that a memory holds, and drops a flush in progress.
 -- ARGV: limits, operation, digest, deadline, tag, incarnation for a birth, if_version (empty: any), heads and payloads.
--- parts: may_change state expiry operations groups batch order summaries place apply
-local op, digest, deadline, tag, if_version = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[7]
-if now > deadline then
-  return 'expired'
-end
+-- parts: may_change call state expiry operations groups batch order summaries place apply
+local if_version = ARGV[7]
 local known = recall('w', op, digest)
 if known then
   return known == 'reused' and known or answer_again(known)
