@@ -1,6 +1,6 @@
 -- Appends messages: all or none.
 -- ARGV: limits, operation, digest, deadline, tag, incarnation for a birth, heads and payloads.
--- parts: may_append call usual state expiry operations groups batch order summaries place apply
+-- parts: may_append call usual_append keys state expiry operations order place apply
 local known = recall('a', op, digest)
 if known then
   return known == 'reused' and known or answer_again(known)

@@ -25,7 +25,7 @@ NO_LIMIT: Final = b"inf"
 
 
 _RULES: Final[dict[PolicyName, int]] = {"fifo": 0, "lru": 1, "lfu": 2, "priority": 3, "token_aware_lru": 4}
-"""The policies, as part_head.lua tells them apart."""
+"""The policies, as part_limits.lua tells them apart."""
 
 _FREE_MARKS: Final = "l-hc"
 PINNED_MARKS: Final = "LpHC"
@@ -38,7 +38,7 @@ def _number(limit: int | None) -> float:
 
 @lru_cache(maxsize=1024)
 def packed(limits: Limits) -> bytes:
-    """The limits as part_head.lua unpacks them; what is not limited is infinite. Behind the numbers, the shares."""
+    """The limits as part_limits.lua unpacks them; what is not limited is infinite. Behind the numbers, the shares."""
     numbers = struct.pack(
         ">20d",
         _number(limits.max_tokens),

@@ -1,7 +1,7 @@
 -- Reads a page of a batch, wherever its messages are now; the old summaries stand before the first page.
 -- ARGV: limits, incarnation, fence, owner, batch id, page.
 -- Returns the records behind a head `ok <next page or -1> <incarnation and names of letters> <seq ...>`.
--- parts: state groups batch
+-- parts: keys state records batch
 local stopped = batch_stopped(ARGV[2], ARGV[3], ARGV[4], ARGV[5])
 if stopped then
   return stopped

@@ -1,9 +1,9 @@
 -- Removes a memory for good, with all backups of it: all but the record of operations, which holds no content. A memory
 -- that was born later than it may have been is kept, but not the backups of those before it.
 -- ARGV: limits, the latest moment of its birth (ms).
--- Returns `ok <version or -> <messages> <backups> <1 if a memory was kept>`, or `backups <id ...>`: the driver asks again
--- with their keys.
--- parts: may_change state expiry
+-- Returns `ok <version or -> <messages> <backups> <1 if a memory was kept>`, or `backups <id ...>`: the driver asks
+-- again with their keys.
+-- parts: may_change keys state expiry
 local born_until = tonumber(ARGV[2])
 local list, given = KEYS[last_key + 1], {}
 for i = last_key + 2, #KEYS do

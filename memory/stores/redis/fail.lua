@@ -1,6 +1,6 @@
 -- Gives a batch and its lease back; nobody begins again before the given time, unless forced.
 -- ARGV: limits, incarnation, fence, owner, batch id, type of the error, retry after.
--- parts: state batch
+-- parts: keys state batch
 local stopped = batch_stopped(ARGV[2], ARGV[3], ARGV[4], ARGV[5])
 if stopped then
   return stopped

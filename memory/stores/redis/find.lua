@@ -1,7 +1,7 @@
 -- Reads messages by their ids wherever they are: live, in a group that waits for a result, or in the overflow.
 -- ARGV: limits, ids. Returns the records that were found, in the order of the ids, behind a head
 -- `<incarnation and names of letters> <seq ...>`.
--- parts: state groups ids
+-- parts: state records ids
 local seqs, texts = {}, {}
 for i = 2, m and #ARGV or 0 do
   local seq, text = find(ARGV[i])

@@ -1,5 +1,6 @@
--- Notes that an owner ends, as far as only these runs of it are bound, and lists those memories, each with whether every
--- other owner has ended or is ending too. Of owners that end at the same time, exactly the last one to ask is told so.
+-- Notes that an owner ends, as far as only these runs of it are bound, and lists those memories, each with whether
+-- every other owner has ended or is ending too. Of owners that end at the same time, exactly the last one to ask is
+-- told so.
 -- Repeatable; a later register takes it back.
 -- KEYS: bindings. ARGV: owner, runs. Returns pairs of memory and 0 or 1.
 -- parts: bindings

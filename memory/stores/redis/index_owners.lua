@@ -1,7 +1,7 @@
--- Lists owners with what is bound to them, in the order of their bytes. A page is full with so many owners or 1,000 bindings, and
--- never parts what one owner has.
--- KEYS: bindings. ARGV: the last owner of the page before (empty at first), how many. Returns `more` or `last`, the time, the last
--- owner, and the entries.
+-- Lists owners with what is bound to them, in the order of their bytes. A page is full with so many owners or 1,000
+-- bindings, and never parts what one owner has.
+-- KEYS: bindings. ARGV: the last owner of the page before (empty at first), how many. Returns `more` or `last`, the
+-- time, the last owner, and the entries.
 -- parts: bindings
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)

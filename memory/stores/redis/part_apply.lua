@@ -1,4 +1,6 @@
 -- Writing what was planned. What a key gains is written before what it loses: one that empties would forget its expiry.
+-- needs: keys limits state expiry operations records groups batch order summaries
+-- gives: carry_out
 
 local carry_out
 do

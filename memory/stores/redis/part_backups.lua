@@ -1,6 +1,8 @@
 -- Backups of a memory: copies of its keys under names and a lifetime of their own, and the list of them. Their keys
 -- stand behind those of the memory: the list, then the copies.
--- parts: head
+-- needs: keys expiry
+-- gives: backups copies each_copy backup_ends tidy_backups
+
 local backups, copies = KEYS[last_key + 1], {}
 for i = last_key + 2, #KEYS do
   copies[string.match(KEYS[i], '}:backup:[^:]*:(.*)$')] = KEYS[i]

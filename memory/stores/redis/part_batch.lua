@@ -1,4 +1,6 @@
 -- The flush in progress: which messages and summaries a commit will replace, in pages, and the draft of their summary.
+-- needs: keys limits head state
+-- gives: drop_batch each_page drop_batch_with batch_stopped take_lease
 
 local function drop_batch()
   redis.call('UNLINK', key.batch, key.lease)

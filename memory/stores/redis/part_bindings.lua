@@ -1,9 +1,11 @@
--- Who is bound to what in a project: entries of one sorted set, all with the same score, so that they stand in the order of their
--- bytes and a range by words finds what begins with them. Words are percent-encoded: none holds a space, and no character of
--- theirs sorts before one.
+-- Who is bound to what in a project: entries of one sorted set, all with the same score, so that they stand in the
+-- order of their bytes and a range by words finds what begins with them. Words are percent-encoded: none holds a space,
+-- and no character of theirs sorts before one.
 --   o:<owner> <memory> <run> <ms>   the run of this owner wrote to the memory, and registered last at that time
 --   m:<memory> <owner>              the owner goes on; without it, it is noted as ending
 -- One key, so that it is lost as a whole: without the other half an owner would look like the last one of a memory.
+-- gives: entries_of bound_to unbind
+
 local function entries_of(bindings, words, ...)
   return redis.call('ZRANGE', bindings, '[' .. words .. ' ', '(' .. words .. '!', 'BYLEX', ...)
 end

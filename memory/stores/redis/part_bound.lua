@@ -1,5 +1,6 @@
 -- How much of a selection one flush takes, and which old summaries go along.
--- parts: summaries
+-- needs: keys limits sections state records summaries
+-- gives: bound numbers_of summaries_along
 
 -- The first of these numbers, by whole groups, that are at most so many.
 local function fitting(seqs, most)

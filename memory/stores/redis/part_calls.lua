@@ -1,5 +1,6 @@
 -- Tool calls and results of an append: a message with calls opens a group, a result joins the group that waits for it.
--- parts: rooms
+-- needs: keys limits head sections state groups rooms
+-- gives: open_group answer_call
 
 -- Where a call id was seen, with what this batch adds to it.
 local function seen_of(plan, id)
@@ -20,8 +21,8 @@ local function open_group(plan, new, ids)
   end
 end
 
--- Returns where in `seen` the group stands that a result goes to: the oldest that waits for it, those of this batch first,
--- since an id that comes again is mostly answered in its own turn. Nothing if no live group waits.
+-- Returns where in `seen` the group stands that a result goes to: the oldest that waits for it, those of this batch
+-- first, since an id that comes again is mostly answered in its own turn. Nothing if no live group waits.
 local function waiting_live(seen)
   local oldest = {string.find(seen, '(%d+)w')}
   local own = oldest
@@ -31,7 +32,8 @@ local function waiting_live(seen)
   return unpack(own[1] and own or oldest)
 end
 
--- A result goes to a live group that waits for its call, or to the oldest that left the view. Returns a refusal, or nil.
+-- A result goes to a live group that waits for its call, or to the oldest that left the view. Returns a refusal, or
+-- nil.
 local function answer_call(plan, new, id)
   local seen = seen_of(plan, id)
   if not seen then

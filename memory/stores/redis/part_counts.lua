@@ -1,5 +1,6 @@
 -- Finds damage before anything is written.
--- parts: intact
+-- needs: head intact
+
 if not intact then
   damage('the counters disagree with the stored records')
 end

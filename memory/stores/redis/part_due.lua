@@ -1,6 +1,8 @@
 -- Whether a flush is due, in numbers alone; flush_due() of part_state.lua says the same of objects. It stands where the
 -- numbers are, since a function would refer to all of them, and where each section that holds something has a share.
--- parts: shares
+-- needs: limits head intact shares
+-- gives: due
+
 local due = waiting_messages > 0 or system_tokens + talk_tokens >= due_tokens
   or system_messages + talk_messages >= due_messages or short_tokens >= short_due
   or summarize and (max_messages - long_messages < room_messages

@@ -1,4 +1,7 @@
 -- The lifetime of a memory: one absolute time for all of its keys, so that they vanish together.
+-- needs: keys limits state
+-- gives: mortal inherit_expiry prolong
+
 local function mortal()
   local keys = {
     key.meta, key.msg, key.system, key.long, key.short, key.pinned, key.evict, key.groups, key.departed, key.overflow,

@@ -1,8 +1,9 @@
--- Groups. A message with tool calls and their results are one, numbered as its first message; any other is a group of
--- its own. In :groups, `m:<group>` is `<missing> <touched> <tokens> <messages> <mark> <call ids>`, and `c:<call id>`
--- lists where the call was seen: `<group>w` waits for its result, `d` has it, `l` left the view waiting, `x` had a late
--- result.
--- parts: records
+-- Groups. A message without tool calls is a group of its own, with its own number; one with tool calls stands in a group
+-- with all their results, which has the number of its first message.
+-- In :groups, `m:<group>` is `<missing> <touched> <tokens> <messages> <mark> <call ids>`, and `c:<call id>` lists where
+-- the call was seen: `<group>w` waits for its result, `d` has it, `l` left the view waiting, `x` had a late result.
+-- needs: keys limits
+-- gives: group_state group_text is_open members leave
 
 local function group_state(group)
   local text = redis.call('HGET', key.groups, 'm:' .. group)

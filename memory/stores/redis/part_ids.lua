@@ -1,4 +1,6 @@
 -- Ids from outside: `<incarnation>-<seq>-<tag>`. What does not fit in every part names nothing.
+-- needs: keys state
+-- gives: find
 
 -- Returns seq and record of a message that this memory holds, live or waiting, and its section and group. Of one that
 -- it held and holds no more, only the number, behind all these.

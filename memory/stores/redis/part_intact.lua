@@ -1,5 +1,7 @@
 -- Whether the counters are those of the stored keys: if not, something else changed or evicted keys of this memory.
--- parts: head
+-- needs: keys head
+-- gives: talk_tokens talk_messages intact
+
 local talk_tokens, talk_messages = short_tokens, short_messages -- of the conversation, in all its sections
 local all_pinned = pinned_messages
 local intact = true

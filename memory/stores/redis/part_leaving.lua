@@ -1,5 +1,6 @@
 -- Which groups leave for what an append brings, so that the budget holds, and whether there is room for them.
--- parts: rooms
+-- needs: limits sections state records groups order summaries rooms
+-- gives: plan_evictions overflow_refuses
 
 local plan_evictions, overflow_refuses
 do

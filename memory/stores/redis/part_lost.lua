@@ -1,6 +1,7 @@
--- Scores of a policy whose key is gone, since something else removed it, are as those of another policy: the next script
--- that needs them gives them anew.
--- parts: head
+-- Scores of a policy whose key is gone, since something else removed it, are as those of another policy: the next
+-- script that needs them gives them anew.
+-- needs: keys head
+
 local function scores_are_lost(messages, pinned, evict)
   return tonumber(messages) > tonumber(pinned) and redis.call('EXISTS', evict) == 0
 end

@@ -1,4 +1,6 @@
 -- The record of operations: what makes a call idempotent until its deadline. It outlives clear and expiry.
+-- needs: keys retention state
+-- gives: recall operations_full remember answer_again answer_new
 
 -- Returns what an operation left, `reused` if its id stands for something else, or nil.
 local function recall(kind, op, digest)

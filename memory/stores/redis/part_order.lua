@@ -1,6 +1,8 @@
 -- The order in which groups go: the policy's, for evictions and flushes alike. :evict holds the score of each live
 -- group that is not pinned.
--- parts: score
+-- needs: limits head score sections state expiry records groups
+-- gives: first_score each_group each_at_flush preview_policy adopt_policy record_accesses
+
 local first_score, each_group, each_at_flush, preview_policy, adopt_policy, record_accesses
 do
   local MOST_STEPS = 20 * STEPS

@@ -2,8 +2,10 @@
 -- ARGV[first], ARGV[first + 1] and so on are pairs of head and payload. A head is `<section><pin><tokens>`, where the
 -- section is `s`, `c`, or `u` with the name of a user-defined one behind a space; then, behind a space, `a=<call id>`
 -- for a result or `o=<call ids>` for tool calls. Where clients cut what is too large, the reserve of a result stands
--- before the equals sign, and the letter is `A` or `O` if the message cannot be cut. ARGV[5] is the tag of the operation.
--- parts: rooms calls results leaving
+-- before the equals sign, and the letter is `A` or `O` if the message cannot be cut. ARGV[5] is the tag of the
+-- operation.
+-- needs: limits sections state records rooms results calls leaving
+-- gives: plan_append
 
 -- Reads a head: what is known of a message before it has its place in a group.
 local function read_head(first, i)
@@ -35,7 +37,7 @@ local function plan_messages(first, fresh)
   for i = first, #ARGV, 2 do
     local new, relation, ids, reserve = read_head(first, i)
     plan.reserve = reserve or plan.reserve
-    local room, name = room_of(relation ~= 'a' and (new.place and new.place.section or SYSTEM) or nil)
+    local room, name = room_of(relation ~= 'a' and (new.place and new.place.section or SYSTEM_SECTION) or nil)
     if new.tokens > room then
       return nil, refusal('message', new.position, new.tokens, room, name)
     end
@@ -51,11 +53,11 @@ local function plan_messages(first, fresh)
       if room_messages < 1 then
         return nil, refusal('group', new.position, 'messages', 1, room_messages)
       end
-      local section = new.place and new.place.section or SYSTEM
+      local section = new.place and new.place.section or SYSTEM_SECTION
       plan.places[new.group], plan.arrives = new.place, plan.arrives or {}
       plan.arrives[section], plan.added[section] = true, (plan.added[section] or 0) + new.tokens
       plan.tokens, plan.messages = plan.tokens + new.tokens, plan.messages + 1
-      if section == SYSTEM or pinned(new.pin) then
+      if section == SYSTEM_SECTION or pinned(new.pin) then
         plan.fixed[section] = (plan.fixed[section] or 0) + new.tokens
         plan.fixed_tokens, plan.fixed_messages = plan.fixed_tokens + new.tokens, plan.fixed_messages + 1
       end

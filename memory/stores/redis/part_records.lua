@@ -1,5 +1,7 @@
 -- Records of messages. A record is `<section><mark><tag><tokens> <link> <payload>`. Its link is the group of a message
 -- with tool calls, the covered ranges of a summary, else nothing. Its mark is one of MARKS, for its group.
+-- needs: keys head sections
+-- gives: pinned band_of mark_as order_of command_on records one_text names_of stored_name tokens_of link_of
 
 -- Low, normal, high and critical priority; then the same of messages that are pinned.
 local MARKS = 'l-hcLpHC'

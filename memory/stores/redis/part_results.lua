@@ -1,7 +1,10 @@
 -- Where clients cut what is too large: tool calls, and each of their results, leave room for the results behind them.
 -- Each keeps the reserve, or if it came with this append and is smaller, its size. What is kept is no more than even
--- parts of what is left, or beside the calls half of it; but one that came and cannot be cut keeps its size, if it fits.
--- So looked at from behind, when all have their place; the first that takes more is refused.
+-- parts of what is left, or beside the calls half of it; but one that came and cannot be cut keeps its size, if it
+-- fits. So looked at from behind, when all have their place; the first that takes more is refused.
+-- needs: records rooms
+-- gives: results_refuse
+
 local function results_refuse(plan)
   local behind, refused = {}, nil
   for i = plan.reserve and #plan.news or 0, 1, -1 do

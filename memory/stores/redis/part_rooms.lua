@@ -1,4 +1,6 @@
 -- What messages may fill, and how an append is refused that fills more.
+-- needs: limits sections state
+-- gives: refusal room_of SYSTEM_SECTION fixed_with fixed_refuses
 
 -- A refusal is a word that the driver turns into an error, with its numbers.
 local function refusal(...)
@@ -20,7 +22,7 @@ local function room_of(section)
   return widest.room, widest.name
 end
 
-local SYSTEM = {name = 'system', room = system_room}
+local SYSTEM_SECTION = {name = 'system', room = system_room}
 
 -- What is never evicted, with what this append adds: in a section, or in all where the budget is common.
 local function fixed_with(plan, section)
@@ -38,7 +40,8 @@ local function fixed_refuses(plan)
   if not shares and plan.arrives then
     refused = check(plan.fixed_tokens, room_tokens)
   elseif plan.arrives then
-    refused = plan.arrives[SYSTEM] and check(m.system_tokens + (plan.fixed[SYSTEM] or 0), system_room, 'system')
+    refused = plan.arrives[SYSTEM_SECTION]
+      and check(m.system_tokens + (plan.fixed[SYSTEM_SECTION] or 0), system_room, 'system')
     for _, section in ipairs(sections) do
       refused = refused or plan.arrives[section]
         and check(fixed_with(plan, section), section.room, section.name)

@@ -1,12 +1,13 @@
 -- The scores of policies: those of memory/eviction/policies.py. fifo keeps none.
--- parts: head lost
-local TICKS_PER_MS = 1024
+-- needs: keys limits
+-- gives: STEP STEPS moment_after level_now new_score
+
 local STEP = 2 ^ 33
 local STEPS = 32
-local BAND = 2 ^ 48
 
 -- The moment after this one: later than all before it, and not before the clock.
 local function moment_after(access)
+  local TICKS_PER_MS = 1024
   return math.max(access + 1, now * TICKS_PER_MS)
 end
 
@@ -21,5 +22,6 @@ local function new_score(group, band, access)
     local moment = moment_after(access)
     return moment, moment
   end
+  local BAND = 2 ^ 48
   return scoring == 'lfu' and level_now() * STEP + group or band * BAND + group, access
 end

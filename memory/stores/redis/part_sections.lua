@@ -2,7 +2,9 @@
 -- A place is a sorted set of messages, named by a letter in their records: `c` is short_term, and each user-defined
 -- section has its own. A section is what the limits declare: it has places and, where the budget is divided, a room in
 -- tokens. A place whose section is not declared (any more) belongs to short_term.
--- parts: head
+-- needs: keys limits head
+-- gives: places all_places sections place_named sum_of conversation save_sections short_term
+
 local places, all_places, sections = {}, {}, {}
 local place_named, sum_of, conversation, save_sections, short_term
 do
@@ -10,8 +12,9 @@ do
 
   local function add_place(letter, name, order, evict, tokens, messages, pinned_tokens, pinned_messages)
     local place = {
-      letter = letter, name = name, order = order, evict = evict, tokens = tonumber(tokens),
-      messages = tonumber(messages), pinned_tokens = tonumber(pinned_tokens), pinned_messages = tonumber(pinned_messages),
+      letter = letter, name = name, order = order, evict = evict,
+      tokens = tonumber(tokens), messages = tonumber(messages),
+      pinned_tokens = tonumber(pinned_tokens), pinned_messages = tonumber(pinned_messages),
     }
     places[letter], all_places[#all_places + 1] = place, place
     return place

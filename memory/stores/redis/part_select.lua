@@ -1,5 +1,7 @@
 -- What a flush takes: all of the overflow, and groups in the policy's order until the target holds and the least share
 -- of the messages is taken. Summaries above their room go, or are made one, also alone.
+-- needs: limits sections state groups order
+-- gives: select
 
 local select
 do

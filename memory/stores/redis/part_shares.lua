@@ -1,6 +1,8 @@
 -- A divided budget in numbers alone: the usual append and the usual read look at it here, since the objects of
 -- part_sections.lua take longer than all else in them. User-defined sections in which nothing stands need no look.
--- parts: head
+-- needs: limits head
+-- gives: stored stored_names share_of due_of undeclared
+
 local stored = {} -- of each that holds something: letter, name, tokens, messages, and those that are pinned
 local stored_names, share_of, due_of = {}, {}, {} -- in the order of the view; by name, its share, when a flush is due
 local undeclared = stored_sections and not shares -- whether one of them has no share

@@ -1,5 +1,8 @@
 -- The state of a memory in `m`, which is nil if it does not exist, and what is asked of it.
--- parts: head sections lost
+-- needs: forms keys limits head lost sections
+-- gives: m new_memory save outside_tokens outside_messages live_tokens live_messages fixed_tokens fixed_messages
+-- gives: too_large summaries_over flush_due note_due note_due_anew version_of
+
 local m
 if incarnation then
   m = {

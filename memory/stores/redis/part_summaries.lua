@@ -1,4 +1,6 @@
 -- Summaries of before, where a memory drops: nobody makes them smaller, so the oldest go until the others fit.
+-- needs: keys limits state records
+-- gives: summaries_leaving remove_summaries
 
 -- Returns the numbers and tokens of those that go, so that the others fit beside so many tokens and messages.
 local function summaries_leaving(tokens, messages)

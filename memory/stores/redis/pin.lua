@@ -1,7 +1,7 @@
 -- Pins the whole groups of messages, or unpins them.
 -- ARGV: limits, operation, digest, deadline, tag, `p` or `-`, ids.
 -- Returns `ok <position ...>` of those that are live messages.
--- parts: may_change call state expiry operations groups order ids batch
+-- parts: may_change call keys limits sections state expiry operations records groups ids batch order
 local tag, to_pin = ARGV[5], ARGV[6] == 'p'
 local kind = to_pin and 'n' or 'u'
 local known = recall(kind, op, digest)

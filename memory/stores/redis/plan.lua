@@ -2,7 +2,7 @@
 -- ARGV: limits, force, messages at most.
 -- Returns as begin, or `plan <due> <incarnation> <tokens and messages before and afterwards> <seq-tag,...>`. Afterwards
 -- a summary is counted as large as it may become.
--- parts: state expiry groups order batch select bound
+-- parts: keys limits state records order select bound
 local force, most = ARGV[2] == '1', tonumber(ARGV[3])
 if not m then
   return 'gone'

@@ -1,6 +1,6 @@
 -- What a repetition of an append, a write or a restore would be answered; nothing if there was none. Writes nothing.
 -- ARGV: limits, operation, its kind, digest (empty: any), deadline (none: it is only asked).
--- parts: state expiry operations
+-- parts: keys operations
 if ARGV[5] and now > tonumber(ARGV[5]) then
   return 'expired'
 end

@@ -1,6 +1,6 @@
 -- Prolongs the lease of a batch.
 -- ARGV: limits, incarnation, fence, owner, batch id.
--- parts: state batch
+-- parts: keys batch
 local holder = redis.call('GET', key.lease)
 if batch_stopped(ARGV[2], ARGV[3], ARGV[4], ARGV[5]) or (holder and holder ~= ARGV[4]) then
   return 'lost'

@@ -2,7 +2,7 @@
 -- before counts any more.
 -- ARGV: limits, operation, digest, deadline, tag, incarnation, if_version (empty: any), backup id.
 -- Returns `ok <messages that were replaced>`, or `again`.
--- parts: may_change call state expiry operations backups
+-- parts: may_change call forms keys limits sections state expiry operations backups
 local tag, life, if_version, backup = ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local known = recall('v', op, digest)
 if known then

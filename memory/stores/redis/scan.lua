@@ -1,10 +1,10 @@
--- Reads a page of all that a memory holds, live or waiting, in whole groups and in their order: the summaries first, then
--- all else. What changes meanwhile moves no page, since a group keeps its number.
+-- Reads a page of all that a memory holds, live or waiting, in whole groups and in their order: the summaries first,
+-- then all else. What changes meanwhile moves no page, since a group keeps its number.
 -- ARGV: limits, stage (`s` summaries, `r` the rest), group after which the page begins, messages and bytes that are
 -- enough for a page.
 -- Returns the records behind a head `<incarnation and names of letters> <last group, or - at the end> <seq ...>`; `w`
 -- behind a seq: it waits.
--- parts: state groups
+-- parts: keys sections state records groups
 if not m then
   return ''
 end

@@ -1,4 +1,9 @@
-"""The Lua scripts beside this file. In a script, the line `-- parts: …` stands for the `part_*.lua` that it names."""
+"""The Lua scripts beside this file, and how they are put together from parts.
+
+A part is a file `part_*.lua`. It says in a line `-- needs: …` which parts it uses names of, and in lines `-- gives: …`
+which of its own names are for others. In a script the line `-- parts: …` stands for the parts that it names, each one
+behind those that it needs; none stands twice. A part has such a line where another one is to stand in its middle.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +15,8 @@ from importlib.resources import files
 from typing import Final
 
 _PACKAGE: Final = "durable_memory.memory.stores.redis"
-_PARTS_LINE: Final = "-- parts: "
+_PARTS: Final = "-- parts: "
+_NEEDS: Final = "-- needs: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +32,21 @@ def _text(name: str) -> str:
     return files(_PACKAGE).joinpath(f"{name}.lua").read_text("utf-8")
 
 
-def _lines(name: str, included: set[str]) -> Iterator[str]:
-    for line in _text(name).splitlines():
-        if line.startswith(_PARTS_LINE):
-            for part in line.removeprefix(_PARTS_LINE).split():
-                if part not in included:
-                    included.add(part)
-                    yield from _lines(f"part_{part}", included)
+def _parts(names: str, included: set[str]) -> Iterator[str]:
+    for name in names.split():
+        if name not in included:
+            included.add(name)
+            yield from _lines(_text(f"part_{name}").splitlines(), included)
+
+
+def _lines(lines: list[str], included: set[str]) -> Iterator[str]:
+    for line in lines:
+        if line.startswith(_NEEDS):
+            yield from _parts(line.removeprefix(_NEEDS), included)
+    for line in lines:
+        text = line.lstrip()
+        if text.startswith(_PARTS):
+            yield from _parts(text.removeprefix(_PARTS), included)
         else:
             yield line
 
@@ -40,6 +54,6 @@ def _lines(name: str, included: set[str]) -> Iterator[str]:
 @cache
 def load_script(name: str) -> Script:
     """Assembles the script `name`."""
-    source = "\n".join(_lines(name, set())).encode()
+    source = "\n".join(_lines(_text(name).splitlines(), set())).encode()
     sha = hashlib.sha1(source, usedforsecurity=False).hexdigest().encode()
     return Script(source, sha, b"$7\r\nEVALSHA\r\n$40\r\n" + sha + b"\r\n")

@@ -2,7 +2,7 @@
 -- ARGV: limits.
 -- Returns the list of backups that have not ended, then the counters, and at the end tokens and messages of each
 -- section of the conversation.
--- parts: state expiry groups order select backups
+-- parts: keys limits head sections state backups select
 local listed = {}
 for _, id in ipairs(redis.call('HKEYS', backups)) do
   if backup_ends(id) then

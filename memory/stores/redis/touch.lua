@@ -1,6 +1,6 @@
 -- Records an access to the groups of messages.
 -- ARGV: limits, ids. Returns the positions of those that are live.
--- parts: state expiry groups order ids
+-- parts: sections state records ids order
 if not m then
   return ''
 end

@@ -1,7 +1,7 @@
 -- Tells whether an append would be refused now: its checks, in its order. Writes nothing.
 -- ARGV: as of append; the payloads may be empty.
 -- Returns `fits`, also for an append that was applied before, or the refusal.
--- parts: may_append call state expiry operations groups batch order summaries place
+-- parts: may_append call state operations order place
 local known = recall('a', op, digest)
 if known then
   return known == 'reused' and known or 'fits'

@@ -1,6 +1,6 @@
 -- Replaces everything that a memory holds, and drops a flush in progress.
 -- ARGV: limits, operation, digest, deadline, tag, incarnation for a birth, if_version (empty: any), heads and payloads.
--- parts: may_change call state expiry operations groups batch order summaries place apply
+-- parts: may_change call keys limits sections state operations place apply
 local if_version = ARGV[7]
 local known = recall('w', op, digest)
 if known then

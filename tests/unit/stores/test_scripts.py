@@ -1,7 +1,8 @@
-"""The scripts: what changes a memory asks for the caller's mode first, and each has all the parts that it uses."""
+"""The scripts: what changes a memory asks for the caller's mode first, and the parts are as they say."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from importlib.resources import files
 
@@ -11,15 +12,15 @@ from redis.asyncio import Redis
 from durable_memory.memory.stores.redis.scripts import load_script
 from tests.unit.stores.lua_chunks import MOST_LOCALS, Chunk, compiled
 
-ALL = {
+FILES = {
     path.name.removesuffix(".lua"): path.read_text()
     for path in files("durable_memory.memory.stores.redis").iterdir()
-    if path.name.endswith(".lua") and not path.name.startswith("part_")
+    if path.name.endswith(".lua")
 }
-OF_A_MEMORY = {name for name in ALL if not name.startswith(("index_", "spend", "probe"))}
+PARTS = {name.removeprefix("part_"): text for name, text in FILES.items() if name.startswith("part_")}
+SCRIPTS = sorted(FILES.keys() - {f"part_{name}" for name in PARTS})
+OF_A_MEMORY = {name for name in SCRIPTS if not name.startswith(("index_", "spend", "probe"))}
 READ = {"read", "find", "touch", "stats", "plan", "scan", "recorded"}
-ASKS_ITSELF = {"heal"}
-"""The other parts would meet the damage that it mends."""
 NEED_A_BATCH = {"content", "draft", "renew", "fail"}
 """Only a begin gives one."""
 
@@ -39,11 +40,27 @@ async def redis(redis_url: str) -> AsyncIterator[Redis]:
         yield client
 
 
-@pytest.mark.parametrize("name", sorted(OF_A_MEMORY - READ - NEED_A_BATCH - ASKS_ITSELF))
-def test_a_script_that_changes_a_memory_asks_for_the_mode_before_all_else(name: str) -> None:
-    lines = [line for line in ALL[name].splitlines() if line.startswith("-- parts: ") or not line.startswith("--")]
-    gate = "may_append" if name in ("append", "try_append") else "may_change"
-    assert lines[0].split()[2] == gate
+def said(label: str, text: str) -> set[str]:
+    """Returns the names in the lines of this label, or of one of several."""
+    return {name for names in re.findall(rf"^ *-- (?:{label}): (.*)", text, re.MULTILINE) for name in names.split()}
+
+
+@pytest.mark.parametrize("name", sorted(OF_A_MEMORY - READ - NEED_A_BATCH))
+def test_a_script_that_changes_a_memory_asks_for_the_mode_before_it_looks_at_anything(name: str) -> None:
+    before, gate, _ = re.sub("--.*", "", load_script(name).source.decode()).partition("return 'denied'")
+    assert gate
+    assert "redis.call" not in before
+
+
+@pytest.mark.parametrize("name", sorted(OF_A_MEMORY - READ - NEED_A_BATCH - {"heal"}))
+def test_only_an_append_is_open_to_a_caller_who_may_append(name: str) -> None:
+    gates = said("parts", FILES[name]) & {"may_append", "may_change"}
+    assert gates == {"may_append" if name in ("append", "try_append") else "may_change"}
+
+
+async def compiled_file(redis: Redis, name: str) -> Chunk:
+    text = FILES[name].removeprefix("#!lua")
+    return await compiled(redis, text if name.startswith("part_") else f"do\n{text}\nend")
 
 
 async def compiled_script(redis: Redis, name: str) -> Chunk:
@@ -51,11 +68,45 @@ async def compiled_script(redis: Redis, name: str) -> Chunk:
     return await compiled(redis, f"do\n{source}\nend")
 
 
-@pytest.mark.parametrize("name", sorted(ALL))
+@pytest.mark.parametrize("name", sorted(FILES))
+async def test_a_file_says_which_parts_it_uses_and_names_no_other(redis: Redis, name: str) -> None:
+    used = (await compiled_file(redis, name)).free
+    given = {part: said("gives", PARTS[part]) for part in said("needs|parts", FILES[name])}
+    assert used - OF_THE_SERVER <= set().union(*given.values())
+    assert {part for part, names in given.items() if names and not names & used} == set()
+
+
+@pytest.mark.parametrize("name", sorted(PARTS))
+def test_a_part_says_at_its_head_what_it_is_and_needs_and_gives(name: str) -> None:
+    assert re.match(r"(-- (?!needs|gives).*\n)+(-- needs: .*\n)?(-- gives: .*\n)*\n", PARTS[name])
+
+
+@pytest.mark.parametrize("name", sorted(PARTS))
+async def test_a_part_gives_what_it_says(redis: Redis, name: str) -> None:
+    assert said("gives", PARTS[name]) <= (await compiled_file(redis, f"part_{name}")).given
+
+
+async def test_a_part_gives_nothing_that_nobody_uses(redis: Redis) -> None:
+    used = {name: (await compiled_file(redis, name)).free for name in FILES}
+    by_others = {part: set().union(*(used[name] for name in FILES if name != f"part_{part}")) for part in PARTS}
+    assert [(part, name) for part, text in PARTS.items() for name in said("gives", text) - by_others[part]] == []
+
+
+async def test_no_name_stands_in_two_parts(redis: Redis) -> None:
+    names = [name for part in sorted(PARTS) for name in (await compiled_file(redis, f"part_{part}")).given]
+    assert sorted(names) == sorted(set(names))
+
+
+def test_each_part_is_part_of_a_script() -> None:
+    sources = "\n".join(load_script(name).source.decode() for name in SCRIPTS)
+    assert [part for part, text in PARTS.items() if text.splitlines()[0] not in sources] == []
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
 async def test_a_script_has_all_the_parts_that_it_uses(redis: Redis, name: str) -> None:
     assert (await compiled_script(redis, name)).free <= OF_THE_SERVER
 
 
-@pytest.mark.parametrize("name", sorted(ALL))
+@pytest.mark.parametrize("name", SCRIPTS)
 async def test_a_script_stays_clear_of_the_most_locals_that_lua_has(redis: Redis, name: str) -> None:
     assert MOST_LOCALS - (await compiled_script(redis, name)).most_locals >= ROOM_FOR_LOCALS

@@ -1,9 +1,10 @@
 -- The usual append, without functions and objects: plain messages of one section to a memory that exists, evicting at
 -- most plain groups of that section. All else falls through to the general append behind it, which finds nothing
 -- changed and would decide the same.
--- parts: call intact score
+-- needs: forms keys limits retention head call lost intact score
+
 do
--- parts: shares
+  -- parts: shares
   local tag = ARGV[5]
   local expires_in = incarnation and now + ttl - expires_at
   -- Sections, policy, expiry and the record of operations need no care.
@@ -117,7 +118,7 @@ do
         expires_at, access, system_tokens, system_messages, long_tokens, long_messages, short_tokens, short_messages,
         pinned_tokens, pinned_messages, waiting_tokens, waiting_messages, flush_retry_at, flush_at, prune_at, ops_until)
       redis.call('HSET', key.meta, 'life', incarnation .. tag .. policy, 'counters', counters)
--- parts: due
+      -- parts: due
       if due and not due_at then
         redis.call('HSET', key.meta, 'due_at', now)
       elseif due_at and not due then
@@ -125,7 +126,8 @@ do
       end
       -- A client reads a status in one piece, and text in two.
       return redis.status_reply(string.format('ok %s %d %d %d %d %d %d', incarnation, first, version,
-        system_tokens + long_tokens + talk_tokens, system_messages + long_messages + talk_messages, due and 1 or 0, left))
+        system_tokens + long_tokens + talk_tokens, system_messages + long_messages + talk_messages, due and 1 or 0,
+        left))
     end
   end
 end
