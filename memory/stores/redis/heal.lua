@@ -1,24 +1,27 @@
--- Removes keys of a memory that something else has put there, or whose form no script leaves, so that it can be cleared.
--- ARGV: limits (of which only the mode counts). No other part is needed: all of them would meet the damage.
-if struct.unpack('>d', ARGV[1], 145) > 0 then
+-- Removes keys of a memory that something else has put there, or whose form no script leaves, so that it can be
+-- cleared.
+-- ARGV: limits (of which only the mode counts). All other parts would meet the damage.
+-- parts: forms
+if ({struct.unpack(LIMITS, ARGV[1])})[MODE] > 0 then
   return 'denied'
 end
-local KINDS = {
-  'hash', 'hash', 'zset', 'zset', 'zset', 'zset', 'zset', 'hash', 'zset', 'zset', 'hash', 'string', 'hash', 'zset',
-}
+-- parts: keys
+local kinds = {
+  [key.meta] = 'hash', [key.msg] = 'hash', [key.groups] = 'hash', [key.batch] = 'hash', [key.ops] = 'hash',
+  [key.lease] = 'string',
+} -- all others are sorted sets
 for i = 1, #KEYS do
   local kind = redis.call('TYPE', KEYS[i]).ok
-  if kind ~= 'none' and kind ~= (KINDS[i] or 'zset') then
+  if kind ~= 'none' and kind ~= (kinds[KEYS[i]] or 'zset') then
     redis.call('UNLINK', KEYS[i])
   end
 end
-local head = redis.call('HMGET', KEYS[1], 'life', 'counters', 'schema')
-local whole = head[1] and #head[1] > 20 and head[2] and #head[2] >= 168
-for i = 1, whole and 161 or 0, 8 do
-  local counter = struct.unpack('>d', head[2], i)
+local life, counters, schema = unpack(redis.call('HMGET', key.meta, 'life', 'counters', 'schema'))
+local whole = life and #life > TAG_ENDS and counters and #counters >= struct.size(COUNTERS)
+for _, counter in ipairs(whole and {struct.unpack(COUNTERS, counters)} or {}) do
   whole = whole and counter >= 0 and counter < 2 ^ 53 and counter % 1 == 0
 end
-if not whole and (tonumber(head[3]) or 0) <= 1 then
-  redis.call('UNLINK', KEYS[1])
+if not whole and (tonumber(schema) or 0) <= SCHEMA then
+  redis.call('UNLINK', key.meta)
 end
 return 'ok'

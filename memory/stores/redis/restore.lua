@@ -2,7 +2,7 @@
 -- before counts any more.
 -- ARGV: limits, operation, digest, deadline, tag, incarnation, if_version (empty: any), backup id.
 -- Returns `ok <messages that were replaced>`, or `again`.
--- parts: may_change call forms keys limits sections state expiry operations backups
+-- parts: may_change call forms keys limits sections state expiry operations backups counters
 local tag, life, if_version, backup = ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local known = recall('v', op, digest)
 if known then
@@ -11,12 +11,13 @@ end
 if if_version ~= '' and if_version ~= version_of() then
   return 'conflict ' .. version_of()
 end
-local head = redis.call('HMGET', copies.meta, 'life', 'counters', 'sections')
-if not backup_ends(backup) or not head[1] then
+local kept_life, kept_counters, kept_sections =
+  unpack(redis.call('HMGET', copies.meta, 'life', 'counters', 'sections'))
+if not backup_ends(backup) or not kept_life then
   return 'backup'
 end
 local unknown = {}
-for name in string.gmatch(head[3] or '', '%a (%S+) %d+ %d+ %d+ %d+') do
+for name in string.gmatch(kept_sections or '', '%a (%S+) %d+ %d+ %d+ %d+') do
   if not copies['order:' .. name] then
     unknown[#unknown + 1] = name
   end
@@ -41,17 +42,18 @@ each_copy(function(name, copy)
     redis.call('PERSIST', name)
   end
 end)
-local counters = {struct.unpack(COUNTERS, head[2])}
-counters[1] = counters[1] + 1 -- version
-counters[5], counters[6] = now, ends -- changed, expires
-counters[18], counters[20], counters[21] = 0, 0, 0 -- what a flush waits for, and what is known of operations
-redis.call('HSET', key.meta, 'life', life .. tag .. string.sub(head[1], 21), 'counters',
-  struct.pack(COUNTERS, unpack(counters, 1, 21)))
+local counters = counters_of(kept_counters)
+counters.version, counters.updated_at, counters.expires_at = counters.version + 1, now, ends
+-- What a flush waits for, and what is known of operations, is not that of the backup.
+counters.flush_retry_at, counters.prune_at, counters.ops_until = 0, 0, 0
+redis.call('HSET', key.meta, 'life', life .. tag .. string.sub(kept_life, TAG_ENDS + 1),
+  'counters', packed_counters(counters))
 
 -- Whether a flush is due is asked of what is held now, by the sections of the backup.
 m = {
-  system_tokens = counters[8], system_messages = counters[9], long_tokens = counters[10], long_messages = counters[11],
-  overflow_messages = counters[17],
+  system_tokens = counters.system_tokens, system_messages = counters.system_messages,
+  long_tokens = counters.long_tokens, long_messages = counters.long_messages,
+  overflow_messages = counters.waiting_messages,
 }
 local function hold(place, tokens, messages, pinned_tokens, pinned_messages)
   place.tokens, place.messages = tonumber(tokens), tonumber(messages)
@@ -60,8 +62,8 @@ end
 for _, place in ipairs(all_places) do
   hold(place, 0, 0, 0, 0)
 end
-hold(places.c, unpack(counters, 12, 15))
-for name, a, b, c, d in string.gmatch(head[3] or '', '%a (%S+) (%d+) (%d+) (%d+) (%d+)') do
+hold(places.c, counters.short_tokens, counters.short_messages, counters.pinned_tokens, counters.pinned_messages)
+for name, a, b, c, d in string.gmatch(kept_sections or '', '%a (%S+) (%d+) (%d+) (%d+) (%d+)') do
   local place = place_named(name)
   if not place then
     place = {name = name}

@@ -102,6 +102,14 @@ def test_each_part_is_part_of_a_script() -> None:
     assert [part for part, text in PARTS.items() if text.splitlines()[0] not in sources] == []
 
 
+def test_packed_counters_have_the_same_order_by_name_and_in_the_head() -> None:
+    unpacked = re.search(r"(version, seq[\w, \n]*) = struct.unpack\(COUNTERS", PARTS["head"])
+    listed = re.search(r"NAMES = \{([^}]*)\}", PARTS["counters"])
+    assert unpacked
+    assert listed
+    assert re.findall(r"'(\w+)'", listed[1]) == re.findall(r"\w+", unpacked[1])
+
+
 @pytest.mark.parametrize("name", SCRIPTS)
 async def test_a_script_has_all_the_parts_that_it_uses(redis: Redis, name: str) -> None:
     assert (await compiled_script(redis, name)).free <= OF_THE_SERVER
