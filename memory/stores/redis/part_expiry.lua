@@ -7,7 +7,7 @@ local function mortal()
     key.meta, key.msg, key.system, key.long, key.short, key.pinned, key.evict, key.groups, key.departed, key.overflow,
     key.batch,
   }
-  for i = 15, last_key do
+  for i = FIRST_SECTION_KEY, last_key do
     keys[#keys + 1] = KEYS[i]
   end
   return keys

@@ -11,9 +11,10 @@ local function moment_after(access)
   return math.max(access + 1, now * TICKS_PER_MS)
 end
 
--- Under lfu: the level of a group with one access, which is now.
+-- Under lfu: the level of a group with one access, which is now. Levels are steps of the days since 2020-01-01.
 local function level_now()
-  return math.floor((now - 1577836800000) * STEPS / 86400000)
+  local LEVEL_0_MS, DAY_MS = 1577836800000, 86400000
+  return math.floor((now - LEVEL_0_MS) * STEPS / DAY_MS)
 end
 
 -- The score of a group that is new to the policy, and the moment of the last access.
