@@ -19,6 +19,7 @@ from durable_memory.activities.answers import (
 from durable_memory.activities.current import current_memory_client
 from durable_memory.activities.parsing import parse
 from durable_memory.memory.agent import AgentMemories
+from durable_memory.memory.types import AgentRef
 
 
 @activity.defn(name=wire.CONTEXT)
@@ -47,7 +48,8 @@ async def recorded_agent_turn(request: Any = None) -> JsonObject:
 def _agent(
     asked: wire.ContextRequest | wire.RecordAgentTurnRequest | wire.RecordedAgentTurnRequest,
 ) -> AgentMemories:
-    return current_memory_client().agent(asked.agent, input=asked.input)
+    ref = AgentRef(asked.agent, asked.input, asked.workflow_id, asked.workflow_type)
+    return current_memory_client().agent(ref)
 
 
 ACTIVITIES: Final[Mapping[str, Operation]] = {

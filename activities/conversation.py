@@ -162,9 +162,8 @@ async def health(request: Any = None) -> JsonObject:
 
 
 def _memory(field: wire.MemoryField) -> Memory:
-    return current_memory_client().memory(
-        MemoryRef(field.resource, key=field.key, input=field.input, agent=field.agent)
-    )
+    ref = MemoryRef(field.resource, field.key, field.input, field.agent, field.workflow_id, field.workflow_type)
+    return current_memory_client().memory(ref)
 
 
 ACTIVITIES: Final[Mapping[str, Operation]] = {

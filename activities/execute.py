@@ -19,7 +19,8 @@ from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.types import did_you_mean
 
 _PREFIX: Final = "memory."
-_BESIDE: Final = ("memory", "agent", "input", "operation_id", "contract")
+_WORKFLOW: Final = ("workflow_id", "workflow_type")
+_BESIDE: Final = ("memory", "agent", "input", *_WORKFLOW, "operation_id", "contract")
 """What stands beside the payload, and not in it."""
 
 OPERATIONS: Final[Mapping[str, Operation]] = {
@@ -63,11 +64,11 @@ def _request(asked: wire.ExecuteRequest, taken: set[str]) -> JsonObject:
     if "memory" in taken:
         if asked.resource is None:
             raise MemoryInvalid(f"resource: is missing; {asked.operation} works on one memory")
-        given["memory"] = _given(asked, "resource", "key", "input", "agent")
+        given["memory"] = _given(asked, "resource", "key", "input", "agent", *_WORKFLOW)
     else:
         if asked.agent is None:
             raise MemoryInvalid(f"agent: is missing; {asked.operation} works on all memories of an agent")
-        given.update(_given(asked, "resource", "key", "input", "agent"))
+        given.update(_given(asked, "resource", "key", "input", "agent", *_WORKFLOW))
     for field in given:
         if field not in taken:
             raise MemoryInvalid(f"{field}: is nothing that {asked.operation} takes; remove it")

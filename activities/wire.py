@@ -99,12 +99,17 @@ MessageField: TypeAlias = Annotated[dict[str, Any], Message]
 
 @dataclass(frozen=True, slots=True)
 class MemoryField:
-    """Which memory: `key`, or `input` for the key template; `agent` is the declared agent that calls."""
+    """Which memory: `key`, or `input` for the key template; `agent` is the declared agent that calls.
+
+    workflow_id and workflow_type are for the template, in place of those of the workflow that calls.
+    """
 
     resource: str
     key: str | None = None
     input: dict[str, Any] | None = None
     agent: str | None = None
+    workflow_id: str | None = None
+    workflow_type: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,12 +268,14 @@ class HealthRequest:
 class ContextRequest:
     """Of memory.context: the agent whose memories are composed for a model call of at most `max_tokens` tokens.
 
-    `input` is what the key templates of its memories are rendered with.
+    `input` is what the key templates of its memories are rendered with; workflow_id and workflow_type as in a memory.
     """
 
     agent: str
     input: dict[str, Any] | None = None
     max_tokens: int | None = None
+    workflow_id: str | None = None
+    workflow_type: str | None = None
     contract: int = CONTRACT
 
 
@@ -280,6 +287,8 @@ class RecordAgentTurnRequest:
     messages: list[MessageField]
     input: dict[str, Any] | None = None
     operation_id: str | None = None
+    workflow_id: str | None = None
+    workflow_type: str | None = None
     contract: int = CONTRACT
 
 
@@ -290,6 +299,8 @@ class RecordedAgentTurnRequest:
     agent: str
     operation_id: str
     input: dict[str, Any] | None = None
+    workflow_id: str | None = None
+    workflow_type: str | None = None
     contract: int = CONTRACT
 
 
@@ -304,8 +315,8 @@ class RecordedAgentTurnAnswer:
 class ExecuteRequest:
     """Of memory.execute: any other activity here by its name without `memory.`, such as `append`.
 
-    resource, key, input and agent are those of its `memory`, or its own; payload holds its other fields. The answer is
-    that of the activity.
+    resource, key, input, agent, workflow_id and workflow_type are those of its `memory`, or its own; payload holds its
+    other fields. The answer is that of the activity.
     """
 
     operation: str
@@ -315,6 +326,8 @@ class ExecuteRequest:
     agent: str | None = None
     payload: dict[str, Any] | None = None
     operation_id: str | None = None
+    workflow_id: str | None = None
+    workflow_type: str | None = None
     contract: int = CONTRACT
 
 

@@ -43,7 +43,7 @@ class AgentMemories:
 
     @property
     def ref(self) -> AgentRef:
-        """A serialisable reference to this agent with its input."""
+        """A serialisable reference to this agent with its input, and the workflow of this activity."""
         return self._ref
 
     @property

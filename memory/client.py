@@ -25,7 +25,7 @@ from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.tokens.counters import make_counter
 from durable_memory.memory.tokens.counting import DEFAULT_ENCODING, counting_named
-from durable_memory.memory.types import AgentRef, MemoryRef
+from durable_memory.memory.types import AgentRef, MemoryRef, given_by
 from durable_memory.memory.waking import FlushWaker, NoWaker
 from durable_memory.memory.wiring import Wiring
 from durable_memory.memory.writing import Writing
@@ -175,7 +175,9 @@ class MemoryClient(AllMemories):
             ref = AgentRef(agent, template_input(input))
         found = resolve_agent(ref, self._wiring.registry, **self._from())
         memories = [UsedMemory(use, self._opened(one), self._writing(one)) for use, one in found]
-        return AgentMemories(ref, memories, self._wiring.counter_of)
+        place = self._from()
+        mine = given_by(ref, place["workflow_id"], place["workflow_type"])
+        return AgentMemories(mine, memories, self._wiring.counter_of)
 
     def _opened(self, found: Resolved) -> Memory:
         return Memory(self._wiring.services(found.resource), found.resource, found.memory, self._caller, found.access)

@@ -16,6 +16,7 @@ from durable_memory.memory.types import (
     refuse_beside_reference,
 )
 from durable_memory.workflows.calling import Calls, checked, checked_json, wire_messages
+from durable_memory.workflows.references import for_calls, for_others
 from durable_memory.workflows.use import Handle
 
 
@@ -37,18 +38,22 @@ class Agent:
     ) -> None:
         if isinstance(id, AgentRef):
             checked(refuse_beside_reference, input=input)
-            self._ref = id
+            ref = id
         else:
             variables = None if input is None else checked_json(input, "input")
-            self._ref = AgentRef(id, variables)
+            ref = AgentRef(id, variables)
         self._calls = Calls(task_queue, activity_config or workflow.ActivityConfig())
-        self._handle = Handle(f"agent {self._ref.id}")
+        self._handle = Handle(f"agent {ref.id}")
+        self._ref = for_calls(ref)
 
     @property
     def ref(self) -> AgentRef:
-        """A small reference to pass to an activity, which opens it with `current_memory_client().agent(ref)`."""
+        """A small reference to pass to an activity, which opens it with `current_memory_client().agent(ref)`.
+
+        It means the same memories to whoever opens it, another workflow too: `Agent(ref)`.
+        """
         self._handle.used()
-        return self._ref
+        return for_others(self._ref)
 
     async def context(self, *, max_tokens: int | None = None) -> AgentContext:
         """Composes the agent's memories for one model call; see AgentMemories.context.
@@ -56,7 +61,14 @@ class Agent:
         The context becomes part of the workflow's history: compose it in the activity that calls the model where you
         can.
         """
-        request = wire.ContextRequest(self.ref.id, self._ref.input, max_tokens)
+        ref = self._used()
+        request = wire.ContextRequest(
+            ref.id,
+            ref.input,
+            max_tokens,
+            workflow_id=ref.workflow_id,
+            workflow_type=ref.workflow_type,
+        )
         return await self._calls.call(wire.CONTEXT, request, AgentContext)
 
     async def record_turn(
@@ -66,10 +78,25 @@ class Agent:
 
         The call returns when all of them hold the turn.
         """
-        request = wire.RecordAgentTurnRequest(self.ref.id, wire_messages(messages), self._ref.input, operation_id)
+        ref = self._used()
+        request = wire.RecordAgentTurnRequest(
+            ref.id,
+            wire_messages(messages),
+            ref.input,
+            operation_id,
+            workflow_id=ref.workflow_id,
+            workflow_type=ref.workflow_type,
+        )
         return await self._calls.call(wire.RECORD_AGENT_TURN, request, AgentTurn)
 
     async def recorded_turn(self, *, operation_id: str) -> AgentTurn | None:
         """Returns the turn that is recorded under this operation id, or None; see AgentMemories.recorded_turn."""
-        request = wire.RecordedAgentTurnRequest(self.ref.id, operation_id, self._ref.input)
+        ref = self._used()
+        request = wire.RecordedAgentTurnRequest(
+            ref.id, operation_id, ref.input, workflow_id=ref.workflow_id, workflow_type=ref.workflow_type
+        )
         return (await self._calls.call(wire.RECORDED_AGENT_TURN, request, wire.RecordedAgentTurnAnswer)).turn
+
+    def _used(self) -> AgentRef:
+        self._handle.used()
+        return self._ref

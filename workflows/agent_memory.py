@@ -25,6 +25,7 @@ from durable_memory.memory.types import (
     refuse_beside_reference,
 )
 from durable_memory.workflows.calling import FLUSH, Calls, call_here, checked, checked_json, wire_ids, wire_messages
+from durable_memory.workflows.references import for_calls, for_others
 from durable_memory.workflows.use import Handle
 
 
@@ -53,18 +54,22 @@ class AgentMemory:
     ) -> None:
         if isinstance(resource, MemoryRef):
             checked(refuse_beside_reference, key=key, input=input, agent=agent)
-            self._ref = resource
+            ref = resource
         else:
             variables = None if input is None else checked_json(input, "input")
-            self._ref = MemoryRef(resource, key=key, input=variables, agent=agent)
+            ref = MemoryRef(resource, key=key, input=variables, agent=agent)
         self._calls = Calls(task_queue, activity_config or workflow.ActivityConfig())
-        self._handle = Handle(f"memory {self._ref.resource}")
+        self._handle = Handle(f"memory {ref.resource}")
+        self._ref = for_calls(ref)
 
     @property
     def ref(self) -> MemoryRef:
-        """A small reference to pass to an activity, which opens it with `current_memory_client().memory(ref)`."""
+        """A small reference to pass to an activity, which opens it with `current_memory_client().memory(ref)`.
+
+        It means this memory to whoever opens it, another workflow too: `AgentMemory(ref)`.
+        """
         self._handle.used()
-        return self._ref
+        return for_others(self._ref)
 
     async def append(
         self,
@@ -206,4 +211,5 @@ class AgentMemory:
 
     def _memory(self) -> wire.MemoryField:
         self._handle.used()
-        return wire.MemoryField(self._ref.resource, self._ref.key, self._ref.input, self._ref.agent)
+        ref = self._ref
+        return wire.MemoryField(ref.resource, ref.key, ref.input, ref.agent, ref.workflow_id, ref.workflow_type)

@@ -14,7 +14,7 @@ from durable_memory.memory.errors import MemoryAccessDenied, MemoryKeyInvalid
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.keys.rule import checked_key
 from durable_memory.memory.keys.templates import KeyTemplate
-from durable_memory.memory.types import AgentRef, MemoryRef
+from durable_memory.memory.types import AgentRef, MemoryRef, names_workflow
 
 
 class Resolved(NamedTuple):
@@ -40,23 +40,26 @@ def resolve(
     Where an agent declares one memory under several keys, a call has to give its key; it is then held to the modes of
     those declarations whose template could have made that key, or to all of them if none could.
 
-    ref: what the caller sent. project: of this process, also `project.id` in templates. workflow_id, workflow_type:
-    `workflow.id` and `workflow.type` in templates; None outside workflows. Raises MemoryUnknownResource;
-    MemoryAccessDenied if the agent has not declared this memory, or the memory is for agents only; MemoryKeyInvalid if
-    there is no key, no template for one, or it breaks the key rule.
+    ref: what the caller sent. project: of this process, also `project.id` in templates. workflow_id, workflow_type: of
+    the workflow that calls, None outside workflows: `workflow.id` and `workflow.type` in templates, unless the
+    reference names another. Raises MemoryUnknownResource; MemoryAccessDenied if the agent has not declared this memory,
+    or the memory is for agents only; MemoryKeyInvalid if there is no key, no template for one, or it breaks the key
+    rule.
     """
     resource = registry.memory(ref.resource)
     uses = _uses(resource, None if ref.agent is None else registry.agent(ref.agent))
     if ref.key is not None:
         if ref.input is not None:
             raise MemoryKeyInvalid(f"memory {resource.id!r}: give a key or an input to make one, not both")
+        if names_workflow(ref):
+            raise MemoryKeyInvalid(f"memory {resource.id!r}: give a key or the workflow to make one, not both")
         memory = MemoryId(project, resource.id, checked_key(ref.key, resource.id))
         return Resolved(resource, memory, _access(ref.agent, _meant(uses, resource, memory.key)))
     if len(uses) > 1:
         raise MemoryKeyInvalid(
             f"memory {resource.id!r}: agent {ref.agent!r} declares it under {len(uses)} keys; give the key"
         )
-    values = _values(ref.input, ref.agent, project, workflow_id, workflow_type)
+    values = _values(ref, ref.agent, project, workflow_id, workflow_type)
     memory = _rendered(resource, uses[0].key if uses else None, values, project)
     return Resolved(resource, memory, _access(ref.agent, uses))
 
@@ -74,7 +77,7 @@ def resolve_agent(
     Raises MemoryUnknownResource; MemoryKeyInvalid if a memory has no template for its key, the template fails, or two
     of them make one key.
     """
-    values = _values(ref.input, ref.id, project, workflow_id, workflow_type)
+    values = _values(ref, ref.id, project, workflow_id, workflow_type)
     found: dict[MemoryId, tuple[Use, Resolved]] = {}
     for use in registry.agent(ref.id).uses:
         resource = registry.memory(use.resource)
@@ -105,17 +108,20 @@ def _rendered(
 
 
 def _values(
-    given: Mapping[str, object] | None,
+    ref: MemoryRef | AgentRef,
     agent: str | None,
     project: str,
     workflow_id: str | None,
     workflow_type: str | None,
 ) -> dict[str, Mapping[str, object]]:
+    if names_workflow(ref):
+        # Both from the reference, also if it lacks one: the id of one workflow and the type of another make no key.
+        workflow_id, workflow_type = ref.workflow_id, ref.workflow_type
     return {
         "project": {"id": project},
         "workflow": _given(id=workflow_id, type=workflow_type),
         "agent": _given(id=agent),
-        "input": template_input(given) or {},
+        "input": template_input(ref.input) or {},
     }
 
 

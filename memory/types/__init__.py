@@ -40,7 +40,13 @@ from durable_memory.memory.types.message import (
     is_section_name,
 )
 from durable_memory.memory.types.message_input import MessageInput, as_messages
-from durable_memory.memory.types.refs import AgentRef, MemoryRef, refuse_beside_reference
+from durable_memory.memory.types.refs import (
+    AgentRef,
+    MemoryRef,
+    given_by,
+    names_workflow,
+    refuse_beside_reference,
+)
 from durable_memory.memory.types.results import (
     TOOK_OUT,
     AppendResult,
@@ -110,9 +116,11 @@ __all__ = [
     "clean_text",
     "did_you_mean",
     "field_path",
+    "given_by",
     "is_section_name",
     "messages_from_anthropic",
     "messages_from_openai",
+    "names_workflow",
     "refuse_beside_reference",
     "refuse_broken_text",
     "refuse_unknown",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from durable_memory.memory.types.clean import InvalidValue
 
@@ -13,21 +13,49 @@ class MemoryRef:
     """A small, serialisable reference to one memory.
 
     Either `key` is given, or the worker renders it from `input` with the template of the agent or the resource.
-    `agent` names the declared agent on whose behalf the memory is used.
+    `agent` names the declared agent on whose behalf the memory is used. workflow_id, workflow_type: of the workflow
+    whose handle gave a reference without key: the template is rendered with these, whoever opens it. In a reference
+    that has neither, they are those of the workflow that opens it.
     """
 
     resource: str
     key: str | None = None
     input: dict[str, Any] | None = None
     agent: str | None = None
+    workflow_id: str | None = None
+    workflow_type: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class AgentRef:
-    """A small, serialisable reference to a declared agent and the input of its key templates."""
+    """A small, serialisable reference to a declared agent and the input of its key templates.
+
+    workflow_id, workflow_type: as in a MemoryRef.
+    """
 
     id: str
     input: dict[str, Any] | None = None
+    workflow_id: str | None = None
+    workflow_type: str | None = None
+
+
+_Reference = TypeVar("_Reference", bound=MemoryRef | AgentRef)
+
+
+def names_workflow(ref: MemoryRef | AgentRef) -> bool:
+    """Tells whether a reference brings what templates know of a workflow."""
+    return ref.workflow_id is not None or ref.workflow_type is not None
+
+
+def given_by(ref: _Reference, workflow_id: str | None, workflow_type: str | None) -> _Reference:
+    """Returns what this workflow, or an activity of it, gives out: it means the same memories to whoever opens it.
+
+    A reference with a key does so anyway, and one that names a workflow keeps it. None: given outside workflows.
+    """
+    has_key = isinstance(ref, MemoryRef) and ref.key is not None
+    if has_key or names_workflow(ref):
+        return ref
+    return replace(ref, workflow_id=workflow_id, workflow_type=workflow_type)
 
 
 def refuse_beside_reference(**given: object) -> None:

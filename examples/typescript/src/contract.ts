@@ -95,6 +95,8 @@ export interface ContextRequest {
   agent: string;
   input?: Record<string, unknown> | null;
   max_tokens?: number | null;
+  workflow_id?: string | null;
+  workflow_type?: string | null;
   contract?: number;
 }
 
@@ -120,6 +122,8 @@ export interface ExecuteRequest {
   agent?: string | null;
   payload?: Record<string, unknown> | null;
   operation_id?: string | null;
+  workflow_id?: string | null;
+  workflow_type?: string | null;
   contract?: number;
 }
 
@@ -174,6 +178,8 @@ export interface MemoryField {
   key?: string | null;
   input?: Record<string, unknown> | null;
   agent?: string | null;
+  workflow_id?: string | null;
+  workflow_type?: string | null;
 }
 
 export interface MemoryHealth {
@@ -283,6 +289,8 @@ export interface RecordAgentTurnRequest {
   messages: MessageInput[];
   input?: Record<string, unknown> | null;
   operation_id?: string | null;
+  workflow_id?: string | null;
+  workflow_type?: string | null;
   contract?: number;
 }
 
@@ -294,6 +302,8 @@ export interface RecordedAgentTurnRequest {
   agent: string;
   operation_id: string;
   input?: Record<string, unknown> | null;
+  workflow_id?: string | null;
+  workflow_type?: string | null;
   contract?: number;
 }
 

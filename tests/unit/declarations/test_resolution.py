@@ -16,8 +16,8 @@ from durable_memory.memory.errors import (
     MemoryUnknownResource,
 )
 from durable_memory.memory.identity import MemoryId
-from durable_memory.memory.keys.resolution import resolve
-from durable_memory.memory.types import MemoryRef
+from durable_memory.memory.keys.resolution import resolve, resolve_agent
+from durable_memory.memory.types import AgentRef, MemoryRef
 
 REGISTRY = Registry.from_resources(
     [
@@ -89,6 +89,30 @@ def test_the_workflow_is_known_only_inside_one() -> None:
     assert memory.key == "order-7"
     with pytest.raises(MemoryKeyInvalid, match=r"workflow\.id, which is not given"):
         key_of("run")
+
+
+def test_a_reference_that_names_a_workflow_means_its_memory_to_any_other() -> None:
+    parents = MemoryRef("all", agent="auditor", workflow_id="order-7", workflow_type="Order")
+    for caller in (None, "child"):
+        _, memory, _ = resolve(parents, REGISTRY, project="shop", workflow_id=caller, workflow_type=caller)
+        assert memory.key == "shop/Order/auditor"
+    run = MemoryRef("run", workflow_id="order-7", workflow_type="Order")
+    assert resolve(run, REGISTRY, project="shop", workflow_id="child").memory.key == "order-7"
+    agents = AgentRef("auditor", workflow_id="order-7", workflow_type="Order")
+    (_, found), *others = resolve_agent(agents, REGISTRY, project="shop", workflow_id="child", workflow_type="Child")
+    assert (found.memory.key, others) == ("shop/Order/auditor", [])
+
+
+def test_what_a_reference_does_not_say_of_its_workflow_is_not_taken_from_another() -> None:
+    half = MemoryRef("all", agent="auditor", workflow_id="order-7")
+    with pytest.raises(MemoryKeyInvalid, match=r"workflow\.type, which is not given"):
+        resolve(half, REGISTRY, project="shop", workflow_id="child", workflow_type="Child")
+
+
+def test_a_key_and_a_workflow_are_one_too_many() -> None:
+    for workflow in ({"workflow_id": "order-7"}, {"workflow_type": "Order"}):
+        with pytest.raises(MemoryKeyInvalid, match="give a key or the workflow to make one, not both"):
+            key_of("run", key="order-7", **workflow)
 
 
 def test_project_type_and_agent_are_variables() -> None:

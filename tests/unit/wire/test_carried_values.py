@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from temporalio.contrib.pydantic import pydantic_data_converter
@@ -67,7 +68,8 @@ STATS: Final = MemoryStats(
 )
 VALUES: Final = (
     MemoryRef("desk", input={"user": {"id": 7}}, agent="clerk"),
-    AgentRef("clerk", {"user_id": "ann"}),
+    MemoryRef("desk", workflow_id="order-7", workflow_type="Order"),
+    AgentRef("clerk", {"user_id": "ann"}, workflow_id="order-7", workflow_type="Order"),
     CALLS,
     PARTS,
     VIEW,
@@ -87,3 +89,25 @@ VALUES: Final = (
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
 async def test_a_value_comes_out_of_a_payload_as_it_went_in(converter: DataConverter, value: object) -> None:
     assert await converter.decode(await converter.encode([value]), [type(value)]) == [value]
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierRef:
+    """A MemoryRef as it was before it could name its workflow."""
+
+    resource: str
+    key: str | None = None
+    input: dict[str, Any] | None = None
+    agent: str | None = None
+
+
+@pytest.mark.parametrize("converter", [DataConverter.default, pydantic_data_converter], ids=["default", "pydantic"])
+async def test_references_pass_between_a_worker_that_names_workflows_in_them_and_one_of_before(
+    converter: DataConverter,
+) -> None:
+    newer = MemoryRef("desk", input={"user": 7}, workflow_id="order-7", workflow_type="Order")
+    earlier = EarlierRef("desk", input={"user": 7})
+    assert await converter.decode(await converter.encode([newer]), [EarlierRef]) == [earlier]
+    assert await converter.decode(await converter.encode([earlier]), [MemoryRef]) == [
+        MemoryRef("desk", None, {"user": 7})
+    ]

@@ -1,0 +1,29 @@
+"""References in workflow code: those that a handle gives out name their workflow, and its own calls need not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeVar
+
+from temporalio import workflow
+
+from durable_memory.memory.types import AgentRef, MemoryRef, given_by
+
+_Reference = TypeVar("_Reference", bound=MemoryRef | AgentRef)
+
+
+def for_others(ref: _Reference) -> _Reference:
+    """Returns a reference as this workflow gives it out: it means the same memories to whoever opens it."""
+    info = workflow.info()
+    return given_by(ref, info.workflow_id, info.workflow_type)
+
+
+def for_calls(ref: _Reference) -> _Reference:
+    """Returns a reference as calls of this workflow send it: without the workflow's id and type if they are its own.
+
+    An activity knows those of its workflow, and one of an older release takes no others.
+    """
+    info = workflow.info()
+    if (ref.workflow_id, ref.workflow_type) != (info.workflow_id, info.workflow_type):
+        return ref
+    return replace(ref, workflow_id=None, workflow_type=None)
