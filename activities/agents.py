@@ -26,7 +26,8 @@ from durable_memory.memory.types import AgentRef
 async def context(request: Any = None) -> JsonObject:
     """Composes the context of a model call; see wire.ContextRequest."""
     asked = parse(wire.ContextRequest, request)
-    return carried(asked.agent, await _agent(asked).context(max_tokens=asked.max_tokens))
+    composed = await _agent(asked).context(max_tokens=asked.max_tokens, authors=asked.authors is True)
+    return carried(asked.agent, composed)
 
 
 @activity.defn(name=wire.RECORD_AGENT_TURN)

@@ -68,6 +68,7 @@ async def read(request: Any = None) -> JsonObject:
         ids=asked.ids,
         before_id=asked.before_id,
         since_version=asked.since_version,
+        authors=asked.authors is True,
     )
     return carried(asked.memory.resource, view)
 

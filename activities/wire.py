@@ -162,7 +162,10 @@ class WriteRequest:
 
 @dataclass(frozen=True, slots=True)
 class ReadRequest:
-    """Of memory.read; the answer is a view."""
+    """Of memory.read; the answer is a view.
+
+    authors: what an agent said as the assistant has the agent's id as its name, unless it has one; names count.
+    """
 
     memory: MemoryField
     limit: int | None = None
@@ -171,6 +174,7 @@ class ReadRequest:
     ids: list[str] | None = None
     before_id: str | None = None
     since_version: str | None = None
+    authors: bool | None = None
     contract: int = CONTRACT
 
 
@@ -268,7 +272,8 @@ class HealthRequest:
 class ContextRequest:
     """Of memory.context: the agent whose memories are composed for a model call of at most `max_tokens` tokens.
 
-    `input` is what the key templates of its memories are rendered with; workflow_id and workflow_type as in a memory.
+    `input` is what the key templates of its memories are rendered with; workflow_id and workflow_type as in a memory,
+    authors as in a read.
     """
 
     agent: str
@@ -276,6 +281,7 @@ class ContextRequest:
     max_tokens: int | None = None
     workflow_id: str | None = None
     workflow_type: str | None = None
+    authors: bool | None = None
     contract: int = CONTRACT
 
 

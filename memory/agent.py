@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 from durable_memory.memory.access import allows
 from durable_memory.memory.agent_turns import record_in_all, recorded_in_any
-from durable_memory.memory.arguments import MAX_OPERATION_ID, operation_name, whole_number
+from durable_memory.memory.arguments import MAX_OPERATION_ID, operation_name, truth, whole_number
 from durable_memory.memory.context import Source, compose
 from durable_memory.memory.declarations.agent import Use
 from durable_memory.memory.identity import MemoryId
@@ -51,12 +51,13 @@ class AgentMemories:
         """The handles on its memories, each held to its mode, in the order of the declaration."""
         return tuple(one.memory for one in self._memories)
 
-    async def context(self, *, max_tokens: int | None = None) -> AgentContext:
+    async def context(self, *, max_tokens: int | None = None, authors: bool = False) -> AgentContext:
         """Composes its memories for one model call.
 
         max_tokens: what the context may have; without it, each memory gives its share or its whole view. A memory that
-        is append-only takes part only if its declaration has `inject`. Raises MemoryOversize if what must stand does
-        not fit, and what `Memory.read` raises: a memory that fails is an error, never a gap.
+        is append-only takes part only if its declaration has `inject`. authors: as in `Memory.read`. Raises
+        MemoryOversize if what must stand does not fit, and what `Memory.read` raises: a memory that fails is an error,
+        never a gap.
         """
         limit = whole_number("max_tokens", max_tokens)
         sources = [
@@ -64,7 +65,7 @@ class AgentMemories:
             for use, memory, _ in self._memories
             if use.mode != "append-only" or use.has_inject
         ]
-        return await compose(sources, limit)
+        return await compose(sources, limit, authors=truth("authors", authors))
 
     async def record_turn(
         self, messages: MessageInput | Sequence[MessageInput], *, operation_id: str | None = None

@@ -41,6 +41,13 @@ def whole_number(name: str, value: object) -> int | None:
     return number
 
 
+def truth(name: str, value: object) -> bool:
+    """Returns a switch: true or false, and nothing that merely counts as one of them."""
+    if not isinstance(value, bool):
+        raise MemoryInvalid(f"{name}: must be true or false, not {type(value).__name__}")
+    return value
+
+
 def printable_number(name: str, value: object) -> int:
     """Returns a whole number. Raises MemoryInvalid for none, and for one that Python refuses to write."""
     if not isinstance(value, int) or isinstance(value, bool):

@@ -46,11 +46,11 @@ class _Part:
     memory: ContextMemory
 
 
-async def compose(sources: Sequence[Source], max_tokens: int | None) -> AgentContext:
+async def compose(sources: Sequence[Source], max_tokens: int | None, *, authors: bool = False) -> AgentContext:
     """Returns the context of these memories.
 
     max_tokens: what all messages together may have; without it each memory gives its share, or its whole view. If that
-    is less than what the memories show, it is divided by their shares, see `budget_shares`.
+    is less than what the memories show, it is divided by their shares, see `budget_shares`. authors: as in Memory.read.
 
     Raises MemoryOversize if what must stand (our own words, system and pinned messages) does not fit, and whatever a
     read raises: a context never lacks a memory silently.
@@ -62,13 +62,13 @@ async def compose(sources: Sequence[Source], max_tokens: int | None) -> AgentCon
     room = None if max_tokens is None else max_tokens - own
     if room is not None and room < 0:
         raise MemoryOversize(f"context: its first message has {own} tokens, max_tokens is {max_tokens}; allow more")
-    wanted = await asyncio.gather(*(_part(source, _least(source.share, room)) for source in sources))
+    wanted = await asyncio.gather(*(_part(source, _least(source.share, room), authors=authors) for source in sources))
     demands = [part.memory.tokens for part in wanted]
     if room is not None and sum(demands) > room:
         allotted = divide(room, demands, weights_of([source.share for source in sources], room))
         wanted = await asyncio.gather(
             *(
-                _part(source, limit) if limit < demand else _same(part)
+                _part(source, limit, authors=authors) if limit < demand else _same(part)
                 for source, limit, demand, part in zip(sources, allotted, demands, wanted, strict=True)
             )
         )
@@ -77,11 +77,11 @@ async def compose(sources: Sequence[Source], max_tokens: int | None) -> AgentCon
     return AgentContext(messages, tokens, tuple(part.memory for part in wanted))
 
 
-async def _part(source: Source, limit: int | None) -> _Part:
+async def _part(source: Source, limit: int | None, *, authors: bool) -> _Part:
     """Reads a memory and puts it under its label, in at most `limit` tokens."""
     asked = limit
     for _ in range(_ATTEMPTS):
-        view = await source.memory.read(max_tokens=asked)
+        view = await source.memory.read(max_tokens=asked, authors=authors)
         part = await _labelled(source, view)
         if limit is None or asked is None or part.memory.tokens <= limit:
             return part

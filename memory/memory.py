@@ -9,8 +9,9 @@ from typing import Literal
 
 from durable_memory.memory import telemetry
 from durable_memory.memory.access import Access
-from durable_memory.memory.arguments import known_sections, message_ids, one_id, version_of_view, whole_number
+from durable_memory.memory.arguments import known_sections, message_ids, one_id, truth, version_of_view, whole_number
 from durable_memory.memory.audit import Audited, audited
+from durable_memory.memory.authors import read_with_authors
 from durable_memory.memory.caller import Caller
 from durable_memory.memory.codec import view_of
 from durable_memory.memory.declarations.resource import MemoryResource
@@ -167,6 +168,7 @@ class Memory:
         ids: Sequence[str] | None = None,
         before_id: str | None = None,
         since_version: str | None = None,
+        authors: bool = False,
     ) -> View:
         """Returns the view. A memory that does not exist is an empty view of version `absent`.
 
@@ -175,8 +177,9 @@ class Memory:
         sections: only these. ids: these live messages, at most 1,000 as in all calls, with their whole groups; it
         counts as an access to them.
         before_id: only what stands before this message: the first one of a page gives the next older page.
-        since_version: if the memory still has this version, the view is empty and has it too. Raises MemoryInvalid,
-        and MemoryOversize if system and pinned messages alone exceed max_tokens.
+        since_version: if the memory still has this version, the view is empty and has it too. authors: what an agent
+        said as the assistant has its id as `name`, unless it has one, for models that shall tell agents apart; names
+        count. Raises MemoryInvalid, and MemoryOversize if system and pinned messages alone exceed max_tokens.
         """
         with telemetry.measured("read", self._id) as call:
             self._check("read")
@@ -188,9 +191,18 @@ class Memory:
                 before_id=None if before_id is None else one_id("before_id", before_id),
                 since_version=version_of_view("since_version", since_version),
             )
-            view = view_of(await self._services.store.read(self._id, query, self._limits))
+            view = await (self._read_with_authors(query) if truth("authors", authors) else self._read(query))
             call.records(view.messages)
             return view
+
+    async def _read(self, query: ReadQuery) -> View:
+        return view_of(await self._services.store.read(self._id, query, self._limits))
+
+    async def _read_with_authors(self, query: ReadQuery) -> View:
+        async def read(max_tokens: int | None) -> View:
+            return await self._read(replace(query, max_tokens=max_tokens))
+
+        return await read_with_authors(read, query.max_tokens, self._writing.counter, self._resource.id)
 
     async def touch(self, ids: Sequence[str]) -> tuple[str, ...]:
         """Records an access to these messages, for lru, lfu and token_aware_lru. Returns the ids that are live."""
@@ -215,7 +227,7 @@ class Memory:
 
     async def _with_view(self, result: AppendResult) -> AppendResult:
         try:
-            view = view_of(await self._services.store.read(self._id, ReadQuery(), self._limits))
+            view = await self._read(ReadQuery())
         except MemoryFault as fault:
             # Who sends them again, as a new operation, would have them twice.
             raise fault.saying("the messages were appended all the same: only read again") from fault
@@ -256,9 +268,8 @@ class Memory:
             self._check("clear")
             if confirm is not True:
                 raise MemoryInvalid("confirm: clear removes every message of this memory; pass confirm=True to do it")
-            if not isinstance(backup, bool):
-                raise MemoryInvalid(f"backup: must be true or false, not {type(backup).__name__}")
-            operation = self._writing.operation(operation_id, "clear with backup" if backup else "clear")
+            word = "clear with backup" if truth("backup", backup) else "clear"
+            operation = self._writing.operation(operation_id, word)
             record.named(operation.id)
             result = await self._services.store.clear(self._id, operation, backup=backup, mode=self._access.mode)
             record.done(already_applied=result.already_applied, removed=result.cleared, backup_id=result.backup_id)

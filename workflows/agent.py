@@ -55,7 +55,7 @@ class Agent:
         self._handle.used()
         return for_others(self._ref)
 
-    async def context(self, *, max_tokens: int | None = None) -> AgentContext:
+    async def context(self, *, max_tokens: int | None = None, authors: bool = False) -> AgentContext:
         """Composes the agent's memories for one model call; see AgentMemories.context.
 
         The context becomes part of the workflow's history: compose it in the activity that calls the model where you
@@ -68,6 +68,7 @@ class Agent:
             max_tokens,
             workflow_id=ref.workflow_id,
             workflow_type=ref.workflow_type,
+            authors=authors or None,
         )
         return await self._calls.call(wire.CONTEXT, request, AgentContext)
 

@@ -107,6 +107,7 @@ class AgentMemory:
         ids: Sequence[str] | None = None,
         before_id: str | None = None,
         since_version: str | None = None,
+        authors: bool = False,
         local: bool = False,
     ) -> View:
         """Returns the view.
@@ -125,6 +126,7 @@ class AgentMemory:
             ids=None if ids is None else wire_ids(ids),
             before_id=before_id,
             since_version=since_version,
+            authors=authors or None,
         )
         if local:
             return await call_here(wire.READ, request, View)

@@ -97,6 +97,7 @@ export interface ContextRequest {
   max_tokens?: number | null;
   workflow_id?: string | null;
   workflow_type?: string | null;
+  authors?: boolean | null;
   contract?: number;
 }
 
@@ -281,6 +282,7 @@ export interface ReadRequest {
   ids?: string[] | null;
   before_id?: string | null;
   since_version?: string | null;
+  authors?: boolean | null;
   contract?: number;
 }
 

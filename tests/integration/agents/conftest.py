@@ -14,7 +14,14 @@ from temporalio.worker import Worker
 
 from durable_memory import AgentRef, MemoryClient, MemoryPlugin, Message, Registry, current_memory_client
 from tests.integration.agents.declared import declarations
-from tests.integration.agents.flows import AskBeforeTheModel, CallByName, RecordAndBreak, TakeATurn, UseAs
+from tests.integration.agents.flows import (
+    AskBeforeTheModel,
+    CallByName,
+    ReadWithAuthors,
+    RecordAndBreak,
+    TakeATurn,
+    UseAs,
+)
 
 
 def unique(word: str) -> str:
@@ -102,7 +109,7 @@ async def desk(temporal_address: str, redis_url: str, in_redis: MemoryClient) ->
     async with Worker(
         temporal,
         task_queue=queue,
-        workflows=[UseAs, TakeATurn, RecordAndBreak, AskBeforeTheModel, CallByName],
+        workflows=[UseAs, TakeATurn, RecordAndBreak, AskBeforeTheModel, CallByName, ReadWithAuthors],
         activities=[look_by_reference, record_and_break, ask_before_the_model],
     ):
         yield Desk(temporal, in_redis, queue)

@@ -9,7 +9,7 @@ from typing import Any
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError
 
-from durable_memory import Agent, AgentMemory
+from durable_memory import Agent, AgentContext, AgentMemory, View
 
 
 @workflow.defn
@@ -88,6 +88,25 @@ class RecordAndBreak:
             "record_and_break", user, start_to_close_timeout=timedelta(seconds=10), result_type=list[bool]
         )
         return held
+
+
+@workflow.defn
+class ReadWithAuthors:
+    """Reads with the names of authors, in each way, and without."""
+
+    @workflow.run
+    async def run(self, user: str) -> dict[str, list[str | None]]:
+        """Returns the names of the messages that each read shows."""
+        memory = AgentMemory("desk", key=f"trip:{user}")
+        clerk = Agent("clerk", input={"user": user})
+        shown: dict[str, View | AgentContext] = {
+            "read": await memory.read(authors=True),
+            "read here": await memory.read(authors=True, local=True),
+            "read without": await memory.read(),
+            "context": await clerk.context(authors=True),
+            "context without": await clerk.context(),
+        }
+        return {how: [message.name for message in seen.messages] for how, seen in shown.items()}
 
 
 @workflow.defn

@@ -7,10 +7,13 @@ import os
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from durable_memory import Message, ToolCall, View
 from tests.integration.docs.pages import CHECKOUT, files_of
+from tests.unit.chat.sdk_types import check_anthropic
 
 PAGE = "docs/python.md"
 PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "test_desk.py")
@@ -136,8 +139,27 @@ async def run(folder: Path, *command: str, **given: str) -> str:
 
 
 def test_every_block_of_python_is_a_file_that_is_run_here() -> None:
-    assert list(files_of(PAGE)) == ["tools.py", "desk.py", "approval.py", "test_desk.py"]
-    assert (CHECKOUT / PAGE).read_text().count("```python") == 4
+    assert list(files_of(PAGE)) == ["tools.py", "desk.py", "naming.py", "approval.py", "test_desk.py"]
+    assert (CHECKOUT / PAGE).read_text().count("```python") == 5
+
+
+def test_names_stand_in_the_text_where_an_api_has_none() -> None:
+    page: dict[str, Any] = {}
+    exec(files_of(PAGE)["naming.py"], page)
+    view = View(
+        (
+            Message.user("Where is it?", name="anna"),
+            Message.assistant("I look.", tool_calls=[ToolCall("c", "track")], name="triage"),
+            Message.tool("In Lyon.", "c"),
+            Message.assistant("It is in Lyon.", name="courier"),
+        ),
+        tokens=0,
+        version="absent",
+    )
+    request = page["with_names"](view)
+    check_anthropic(request)
+    texts = [block["text"] for turn in request["messages"] for block in turn["content"] if block["type"] == "text"]
+    assert texts == ["Where is it?", "[triage] I look.", "[courier] It is in Lyon."]
 
 
 async def test_the_test_of_an_agent_passes_without_redis(folder: Path) -> None:

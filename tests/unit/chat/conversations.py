@@ -45,7 +45,7 @@ def _group(draw: st.DrawFn) -> Sequence[Message]:
 
 _ONE = (
     st.builds(Message.user, _TEXT | _RICH, name=st.none() | _TEXT)
-    | st.builds(Message.assistant, _TEXT | st.lists(_PART, min_size=1, max_size=2))
+    | st.builds(Message.assistant, _TEXT | st.lists(_PART, min_size=1, max_size=2), name=st.none() | _TEXT)
     | st.builds(lambda text: Message.assistant([{"type": "refusal", "refusal": text}]), _TEXT)
 )
 VIEWS: st.SearchStrategy[View] = st.builds(

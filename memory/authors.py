@@ -1,0 +1,66 @@
+"""Who of several agents said what: their names in a view, for a model, inside the tokens that it may have."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Final
+
+from durable_memory.memory.errors import MemoryOversize
+from durable_memory.memory.tokens.counter import TokenCounter
+from durable_memory.memory.types import SYSTEM, Message, View
+
+_ATTEMPTS: Final = 8
+"""How often a memory is read again to fit: others may append meanwhile."""
+
+
+async def read_with_authors(
+    read: Callable[[int | None], Awaitable[View]], max_tokens: int | None, counter: TokenCounter, resource: str
+) -> View:
+    """Returns a view in which what an agent said as the assistant has the agent's name, unless it has one.
+
+    read: reads the memory in so many tokens. max_tokens: what the view may have, its names included. counter: of the
+    memory's tokens. resource: id of the memory resource, for the error's text. Raises MemoryOversize if what must stand
+    does not fit, and what `read` raises.
+    """
+    asked = max_tokens
+    for _ in range(_ATTEMPTS):
+        view = await read(asked)
+        named = await _named(view, counter)
+        if max_tokens is None or asked is None or named.tokens <= max_tokens:
+            return named
+        least = sum(message.tokens or 0 for message in view.messages if message.pinned or message.section == SYSTEM)
+        if asked <= least:
+            break
+        # What leaves the view takes its names along, so this much less is always enough.
+        asked = max(least, min(asked, view.tokens) - (named.tokens - max_tokens))
+    raise MemoryOversize(
+        f"{resource}: read: system and pinned messages, with the names of the agents that said them, do not fit into "
+        f"the {max_tokens} tokens of max_tokens; allow more, or read without authors"
+    )
+
+
+async def _named(view: View, counter: TokenCounter) -> View:
+    agents = {message.agent for message in view.messages if _lacks_name(message)}
+    costs = {agent: await _cost(agent, counter) for agent in agents if agent is not None}
+    messages = tuple(_signed(message, costs) for message in view.messages)
+    more = sum(costs[message.agent] for message in view.messages if _lacks_name(message) and message.agent)
+    return replace(view, messages=messages, tokens=view.tokens + more)
+
+
+def _lacks_name(message: Message) -> bool:
+    """Tells whether a message shows its author by the agent alone. An agent signs what its users said as well."""
+    return message.role == "assistant" and message.agent is not None and message.name is None
+
+
+def _signed(message: Message, costs: dict[str, int]) -> Message:
+    if message.agent is None or not _lacks_name(message):
+        return message
+    tokens = None if message.tokens is None else message.tokens + costs[message.agent]
+    return replace(message, name=message.agent, tokens=tokens)
+
+
+async def _cost(agent: str, counter: TokenCounter) -> int:
+    """Returns what a name adds to a message: never less than a count of the whole message would say."""
+    bare, named = await counter.count([Message.assistant("x"), Message.assistant("x", name=agent)])
+    return named.tokens - bare.tokens + named.estimated  # an estimate is rounded
