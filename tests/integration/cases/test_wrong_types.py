@@ -126,6 +126,8 @@ async def test_references_and_identities_of_any_type_are_refused(handles: dict[t
         lambda: own.memory(MemoryRef(value, key="k")),
         lambda: own.memory(MemoryRef("chat", key="k", agent=value)),
         lambda: own.memory(MemoryRef("chat", input=value)),
+        lambda: own.memory(MemoryRef("chat", key="k", workflow_id=value)),
+        lambda: own.memory(MemoryRef("chat", key="k", workflow_type=value)),
         lambda: own.agent(AgentRef(value)),
         lambda: own.agent(AgentRef("clerk", value)),
         lambda: own.at(MemoryId("default", value, "k")),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -10,6 +11,8 @@ import pytest
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.converter import DataConverter
 
+from durable_memory.activities import wire
+from durable_memory.activities.parsing import parse
 from durable_memory.memory.types import (
     AgentContext,
     AgentRef,
@@ -89,6 +92,12 @@ VALUES: Final = (
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
 async def test_a_value_comes_out_of_a_payload_as_it_went_in(converter: DataConverter, value: object) -> None:
     assert await converter.decode(await converter.encode([value]), [type(value)]) == [value]
+
+
+@pytest.mark.parametrize("ref", [value for value in VALUES if isinstance(value, MemoryRef)])
+def test_a_reference_in_json_is_the_memory_of_a_request(ref: MemoryRef) -> None:
+    memory = parse(wire.StatsRequest, {"memory": json.loads(json.dumps(asdict(ref)))}).memory
+    assert MemoryRef(**asdict(memory)) == ref
 
 
 @dataclass(frozen=True, slots=True)
