@@ -81,6 +81,7 @@ _breaker_changes = _meter.create_counter("memory_breaker_changes", description="
 _breaker_rejections = _meter.create_counter(
     "memory_breaker_rejections", description="Calls that an open circuit breaker refused"
 )
+_redis_retries = _meter.create_counter("memory_redis_retries", description="Attempts at Redis that had to be repeated")
 _reloads = _meter.create_counter("memory_reloads", description="Declarations that were read again while running")
 _lost_audits = _meter.create_counter("memory_audit_failures", description="Audit records that could not be written")
 _failed_wakes = _meter.create_counter("memory_failed_wakes", description="Flushers that could not be told of due work")
@@ -214,6 +215,11 @@ def count_breaker_change(resource: str, state: Literal["closed", "open", "half_o
 def count_breaker_rejection(resource: str) -> None:
     """Counts a call that an open circuit breaker refused."""
     _breaker_rejections.add(1, {"resource": resource})
+
+
+def count_redis_retry(error: str) -> None:
+    """Counts an attempt of a call to Redis that failed in a way that may pass. error: the kind of its error."""
+    _redis_retries.add(1, {"error": error})
 
 
 def count_reload(outcome: Literal["ok", "failed"]) -> None:

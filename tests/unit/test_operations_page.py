@@ -84,6 +84,7 @@ WELL = MemoryStats(
 )
 STORE = {
     "Redis at localhost:6379 cannot be reached: ConnectionError",
+    "Redis at localhost:6379 could not be asked within 2 s: slow calls of this process hold all 64 connections",
     "Redis at localhost:6379 is a read-only replica and refuses writes: name its primary",
     "Redis at localhost:6379 refuses this user or password: AuthenticationError",
     "Redis at localhost:6379 is out of memory (maxmemory) and refuses writes",

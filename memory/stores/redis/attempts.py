@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 from redis import exceptions
 
 from durable_memory.memory.errors import MemoryUnavailable
+from durable_memory.memory.stores.redis.outage import Outage
 from durable_memory.memory.stores.time_limit import TimeLimit
 
 _T = TypeVar("_T")
@@ -67,13 +68,20 @@ class Attempts:
         place: str,
         must_wait: Callable[[], bool] = lambda: False,
         answered_at: Callable[[], float] | None = None,
+        *,
+        connections: int = 0,
+        servers: bool = False,
     ) -> None:
         """must_wait: whether a call has to stand in line before it is sent.
 
         answered_at: when any call was answered last; one that is slow, or stands in line behind many, goes on.
+        connections: for how many of them it stands in line. servers: whether more than one answers.
         """
         self._place = place
         self._must_wait = must_wait
+        self._answered_at = answered_at
+        self._connections = connections
+        self._outage = Outage(place, servers=servers)
         self._whole = TimeLimit(CALL_SECONDS, answered_at)
         self._rest = TimeLimit(CALL_SECONDS - EXCHANGE_SECONDS, answered_at)
         self._probes = TimeLimit(PROBE_SECONDS)
@@ -81,26 +89,40 @@ class Attempts:
     async def until_answered(self, attempt: Callable[[], Awaitable[_T]]) -> _T:
         """Makes attempts until one is answered, or raises MemoryUnavailable."""
         if self._must_wait():
-            return await self._within(self._whole, (0, *_PAUSES_SECONDS), attempt)
+            with self._outage.call() as call:
+                return await self._within(self._whole, (0, *_PAUSES_SECONDS), attempt, call.failed)
         # The first attempt is an exchange, which has its own limit: another one would be work for each call.
         try:
-            return await attempt()
+            answer = await attempt()
         except Exception as error:  # noqa: BLE001 - raised again unless it may pass
             last = self._passing(error)
-        return await self._within(self._rest, _PAUSES_SECONDS, attempt, last)
+        else:
+            if self._outage.away:
+                self._outage.answered_at_once()
+            return answer
+        with self._outage.call() as call:
+            call.failed(last)
+            return await self._within(self._rest, _PAUSES_SECONDS, attempt, call.failed, last)
 
     async def soon(self, attempt: Callable[[], Awaitable[_T]]) -> _T:
-        """The same of a probe, which waits for nothing to pass."""
-        return await self._within(self._probes, (0, _PROBE_PAUSE_SECONDS), attempt)
+        """The same of a probe, which waits for nothing to pass. Its failure begins no outage: who probes is told."""
+        answer = await self._within(self._probes, (0, _PROBE_PAUSE_SECONDS), attempt, lambda _: None)
+        if self._outage.away:
+            self._outage.answered()
+        return answer
 
     async def _within(
         self,
         limit: TimeLimit,
         pauses: Sequence[float],
         attempt: Callable[[], Awaitable[_T]],
+        failed: Callable[[Exception], None],
         last: Exception | None = None,
     ) -> _T:
-        """Makes an attempt after each of the pauses. last: the error of the attempt before them."""
+        """Makes an attempt after each of the pauses.
+
+        failed: is told what may pass. last: the error of the attempt before them.
+        """
         try:
             with limit():
                 for pause in pauses:
@@ -110,10 +132,21 @@ class Attempts:
                         return await attempt()
                     except Exception as error:  # noqa: BLE001 - raised again unless it may pass
                         last = self._passing(error)
+                        failed(last)
         except TimeoutError:
             pass  # that of the call: after one of an exchange another attempt was made
+        if limit is self._probes and last is None and self._must_wait():
+            raise MemoryUnavailable(self._crowded())
         seconds = PROBE_SECONDS if limit is self._probes else CALL_SECONDS
         raise MemoryUnavailable(f"Redis at {self._place} {_lasting(last or TimeoutError(), seconds)}") from last
+
+    def _crowded(self) -> str:
+        """Returns what to say of a probe that had no turn. Calls wait longer, so of them it is the server's silence."""
+        silent = "" if self._answered_at is None else _seconds_since(self._answered_at())
+        return (
+            f"Redis at {self._place} could not be asked within {PROBE_SECONDS:.0f} s: slow calls of this process hold "
+            f"all {self._connections} connections{silent}"
+        )
 
     def _passing(self, error: Exception) -> Exception:
         """Returns an error that another attempt may not meet again. Raises MemoryUnavailable, or the error itself."""
@@ -133,6 +166,10 @@ class Attempts:
         if _refuses_user(error):
             return MemoryUnavailable(f"Redis at {self._place} {_refusal(error)}")
         return None
+
+
+def _seconds_since(answered_at: float) -> str:
+    return f"; the last answer came {asyncio.get_running_loop().time() - answered_at:.1f} s ago"
 
 
 def _refusal(error: Exception) -> str:

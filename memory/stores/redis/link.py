@@ -91,7 +91,7 @@ class PooledLink:
         # Options are only looked at when a connection is made, so a wrong one is found here and not in the first call.
         self._idle = [self._new_connection()]
         self._slots = asyncio.Semaphore(_MAX_CONNECTIONS)
-        self._attempts = Attempts(place, self._slots.locked, lambda: self._answered_at)
+        self._attempts = Attempts(place, self._slots.locked, lambda: self._answered_at, connections=_MAX_CONNECTIONS)
         self._in_time = TimeLimit(EXCHANGE_SECONDS)
         self._closed = asyncio.Event()
         self._answers = 0
@@ -203,7 +203,7 @@ class ClusterLink:
 
     def __init__(self, cluster: RedisCluster, place: str) -> None:
         self._cluster = cluster
-        self._attempts = Attempts(place)
+        self._attempts = Attempts(place, servers=True)
 
     async def run(self, script: Script, keys: KeySet, args: Sequence[bytes]) -> Reply:
         """See Link."""

@@ -191,3 +191,26 @@ async def test_calls_in_line_behind_a_slow_server_are_all_answered(
     appended = await asyncio.gather(*(driven.append(user("slow")) for _ in range(8)))
     assert len(appended) == 8
     await backend.store.close()
+
+
+async def test_a_probe_that_has_no_turn_behind_slow_calls_says_so(
+    proxy: Proxy, prefix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("durable_memory.memory.stores.redis.link._MAX_CONNECTIONS", 2)
+    backend = await connect_redis(proxy.url, prefix=prefix)
+    driven = Driven(backend.store, WIDE)
+    await driven.append(user("before"))
+    proxy.held.clear()
+    slow = [asyncio.create_task(driven.append(user("held back"))) for _ in range(4)]
+    await proxy.holding.wait()
+    with pytest.raises(MemoryUnavailable) as refused:
+        await backend.store.ping()
+    said, _, ago = refused.value.message.partition("; the last answer came ")
+    assert said == (
+        f"Redis at {proxy.url} could not be asked within 2 s: slow calls of this process hold all 2 connections"
+    )
+    assert float(ago.removesuffix(" s ago")) >= 2
+    proxy.held.set()
+    await asyncio.gather(*slow)
+    await backend.store.ping()
+    await backend.store.close()

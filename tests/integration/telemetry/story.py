@@ -8,6 +8,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from prometheus_client.parser import text_string_to_metric_families
 from temporalio.client import Client
@@ -36,6 +37,7 @@ from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from durable_memory.memory.types import Message
 from durable_memory.worker.metrics import WorkerMetrics
 from tests.integration.llm.endpoint import endpoint
+from tests.integration.redis.proxy import open_proxy
 from tests.integration.telemetry.declared import REGISTRY
 
 KEY = "key-of-marley"
@@ -88,6 +90,7 @@ async def play(client: MemoryClient, redis_url: str, temporal: Client) -> None:
     await client.memory("private", KEY).append("Write to ada@example.com, or to grace@example.com.")
     await client.memory("cut", KEY).append("Nobody knows why. " * 300)
     await _lose_a_lease(client, redis_url)
+    await _retry(client, redis_url)
     await _estimate(client)
     await _wake_in_vain(client, temporal)
     await _sweep(client, temporal)
@@ -107,6 +110,18 @@ async def _fill_the_disk(client: MemoryClient) -> None:
     logger.removeHandler(added)
     added.close()
     logger.setLevel(level)
+
+
+async def _retry(client: MemoryClient, redis_url: str) -> None:
+    parts = urlsplit(redis_url)
+    assert parts.hostname is not None
+    assert parts.port is not None
+    async with (
+        open_proxy(parts.hostname, parts.port) as proxy,
+        await MemoryClient.connect(proxy.url, memories=REGISTRY, project=client.project) as proxied,
+    ):
+        proxy.refusals.append(b"-LOADING Redis is loading the dataset in memory\r\n")
+        await proxied.memory("small", KEY).append("Nobody knows why.")
 
 
 async def _reload() -> None:

@@ -1,0 +1,121 @@
+"""What is said of a Redis that is away for a while: one line when calls begin to be retried, one when it answers again.
+
+Calls are retried in silence for seconds, and most succeed then: without these lines nobody would know.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from types import TracebackType
+from typing import Final, Self
+
+from redis import exceptions
+
+from durable_memory.memory import telemetry
+
+_SETTLED_SECONDS: Final = 8.0
+"""How long no call may fail before the answer of one server of several is taken for that of all."""
+
+_log = logging.getLogger(__name__)
+
+
+class Outage:
+    """Notices when the Redis behind one link goes away and comes back. Belongs to one event loop.
+
+    An outage begins with a call that was answered by a failure which may pass, or not in time. A connection that is
+    lost and replaced at once is none: servers, and what stands between, close idle ones. It ends when a call is
+    answered and no other is still being retried. Before the first answer there is none: who connects is told by the
+    error.
+    """
+
+    def __init__(self, place: str, *, servers: bool = False) -> None:
+        """servers: more than one answers, so that an answer of one says little of the others."""
+        self._place = place
+        self._settled_seconds = _SETTLED_SECONDS if servers else 0.0
+        self.away = True
+        """Whether an answer is news: looked at after each call, so it is all that a usual one costs."""
+        self._since: float | None = None
+        self._failed_at = 0.0
+        self._retried = 0
+
+    def call(self) -> RetriedCall:
+        """Returns a call whose attempts are made in its block, which ends without an error when it is answered."""
+        return RetriedCall(self)
+
+    def answered_at_once(self) -> None:
+        """Notes the answer to a call that was not retried. Only asked for while it is `away`."""
+        if time.monotonic() - self._failed_at >= self._settled_seconds:
+            self.answered()
+
+    def answered(self) -> None:
+        """Notes an answer."""
+        if self._retried or not self.away:
+            return
+        self.away = False
+        if self._since is not None:
+            seconds = time.monotonic() - self._since
+            self._since = None
+            _log.warning("Redis at %s answers again, after %.1f s", self._place, seconds)
+
+    def begin_retries(self) -> None:
+        """Notes that one more call is being retried."""
+        self._retried += 1
+
+    def end_retries(self) -> None:
+        """Notes that it is not any more."""
+        self._retried -= 1
+
+    def failed(self, error: Exception, since: float) -> None:
+        """Notes that an attempt failed in a way that may pass. since: when the first one of its call did."""
+        self._failed_at = time.monotonic()
+        if self.away:
+            return
+        self.away, self._since = True, since
+        _log.warning("Redis at %s does not answer as it should (%s): calls are retried", self._place, kind_of(error))
+
+
+class RetriedCall:
+    """One call of which an attempt failed, or that may meet that."""
+
+    __slots__ = ("_outage", "_since")
+
+    def __init__(self, outage: Outage) -> None:
+        self._outage = outage
+        self._since: float | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def failed(self, error: Exception) -> None:
+        """Notes that an attempt failed in a way that may pass."""
+        telemetry.count_redis_retry(kind_of(error))
+        first = self._since is None
+        if first:
+            self._since = time.monotonic()
+            self._outage.begin_retries()
+        if not (first and _is_lost_connection(error)):
+            self._outage.failed(error, self._since or 0.0)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._since is not None:
+            self._outage.end_retries()
+        if kind is None:
+            self._outage.answered()
+
+
+def kind_of(error: Exception) -> str:
+    """Returns the kind of an error: of what Redis answers its code, else the name of its type; never its words."""
+    if isinstance(error, exceptions.ResponseError):
+        code = str(error).partition(" ")[0]
+        if code.isalpha() and code.isupper():
+            return code
+    return type(error).__name__
+
+
+def _is_lost_connection(error: Exception) -> bool:
+    return isinstance(error, (OSError, exceptions.ConnectionError)) and not isinstance(
+        error, (TimeoutError, exceptions.TimeoutError, exceptions.BusyLoadingError)
+    )
