@@ -1,4 +1,4 @@
-"""The program `durable-memory`: outside the package, whose import takes half a second, so that Ctrl-C is quiet."""
+"""The program `durable-memory`: outside the package, whose import takes a moment, so that Ctrl-C is quiet."""
 
 import os
 import signal

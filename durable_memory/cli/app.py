@@ -7,29 +7,16 @@ import signal
 import sys
 import traceback
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
 
-from durable_memory.cli import (
-    agents,
-    declarations,
-    execute,
-    flushing,
-    inventory,
-    janitor,
-    keeping,
-    memories,
-    removal,
-    transfer,
-    worker,
-)
-from durable_memory.cli.output import say
+from durable_memory.cli.commands import Commands
 from durable_memory.exit import leave
 
 app = typer.Typer(
+    cls=Commands,
     name="durable-memory",
     no_args_is_help=True,
     add_completion=False,
@@ -38,30 +25,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(worker.worker)
-app.command()(declarations.validate)
-app.command("list")(inventory.list_)
-app.command()(memories.read)
-app.command()(memories.append)
-app.command()(memories.stats)
-app.command()(memories.health)
-app.command()(keeping.pin)
-app.command()(keeping.unpin)
-app.command()(removal.delete)
-app.command()(flushing.flush)
-app.command()(removal.clear)
-app.command()(keeping.restore)
-app.command()(inventory.purge)
-app.command()(transfer.export)
-app.command("import")(transfer.import_)
-app.command()(agents.context)
-app.command()(execute.execute)
-app.command()(janitor.janitor)
-app.command()(declarations.schema)
 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001 - the signature is typer's
     if wanted:
+        from importlib.metadata import version  # noqa: PLC0415 - loaded where it is used
+
         sys.stdout.write(f"durable-memory {version('durable-memory')}\n")
         raise typer.Exit
 
@@ -91,6 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except OSError as error:
         # Most likely of the output, whose rest must not fail once more; files that are read have words of their own.
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - as long as the process
+        from durable_memory.cli.output import say  # noqa: PLC0415 - most commands that get here have loaded it
+
         say(f"Error: {error.strerror or error}" + (f": {error.filename}" if error.filename else ""))
     except Exception:  # noqa: BLE001 - a bug; the process leaves by its one way all the same
         traceback.print_exc()

@@ -1,4 +1,4 @@
-"""Commands on what is declared: validate, schema."""
+"""The command that checks what is declared: validate."""
 
 from __future__ import annotations
 
@@ -7,16 +7,13 @@ from typing import Annotated
 
 import typer
 
-from durable_memory.activities.wire_schema import wire_schema
 from durable_memory.cli import declared_tables, tables
+from durable_memory.cli.failing import failing_in_words
 from durable_memory.cli.options import Connection, Form, Memories
-from durable_memory.cli.output import Output, print_text, say, show
-from durable_memory.cli.session import failing_in_words
+from durable_memory.cli.output import Output, say, show
 from durable_memory.memory.declarations.faults import Fault
-from durable_memory.memory.declarations.json_schema import json_schema
 from durable_memory.memory.declarations.model_access import missing_extra
 from durable_memory.memory.declarations.notes import notes_on
-from durable_memory.memory.declarations.reference_page import reference_page
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import InvalidDeclarations
 from durable_memory.memory.types.answers import to_json
@@ -70,30 +67,3 @@ def validate(
     show(output, data, declared_tables.valid_table(valid))
     for note in notes:
         say(f"Note: {note}.")
-
-
-def schema(
-    output: Annotated[
-        Output, typer.Option("--output", "-o", help="JSON Schema for editors, or a table of the fields.")
-    ] = Output.JSON,
-    *,
-    wire: Annotated[
-        bool, typer.Option("--wire", help="Of the activities that other languages call by name instead.")
-    ] = False,
-    reference: Annotated[
-        bool, typer.Option("--reference", help="Every field of the documents in words instead: a Markdown page.")
-    ] = False,
-) -> None:
-    """Print the JSON Schema of the YAML documents.
-
-    Or that of the wire contract, or the reference of all fields.
-    """
-    if reference and wire:
-        raise typer.BadParameter("--reference is of the YAML documents; leave --wire out")
-    if reference:
-        print_text(reference_page())
-    elif wire:
-        document = wire_schema()
-        show(output, document, declared_tables.activities_table(document))
-    else:
-        show(output, json_schema(), declared_tables.fields_table())

@@ -6,10 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
+from durable_memory.cli.failing import failing_in_words
 from durable_memory.cli.json_input import read_json
 from durable_memory.cli.options import Connection
 from durable_memory.cli.output import print_json
-from durable_memory.cli.session import failing_in_words, refuse_unseen, with_client
+from durable_memory.cli.session import refuse_unseen, with_client
 from durable_memory.cli.sharing import sharing
 from durable_memory.memory.client import MemoryClient
 

@@ -7,9 +7,10 @@ from typing import Annotated, Final
 import typer
 
 from durable_memory.cli import tables
+from durable_memory.cli.failing import failing_in_words
 from durable_memory.cli.options import OneMemory, OperationId, SummarizerName
 from durable_memory.cli.output import show
-from durable_memory.cli.session import failing_in_words, with_memory
+from durable_memory.cli.session import with_memory
 from durable_memory.cli.sharing import sharing
 from durable_memory.cli.waking import require_temporal
 from durable_memory.memory.memory import Memory

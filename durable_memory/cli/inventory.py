@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from durable_memory.cli import declared_tables, tables
+from durable_memory.cli.failing import failing_in_words
 from durable_memory.cli.options import Connection, Shared
 from durable_memory.cli.output import say, show
-from durable_memory.cli.session import failing_in_words, refuse_unseen, with_client
 from durable_memory.cli.sharing import sharing
-from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.resource import MemoryResource, Scope
 from durable_memory.memory.types import ListedMemory, ListedPage, PurgeResult
 from durable_memory.memory.types.answers import to_json
+
+if TYPE_CHECKING:
+    from durable_memory.memory.client import MemoryClient
 
 InScope = Annotated[
     Scope | None,
@@ -66,6 +68,7 @@ def list_(
         declarations = [_declaration(each) for each in declared.memories()]
         show(shared.output, declarations, declared_tables.resources_table(declared))
         return
+    from durable_memory.cli.session import refuse_unseen, with_client  # noqa: PLC0415 - what is declared needs no client
 
     async def collect(client: MemoryClient) -> ListedPage:
         refuse_unseen(client, resource)
@@ -110,6 +113,8 @@ def purge(
     """
     if resource is None and scope is None and not prefix:
         raise typer.BadParameter("name a RESOURCE, --scope or --prefix; there is no purge of a whole project")
+
+    from durable_memory.cli.session import refuse_unseen, with_client  # noqa: PLC0415 - as in `list_`
 
     async def run(client: MemoryClient) -> PurgeResult:
         refuse_unseen(client, resource)

@@ -8,10 +8,11 @@ from typing import Annotated, Any
 import typer
 
 from durable_memory.cli import tables
+from durable_memory.cli.failing import failing_in_words
 from durable_memory.cli.json_input import read_json
 from durable_memory.cli.options import OneMemory, OperationId
 from durable_memory.cli.output import show
-from durable_memory.cli.session import failing_in_words, with_memory
+from durable_memory.cli.session import with_memory
 from durable_memory.cli.sharing import sharing
 from durable_memory.memory.types import GroupBy, Priority
 from durable_memory.memory.types.answers import to_json

@@ -1,47 +1,27 @@
-"""Runs the work of a command: with an open client where it needs one, and with one sentence for each way to fail."""
+"""Runs the work of a command that needs an open client."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-import typer
-
 from durable_memory.audit_log import keep_audit_log
+from durable_memory.cli.failing import failing_in_words
 from durable_memory.cli.options import Connection, OneMemory
-from durable_memory.cli.output import say
-from durable_memory.cli.tables import counted
 from durable_memory.cli.waking import CommandWaker
-from durable_memory.dev.supervisor import ServerStartError
 from durable_memory.logs import configure_logs
 from durable_memory.memory.caller import ProcessCaller
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.clock import SystemClock
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.resource import MemoryResource
-from durable_memory.memory.errors import InvalidDeclarations, MemoryAccessDenied, MemoryFault, MemoryInvalid
+from durable_memory.memory.errors import MemoryAccessDenied, MemoryInvalid
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.settings import Settings
 from durable_memory.memory.waking import FlushWaker
 
 _Result = TypeVar("_Result")
-
-
-@contextmanager
-def failing_in_words() -> Iterator[None]:
-    """Turns the errors of the product into a sentence on stderr and exit code 1."""
-    try:
-        yield
-    except InvalidDeclarations as invalid:
-        say(f"Error: the declarations have {counted(len(invalid.faults), 'fault')}:")
-        for fault in invalid.faults:
-            say(f"  {fault}")
-        raise typer.Exit(1) from None
-    except (MemoryFault, ServerStartError) as error:
-        say(f"Error: {error}")
-        raise typer.Exit(1) from None
 
 
 async def open_client(settings: Settings, waker: FlushWaker) -> MemoryClient:

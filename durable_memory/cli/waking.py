@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
-from durable_memory.activities.waker import TemporalWaker
 from durable_memory.cli.output import say
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 from durable_memory.memory.identity import MemoryId
-from durable_memory.temporal_connection import connect_temporal, load_profile
+
+if TYPE_CHECKING:
+    from durable_memory.activities.waker import TemporalWaker
 
 
 async def require_temporal() -> None:
     """Raises MemoryInvalid or MemoryUnavailable where no worker could be woken from here."""
+    from durable_memory.temporal_connection import connect_temporal, load_profile  # noqa: PLC0415 - as in CommandWaker
+
     profile = load_profile()
     if profile.address is None:
         raise MemoryInvalid("TEMPORAL_ADDRESS: is not set, so no worker can be woken from here; leave out --no-wait")
@@ -40,6 +44,10 @@ class CommandWaker:
 
     async def _connect(self) -> TemporalWaker | None:
         """Connects, or says why no worker is woken in this command."""
+        # Temporal's client takes a quarter of a second, and most commands wake nobody.
+        from durable_memory.activities.waker import TemporalWaker  # noqa: PLC0415 - loaded where it is used
+        from durable_memory.temporal_connection import connect_temporal, load_profile  # noqa: PLC0415 - the same
+
         try:
             profile = load_profile()
             if profile.address is None:

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from durable_memory.cli.failing import failing_in_words
 from durable_memory.cli.options import Connection, SummarizerName
-from durable_memory.cli.session import failing_in_words
 from durable_memory.cli.sharing import sharing
 from durable_memory.dev import DevPlaces
 from durable_memory.logs import configure_logs

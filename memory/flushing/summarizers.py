@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from durable_memory.memory.declarations.model_access import check_models
 from durable_memory.memory.declarations.registry import Registry
@@ -15,10 +15,12 @@ from durable_memory.memory.declarations.summarizer import SummarizerChoice
 from durable_memory.memory.flushing.llm.budget import DailyBudget
 from durable_memory.memory.flushing.llm.model import Model
 from durable_memory.memory.flushing.llm.opening import OpenedLater
-from durable_memory.memory.flushing.llm.summarizer import LlmSummarizer
 from durable_memory.memory.flushing.rule_based.summarizer import RuleBasedSummarizer
 from durable_memory.memory.flushing.summarizer import Summarizer
 from durable_memory.memory.stores.spending_port import Spending
+
+if TYPE_CHECKING:
+    from durable_memory.memory.flushing.llm.summarizer import LlmSummarizer
 
 _Purpose: TypeAlias = tuple[str, str, SummarizerChoice]
 """What a summariser was made for: persistence type and id of the resource, and what was declared."""
@@ -86,6 +88,9 @@ class Summarizers:
             self._models.clear()
 
     def _make(self, resource: MemoryResource) -> LlmSummarizer:
+        # Its patterns of refusals in many languages take a tenth of a second, and commands and callers need none.
+        from durable_memory.memory.flushing.llm.summarizer import LlmSummarizer  # noqa: PLC0415 - loaded where it is used
+
         choice = resource.flushing.summarizer
         key = os.environ.get(choice.key_variable or "") or None
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from temporalio.client import Client
 
+from durable_memory import temporal_connection
 from durable_memory.activities.waker import flusher_id
-from durable_memory.cli import waking
 from durable_memory.cli.waking import CommandWaker
 from durable_memory.memory.identity import MemoryId
 from durable_memory.temporal_connection import connect_temporal
@@ -94,7 +94,7 @@ def connections(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         addresses.append(profile.address)
         return await connect_temporal(profile, **options)
 
-    monkeypatch.setattr(waking, "connect_temporal", connect)
+    monkeypatch.setattr(temporal_connection, "connect_temporal", connect)
     return addresses
 
 

@@ -1,0 +1,64 @@
+"""The commands by name, each loaded when it is run: to import them all takes longer than most of them do."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, Final
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+_COMMANDS: Final = {
+    "worker": ("worker:worker", "Run the worker until a signal."),
+    "validate": ("declarations:validate", "Check declarations, without any server."),
+    "list": ("inventory:list_", "List the declared resources, or memories."),
+    "read": ("memories:read", "Show the view: what an agent reads."),
+    "append": ("memories:append", "Append messages, all or none."),
+    "stats": ("memories:stats", "Show the counters: budget, flushes, lifetime."),
+    "health": ("memories:health", "Tell whether a memory can do its work."),
+    "pin": ("keeping:pin", "Keep messages in the view until they are unpinned."),
+    "unpin": ("keeping:unpin", "Let messages go like others again, with their groups."),
+    "delete": ("removal:delete", "Remove messages, or summaries, with their whole groups."),
+    "flush": ("flushing:flush", "Run one flush here and now."),
+    "clear": ("removal:clear", "Remove every message and summary, after a question."),
+    "restore": ("keeping:restore", "Replace a memory by what `clear --backup` has kept of it."),
+    "purge": ("inventory:purge", "Count memories; with --yes, remove them for good."),
+    "export": ("transfer:export", "Write messages as JSON lines, in whole groups."),
+    "import": ("transfer:import_", "Append the messages of an export."),
+    "context": ("agents:context", "Show what an agent's memories give to one model call."),
+    "execute": ("execute:execute", "Run any operation by its name, and print its answer as JSON."),
+    "janitor": ("janitor:janitor", "Settle what ended workflows left, and wake flushes that are due."),
+    "schema": ("schemas:schema", "Print the JSON Schema of the YAML documents."),
+}
+"""Of each command, in the order of the help: its module and function, and the first line of its docstring."""
+
+
+class Commands(TyperGroup):
+    """All commands, as their names and first lines."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        for name, (place, line) in _COMMANDS.items():
+            self.add_command(LateCommand(name, place, line))
+
+
+class LateCommand(TyperCommand):
+    """A command that is not loaded: it stands in the help, and makes way for the command itself when that is run."""
+
+    def __init__(self, name: str, place: str, line: str) -> None:
+        super().__init__(name, help=line)
+        self._place = place
+
+    def loaded(self) -> TyperCommand:
+        """Imports the command, and returns it with its arguments and options."""
+        module, _, function = self._place.partition(":")
+        alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+        alone.command(self.name)(getattr(import_module(f"durable_memory.cli.{module}"), function))
+        command = typer.main.get_command(alone)
+        if not isinstance(command, TyperCommand):
+            raise TypeError(f"{self._place} is no single command")
+        return command
+
+    def make_context(self, *given: Any, **more: Any) -> Any:
+        """Makes the context of the loaded command, which is what is run then."""
+        return self.loaded().make_context(*given, **more)
