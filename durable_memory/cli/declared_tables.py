@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rich.table import Table
-
-from durable_memory.cli.output import listing
+from durable_memory.cli.table import Table, listing
 from durable_memory.cli.tables import counted
 from durable_memory.memory.declarations.durations import format_duration
 from durable_memory.memory.declarations.faults import Fault

@@ -12,9 +12,10 @@ from durable_memory.activities.runs import TemporalRuns
 from durable_memory.activities.waker import TemporalWaker
 from durable_memory.cli.failing import failing_in_words
 from durable_memory.cli.options import Shared
-from durable_memory.cli.output import facts, say, show
+from durable_memory.cli.output import say, show
 from durable_memory.cli.session import keep_logs, open_client
 from durable_memory.cli.sharing import sharing
+from durable_memory.cli.table import facts
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.janitor.sweep import COUNTS, Janitor
 from durable_memory.memory.settings import Settings

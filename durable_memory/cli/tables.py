@@ -6,9 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from rich.table import Table
-
-from durable_memory.cli.output import caption, facts, listing
+from durable_memory.cli.table import Table, facts, listing
 from durable_memory.memory.stores.values import ABSENT
 from durable_memory.memory.types import (
     TOOK_OUT,
@@ -67,18 +65,26 @@ def view_table(resource: str, key: str, view: View, project: str) -> Table:
         (message.section or "", f"{_speaker(message)}{_rank(message)}", f"{message.tokens:,}", _said(message))
         for message in view.messages
     )
-    table = listing(f"{resource}  {key}", ("section", "role", "tokens", "message"), rows, numbers=("tokens",))
-    caption(table, f"{_size(len(view.messages), view.tokens)}{waiting}, version {view.version}")
-    return table
+    return listing(
+        f"{resource}  {key}",
+        ("section", "role", "tokens", "message"),
+        rows,
+        numbers=("tokens",),
+        caption=f"{_size(len(view.messages), view.tokens)}{waiting}, version {view.version}",
+    )
 
 
 def context_table(agent: str, context: AgentContext) -> Table:
     """What an agent's memories give to a model call."""
     rows = ((_speaker(message), f"{message.tokens or 0:,}", _said(message)) for message in context.messages)
-    table = listing(agent, ("role", "tokens", "message"), rows, numbers=("tokens",))
     parts = "; ".join(f"{one.label}: {_size(one.messages, one.tokens)}" for one in context.memories)
-    caption(table, f"{context.tokens:,} tokens. {parts}")
-    return table
+    return listing(
+        agent,
+        ("role", "tokens", "message"),
+        rows,
+        numbers=("tokens",),
+        caption=f"{context.tokens:,} tokens. {parts}",
+    )
 
 
 def stats_table(resource: str, key: str, stats: MemoryStats, project: str) -> Table:
@@ -155,16 +161,14 @@ def memories_table(title: str, page: ListedPage) -> Table:
     now = datetime.now(UTC)
     numbers = ("messages", "tokens", "budget", "waiting")
     found = page.memories
-    table = listing(
+    return listing(
         f"{title}: {counted(len(found), 'memory')}",
         ("resource", "key", *numbers, "flush", "written", "expires"),
         ((each.resource, each.key, *_listed(each, now)) for each in found),
         numbers=numbers,
         whole=("resource", "key"),
+        caption="" if page.cursor is None else f"more with --cursor {page.cursor}",
     )
-    if page.cursor is not None:
-        caption(table, f"more with --cursor {page.cursor}")
-    return table
 
 
 def purge_table(title: str, result: PurgeResult) -> Table:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
+import pty
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,6 +79,29 @@ async def run_program(*arguments: str, cwd: Path, stdin: str = "", **given: str)
     """
     code, out, err = await run_fork(arguments, stdin.encode(), cwd, environment(**given))
     return Ended(code, out.decode(), err.decode())
+
+
+async def shown_at_a_terminal(*arguments: str, cwd: Path, width: int, **given: str) -> str:
+    """Runs `durable-memory` with a terminal of this width as stdout, one without colours; returns what it shows."""
+    ours, theirs = pty.openpty()
+    size = {"TERM": "dumb", "COLUMNS": str(width), "LINES": "25"}
+    process = await asyncio.create_subprocess_exec(
+        PROGRAM,
+        *arguments,
+        cwd=cwd,
+        env=environment(**size, **given),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):  # Linux: nobody holds the other end any more
+        while more := await asyncio.to_thread(os.read, ours, 1 << 16):
+            shown += more
+    os.close(ours)
+    assert await process.wait() == 0
+    return shown.decode().replace("\r\n", "\n")
 
 
 async def run_command(*command: str, cwd: Path, stdin: str = "", **given: str) -> Ended:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from tests.integration.cli.conftest import Cli
-from tests.integration.cli.programs import DECLARATIONS
+from tests.integration.cli.programs import DECLARATIONS, shown_at_a_terminal
 
 
 async def test_list_finds_by_prefix_and_in_pages(cli: Cli) -> None:
@@ -29,15 +30,20 @@ async def test_list_finds_by_prefix_and_in_pages(cli: Cli) -> None:
 LONG = "user:0123456789abcdef0123456789abcdef:case:2026-03-02:reklamation-über-äpfel"
 
 
-async def test_ids_keys_and_cursors_are_whole_in_a_narrow_terminal(cli: Cli, project: str) -> None:
+async def test_ids_keys_and_cursors_are_whole_in_a_narrow_terminal(
+    cli: Cli, folder: Path, redis_url: str, project: str
+) -> None:
+    at_terminal = partial(
+        shown_at_a_terminal, cwd=folder, width=40, REDIS_URL=redis_url, DURABLE_MEMORY_PROJECT=project
+    )
     await cli("append", "thread", LONG, "Hello")
     await cli("append", "thread", f"{LONG}:2", "word " * 40)
-    shown = (await cli("list", "thread", "--limit", "1", COLUMNS="40")).out.splitlines()
+    shown = (await at_terminal("list", "thread", "--limit", "1")).splitlines()
     assert shown[0] == f"thread  in project {project!r}: 1 memory"
     assert [line.split()[:2] for line in shown if LONG in line] == [["thread", LONG]]
     cursor = (await cli("list", "thread", "--limit", "1", "-o", "json")).json()["cursor"]
     assert shown[-1] == f"more with --cursor {cursor}"
-    read = (await cli("read", "thread", f"{LONG}:2", COLUMNS="40")).out.splitlines()
+    read = (await at_terminal("read", "thread", f"{LONG}:2")).splitlines()
     assert read[0] == f"thread  {LONG}:2"
     assert max(len(line) for line in read if "word" in line) <= 40, "messages are folded"
 
