@@ -9,7 +9,7 @@ import typer
 
 from durable_memory.cli.output import say
 from durable_memory.cli.tables import counted
-from durable_memory.dev.supervisor import ServerStartError
+from durable_memory.dev.supervisor import ServerEndedError, ServerStartError
 from durable_memory.memory.errors import InvalidDeclarations, MemoryFault
 
 
@@ -23,6 +23,6 @@ def failing_in_words() -> Iterator[None]:
         for fault in invalid.faults:
             say(f"  {fault}")
         raise typer.Exit(1) from None
-    except (MemoryFault, ServerStartError) as error:
+    except (MemoryFault, ServerStartError, ServerEndedError) as error:
         say(f"Error: {error}")
         raise typer.Exit(1) from None

