@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+import re
 import time
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, timedelta
+from typing import Final
 
 from temporalio import activity
+from temporalio.api.failure.v1 import Failure
 from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 
@@ -17,9 +20,13 @@ from durable_memory.activities import wire
 from durable_memory.memory import telemetry
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.waking import RetriedFlush
 
 _log = logging.getLogger(__name__)
 _RPC_TIMEOUT = timedelta(seconds=5)
+_LOOK_TIMEOUT = timedelta(seconds=2)
+"""Of a look that health takes beside all else it asks."""
+_TYPE: Final = re.compile(r"[A-Za-z_][\w.]{0,100}")
 _SIGNALS_USED_UP = "limit for signal events"
 """What the server says of a run that accepts no more signals: after 10,000, unless it is configured otherwise."""
 _LAST_MOMENTS_SECONDS = 15
@@ -100,6 +107,26 @@ class TemporalWaker:
                 raise _not_told(memory, error) from None
         await self.tell(memory)
 
+    async def retried(self, memory: MemoryId) -> RetriedFlush | None:
+        """See FlushReporter. Temporal knows what of a running flusher failed and will be done again."""
+        try:
+            flusher = (
+                await self._client_now().get_workflow_handle(flusher_id(memory)).describe(rpc_timeout=_LOOK_TIMEOUT)
+            )
+        except RPCError as error:
+            _log.debug("a flusher could not be asked how it fares (%s)", error.status.name)
+            return None
+        for pending in flusher.raw_description.pending_activities:
+            if pending.HasField("last_failure"):
+                return RetriedFlush(
+                    step=pending.activity_type.name.removeprefix(f"{wire.FLUSH}."),
+                    failures=max(pending.attempt - 1, 1),
+                    error_type=_type_of(pending.last_failure),
+                    failed_at=pending.last_attempt_complete_time.ToDatetime(UTC),
+                    since=flusher.start_time,
+                )
+        return None
+
     async def _send_next(self, memory: MemoryId) -> None:
         under_way = self._sending.get(memory)
         if under_way is not None:
@@ -132,6 +159,14 @@ class TemporalWaker:
     def _client_now(self) -> Client:
         """Returns the client to use: the worker of an activity may have a new one, as when certificates are renewed."""
         return activity.client() if activity.in_activity() else self._client
+
+
+def _type_of(failure: Failure) -> str:
+    """Returns the type of an error as the flusher would record it; what is no name may hold anything."""
+    if failure.HasField("timeout_failure_info"):
+        return "TimeoutError"
+    found = _TYPE.fullmatch(failure.application_failure_info.type)
+    return found[0] if found else "an error"
 
 
 def _not_told(memory: MemoryId, error: Exception) -> MemoryUnavailable:

@@ -26,6 +26,7 @@ from durable_memory.memory.services import Services
 from durable_memory.memory.stores.port import Store
 from durable_memory.memory.stores.values import ReadQuery
 from durable_memory.memory.types import TOOK_OUT, FlushReason, MemoryHealth, MemoryStats
+from durable_memory.memory.waking import FlushReporter, RetriedFlush
 
 _BLOCKED: Final[Mapping[FlushReason, str]] = {
     "pinned": "a flush is due, but system and pinned messages fill the budget: delete some, or raise the budget",
@@ -73,6 +74,7 @@ async def examine(services: Services, memory: MemoryId, limits: Limits, *, check
     if stats is not None:
         now = datetime.fromtimestamp(services.clock.now_ms() / 1000, UTC)
         problems += [*await _read_problems(services.store, memory, limits), *judge(stats, limits, now)]
+        problems += await _retry_problems(services, memory, stats)
     return MemoryHealth(healthy=not problems, problems=tuple(problems), stats=stats, answer_us=answer_us)
 
 
@@ -83,6 +85,32 @@ async def _read_problems(store: Store, memory: MemoryId, limits: Limits) -> tupl
     except (MemoryUnavailable, MemoryDamaged, MemoryUndecryptable, MemoryContractTooNew) as error:
         return (f"a read fails: {error.message}",)
     return ()
+
+
+async def _retry_problems(services: Services, memory: MemoryId, stats: MemoryStats) -> tuple[str, ...]:
+    """Returns what is said of a flush in the background that is being retried, which no counter tells."""
+    under_way = stats.flush_due or stats.flushing_owner is not None
+    if not under_way or not isinstance(services.waker, FlushReporter):
+        return ()
+    flush = await services.waker.retried(memory)
+    return () if flush is None else (retrying(stats, flush),)
+
+
+def retrying(stats: MemoryStats, flush: RetriedFlush) -> str:
+    """Returns what to say of a flush that is being retried: since when, and the type of its last error alone.
+
+    The text of an error may repeat what was said.
+    """
+    since = f"due since {_utc(stats.due_since)}" if stats.due_since else f"at work since {_utc(flush.since)}"
+    times = "once" if flush.failures == 1 else f"{flush.failures} times"
+    return (
+        f"a flush is being retried, {since}: its step {flush.step} failed {times}, at {_utc(flush.failed_at)} with "
+        f"{flush.error_type}; {FAILED.get(flush.error_type, 'it is tried again')}"
+    )
+
+
+def _utc(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def overdue(stats: MemoryStats, now: datetime) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol, runtime_checkable
 
 from durable_memory.memory.identity import MemoryId
 
@@ -15,6 +17,30 @@ class FlushWaker(Protocol):
 
         force: it also flushes below the threshold. Raises MemoryUnavailable if it could not be told.
         """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RetriedFlush:
+    """A background flush of which an attempt failed, and that goes on.
+
+    step: which of its steps is repeated: `begin`, `summarize` or `commit`. failures: how many attempts at it failed.
+    error_type: the type of the last one's error. failed_at: when that was. since: since when the flusher is at work.
+    """
+
+    step: str
+    failures: int
+    error_type: str
+    failed_at: datetime
+    since: datetime
+
+
+@runtime_checkable
+class FlushReporter(Protocol):
+    """What a waker may be besides: it knows how the background flush of a memory fares."""
+
+    async def retried(self, memory: MemoryId) -> RetriedFlush | None:
+        """Returns the flush of this memory that is being retried; None if there is none, or it cannot be asked."""
         ...
 
 

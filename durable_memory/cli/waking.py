@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from durable_memory.cli.output import say
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.waking import RetriedFlush
 
 if TYPE_CHECKING:
     from durable_memory.activities.waker import TemporalWaker
@@ -42,19 +43,34 @@ class CommandWaker:
         if self._waker is not None:
             await self._waker.wake(memory, force=force)
 
+    async def retried(self, memory: MemoryId) -> RetriedFlush | None:
+        """See FlushReporter. Where no Temporal is configured there is nobody to ask."""
+        try:
+            waker = await self._open()
+        except (MemoryUnavailable, MemoryInvalid) as fault:
+            say(f"Whether its flush is being retried could not be asked: {fault.message}.")
+            return None
+        return None if waker is None else await waker.retried(memory)
+
     async def _connect(self) -> TemporalWaker | None:
         """Connects, or says why no worker is woken in this command."""
-        # Temporal's client takes a quarter of a second, and most commands wake nobody.
-        from durable_memory.activities.waker import TemporalWaker  # noqa: PLC0415 - loaded where it is used
-        from durable_memory.temporal_connection import connect_temporal, load_profile  # noqa: PLC0415 - the same
-
         try:
-            profile = load_profile()
-            if profile.address is None:
-                say("A flush is due; a worker will see it (set TEMPORAL_ADDRESS to wake one from here).")
-                return None
-            client = await connect_temporal(profile, payload_keys=self._payload_keys)
+            waker = await self._open()
         except (MemoryUnavailable, MemoryInvalid) as fault:
             say(f"A flush is due; a worker will see it. It could not be woken from here: {fault.message}.")
             return None
+        if waker is None:
+            say("A flush is due; a worker will see it (set TEMPORAL_ADDRESS to wake one from here).")
+        return waker
+
+    async def _open(self) -> TemporalWaker | None:
+        """Connects to the Temporal that is configured, if one is."""
+        # Temporal's client takes a quarter of a second, and most commands ask it nothing.
+        from durable_memory.activities.waker import TemporalWaker  # noqa: PLC0415 - loaded where it is used
+        from durable_memory.temporal_connection import connect_temporal, load_profile  # noqa: PLC0415 - the same
+
+        profile = load_profile()
+        if profile.address is None:
+            return None
+        client = await connect_temporal(profile, payload_keys=self._payload_keys)
         return TemporalWaker(client, self._task_queue)

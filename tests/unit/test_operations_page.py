@@ -24,6 +24,7 @@ from durable_memory.memory.privacy.sealed_payload import missing_key, not_opened
 from durable_memory.memory.stores.redis.reply_errors import damaged
 from durable_memory.memory.stores.values import StoredEntry
 from durable_memory.memory.types import MemoryStats, Omitted
+from durable_memory.memory.waking import RetriedFlush
 
 PAGE = (Path(__file__).parents[2] / "docs" / "operations.md").read_text()
 AGENTS = "## All memories of an agent"
@@ -125,7 +126,13 @@ def problems() -> set[str]:
         *(replace(WELL, due_since=NOW - timedelta(hours=1), flushing_owner=owner) for owner in (None, "worker-1")),
         replace(WELL, omitted=Omitted(messages=10, tokens=100)),
     ]
-    return STORE | unreadable() | {problem for stats in ill for problem in health.judge(stats, limits, NOW)}
+    retried = {
+        health.retrying(stats, RetriedFlush("summarize", failures, kind, NOW, NOW))
+        for stats in (WELL, replace(WELL, due_since=NOW))
+        for failures in (1, 3)
+        for kind in (*health.FAILED, "RuntimeError")
+    }
+    return STORE | retried | unreadable() | {problem for stats in ill for problem in health.judge(stats, limits, NOW)}
 
 
 async def test_every_problem_of_health_has_a_row_that_says_what_to_do() -> None:
