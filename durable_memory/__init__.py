@@ -86,17 +86,19 @@ if TYPE_CHECKING:
     from durable_memory.memory.flushing.summarizer import Summarizer, SummaryRequest
     from durable_memory.memory.memory import Memory
     from durable_memory.memory.tokens.counter import TokenCounter
-    from durable_memory.memory.waking import FlushWaker
+    from durable_memory.memory.waking import FlushReporter, FlushWaker, RetriedFlush
     from durable_memory.plugin import MemoryPlugin
 
 _LAZY = {
     "AgentMemories": "durable_memory.memory.agent",
     "EncryptionCodec": "durable_memory.encryption_codec",
+    "FlushReporter": "durable_memory.memory.waking",
     "FlushWaker": "durable_memory.memory.waking",
     "Memory": "durable_memory.memory.memory",
     "MemoryClient": "durable_memory.memory.client",
     "MemoryPlugin": "durable_memory.plugin",
     "Registry": "durable_memory.memory.declarations.registry",
+    "RetriedFlush": "durable_memory.memory.waking",
     "RuleBasedSummarizer": "durable_memory.memory.flushing.rule_based.summarizer",
     "Summarizer": "durable_memory.memory.flushing.summarizer",
     "SummaryRequest": "durable_memory.memory.flushing.summarizer",
@@ -121,6 +123,7 @@ __all__ = [
     "EncryptionCodec",
     "FlushOutcome",
     "FlushReason",
+    "FlushReporter",
     "FlushResult",
     "FlushWaker",
     "GroupBy",
@@ -167,6 +170,7 @@ __all__ = [
     "Provenance",
     "PurgeResult",
     "Registry",
+    "RetriedFlush",
     "Role",
     "RuleBasedSummarizer",
     "Section",
