@@ -6,13 +6,15 @@ import heapq
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
+from durable_memory.memory.flushing.rule_based.alike import Alike
 from durable_memory.memory.flushing.rule_based.revisions import Revision, Revisions
 from durable_memory.memory.flushing.rule_based.units import Unit
-from durable_memory.memory.flushing.rule_based.words import Words, is_number, names_in
+from durable_memory.memory.flushing.rule_based.words import IDENTIFIER, Words, names_in, numbers_in
 
 _BYTES_PER_WORD: Final = 6.0
 """In UTF-8. Tokens fill the room: scripts other than Latin have more of them for a character, as they have bytes."""
@@ -31,7 +33,8 @@ class Rules:
     of what a tool is asked or answers, which is long; what matters of it is said again by those who talk. unit_cost:
     in words, what a unit costs beside its own: a label, and the reader's jump to another place. revisions: whether
     what was said later replaces what it revises. revised: factor of the values that were said anew: what was changed
-    once is what people get wrong later.
+    once is what people get wrong later. alike: whether of what is said again and again with other numbers the last
+    stands for all. often: factor of such a unit.
     """
 
     number: float = 6.0
@@ -41,6 +44,8 @@ class Rules:
     unit_cost: float = 5.0
     revisions: bool = True
     revised: float = 2.0
+    alike: bool = True
+    often: float = 2.0
 
 
 class Cover:
@@ -52,18 +57,26 @@ class Cover:
     a heap of gains computed earlier is a heap of upper bounds, and few of them are computed anew.
 
     A unit that a later one revises is offered together with the later one, or not at all. A value in it that holds no
-    longer has no weight until `count_withdrawn` is called.
+    longer has no weight until `count_the_rest` is called.
+
+    Of units that are alike only the last is offered until then, and its words are as rare as if the others had not been
+    said. It counts more than what is said once. Identifiers in which they differ have no weight, unless something else
+    has them too.
     """
 
     def __init__(self, units: Sequence[Unit], rules: Rules = Rules()) -> None:
         self._units = units
         self._rules = rules
         split = Words()
-        # Tuples of text, since the garbage collector, which stops every thread, does not walk through them.
-        self._words = [tuple(split.of(unit.text)) for unit in units]
+        self._words = [split.of(unit.text) for unit in units]
         frequency = Counter(chain.from_iterable(self._words))
+        numbers = numbers_in(frequency)
         names = names_in(unit.text for unit in units)
-        self._weights = _weights(len(units), frequency, names, rules)
+        self.alike = Alike(units if rules.alike else (), self._words, numbers, frequency)
+        offered = Counter(frequency)
+        offered.subtract(chain.from_iterable(self._words[position] for position in self.alike.last))
+        self._weights = _weights(len(units) - len(self.alike.last), offered, numbers, names, rules)
+        self._weights.update((word, 0.0) for word in self.alike.varying if IDENTIFIER.fullmatch(word))
         # Each line names its speaker anyway.
         self._covered = {word for speaker in {unit.speaker for unit in units} for word in split.of(speaker)}
         self._taken: set[int] = set()
@@ -73,13 +86,15 @@ class Cover:
         self._withdrawn: dict[int, str] = {}
         self._heeded: set[int] = set()
         self._revised: set[str] = set()
-        self._revisions = Revisions(units, self._words, names, frequency) if rules.revisions else None
+        self._revisions = Revisions(units, self._words, numbers, names, frequency) if rules.revisions else None
         self._heaps: dict[bool, list[tuple[float, int]]] = {True: [], False: []}
         weight_of = self._weights.__getitem__
         self._worth = [_worth(unit, rules) for unit in units]
-        sums = [sum(map(weight_of, words)) * worth for words, worth in zip(self._words, self._worth, strict=True)]
-        for unit, gain in zip(units, sums, strict=True):
-            self._heaps[unit.earlier].append((-gain, unit.position))
+        for position in self.alike.others:
+            self._worth[position] *= rules.often
+        for unit, words, worth in zip(units, self._words, self._worth, strict=True):
+            if unit.position not in self.alike.last:
+                self._heaps[unit.earlier].append((-sum(map(weight_of, words)) * worth, unit.position))
         for heap in self._heaps.values():
             heapq.heapify(heap)
 
@@ -126,35 +141,39 @@ class Cover:
         for position in again:
             self._offer(position)
 
-    def count_withdrawn(self) -> None:
-        """Gives withdrawn values weight from now on, for room that nothing else fills.
+    def count_the_rest(self) -> None:
+        """Gives withdrawn values weight from now on, and offers all units that are alike, for room that is left.
 
-        Such a unit still comes together with the one that revises it. Without this, the summary of a conversation that
-        consists of corrections would be one sentence.
+        Such a unit still comes together with the one that revises it, or with the last of its row. Without this, the
+        summary of a conversation that consists of corrections would be one sentence.
         """
-        left = self._withdrawn.keys() - self._taken
+        left = (self._withdrawn.keys() | self.alike.last.keys()) - self._taken
         self._withdrawn.clear()
+        weight_of = self._weights.__getitem__
         for position in sorted(left):
-            self._offer(position)
+            if any(map(weight_of, self._words[position])):  # not so for bare identifiers
+                self._offer(position)
 
     def _offer(self, position: int) -> None:
         bound = -self._gain(self._together(position))
         heapq.heappush(self._heaps[self._units[position].earlier], (bound, position))
 
     def _heed(self, together: Sequence[int]) -> bool:
-        """Looks up what revises units that are about to be taken. Returns whether that changes their gain."""
+        """Looks up what units that are about to be taken need. Returns whether that changes their gain."""
         news = False
         for one in together:
-            if self._revisions is None or one in self._heeded:
+            if one in self._heeded:
                 continue
             self._heeded.add(one)
-            older, revision = self._revisions.leans_on(one), self._revisions.of(one)
-            needs = (older, None if revision is None else revision.newer)
+            needs = [self.alike.last.get(one)]
+            if self._revisions is not None:
+                revision = self._revisions.of(one)
+                needs += [self._revisions.leans_on(one), None if revision is None else revision.newer]
+                if revision is not None:
+                    self._withdrawn[one] = revision.withdrawn
+                    self._prefer(revision)
             self._needs[one] = tuple(need for need in needs if need is not None)
-            news = news or needs != (None, None)
-            if revision is not None:
-                self._withdrawn[one] = revision.withdrawn
-                self._prefer(revision)
+            news = news or bool(self._needs[one])
         return news
 
     def _prefer(self, revision: Revision) -> None:
@@ -176,9 +195,10 @@ class Cover:
         """Returns what the first of these units adds with the others."""
         if together[0] in self._taken:
             return 0.0
-        new: set[str] = set()
+        new = set[str]()
         for one in together:
-            new |= set(self._words[one]) - {self._withdrawn.get(one, "")}
+            withdrawn = self._withdrawn.get(one, "")
+            new.update(self._words[one] if not withdrawn else set(self._words[one]) - {withdrawn})
         # fsum does not depend on the order of the set, which differs from process to process.
         weight = math.fsum(map(self._weights.__getitem__, new - self._covered))
         return weight / sum(1 / self._worth[one] for one in together)
@@ -190,15 +210,19 @@ def _best(heap: Sequence[tuple[float, int]]) -> float:
 
 def _worth(unit: Unit, rules: Rules) -> float:
     """Returns what a unit of weight counts in this unit: the longer it is, the less."""
-    size = len(unit.text.encode("utf-8", "replace"))
+    text = unit.text
+    size = len(text if text.isascii() else text.encode("utf-8", "replace"))
     return (rules.tool_share if unit.by_tool else 1.0) / (rules.unit_cost + size / _BYTES_PER_WORD)
 
 
-def _weights(units: int, frequency: Mapping[str, int], names: Mapping[str, int], rules: Rules) -> dict[str, float]:
+def _weights(
+    units: int, frequency: Mapping[str, int], numbers: AbstractSet[str], names: Mapping[str, int], rules: Rules
+) -> dict[str, float]:
     weights: dict[str, float] = {}
-    for word, count in frequency.items():
+    for word, offered in frequency.items():
+        count = offered or 1  # 0: only units have it that are not offered at first
         weight = math.log1p(units / count) ** 2
-        if len(word) > 1 and is_number(word):
+        if word in numbers and len(word) > 1:
             weight *= rules.number * (1 + math.log(count) * rules.repeated)
         elif word in names:
             weight *= rules.name

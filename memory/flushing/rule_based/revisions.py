@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
 from durable_memory.memory.flushing.rule_based.units import Unit
-from durable_memory.memory.flushing.rule_based.words import NAME, kinds_of, rarity_of
+from durable_memory.memory.flushing.rule_based.words import IDENTIFIER, NAME, kinds_of, rarity_of
 
 _AROUND: Final = 4
 """Words on each side of a value that tell what it is the value of."""
@@ -37,7 +37,7 @@ _SAME_PHRASE: Final = 0.75
 """Rarity at least of a phrase that is said again beside a word of correction."""
 
 _BESIDE: Final = 2
-"""Words between such a phrase and that word at most, itself counted: "we take the train instead"."""
+"""Words between such a phrase or a value and that word at most, itself counted: "we take the train instead"."""
 
 _COMPARED: Final = 10
 """Later units with the same word that are looked at: the next ones. It bounds the work."""
@@ -54,9 +54,6 @@ _BACK: Final = 24
 _QUESTIONS: Final = 4
 """Questions at most that tell what an answer is about."""
 
-_IDENTIFIER: Final = re.compile(r"(?=.*[^\W\d_])(?=.*\d).{4,}|\d{5,}")
-"""What names one thing, as WM-40718 does, and neither counts nor dates."""
-
 _CUES: Final = frozenset(
     (
         *("instead", "actually", "correction", "corrected", "rather", "change", "changed", "moved", "sorry", "longer"),
@@ -65,6 +62,11 @@ _CUES: Final = frozenset(
     )
 )
 """Words of correction. No list could be complete, and none has to be: they only add to the evidence."""
+
+_DENIALS: Final = frozenset(
+    ("not", "no", "instead", "rather", "longer", "nicht", "kein", "keine", "non", "pas", "não", "niet")
+)
+"""Words of correction before a value that holds no longer."""
 
 _ALIGNED: Final = 0.2
 """What each word counts that both values have right beside them: two in "costs 5 euros", "costs 7 euros"."""
@@ -97,13 +99,19 @@ class Revisions:
         self,
         units: Sequence[Unit],
         words: Sequence[Sequence[str]],
+        numbers: AbstractSet[str],
         names: Mapping[str, int],
         frequency: Mapping[str, int],
     ) -> None:
-        """words: of each unit. names: how often a word looked like a name. frequency: how often each word comes."""
+        """words: of each unit. numbers: words with digits. names, frequency: how often a word is a name, or comes."""
         self._units = units
         self._words = words
-        self._kinds = kinds_of(names, {unit.speaker for unit in units}, frequency)
+        self._kinds = kinds_of(numbers, names, {unit.speaker for unit in units}, frequency)
+        values = self._kinds.keys()
+        self._values = [
+            () if values.isdisjoint(said) else tuple(at for at, word in enumerate(said) if word in values)
+            for said in words
+        ]
         self._rarity = rarity_of(frequency, len(units))
         # A word that occurs once is shared by no two units.
         self._telling = {word for word, count in frequency.items() if count > 1 and self._rarity[word] >= _TELLING}
@@ -111,14 +119,14 @@ class Revisions:
         self._turns: list[int] = []
         self._starts: list[int] = [0]
         speaker = ""
-        for unit in units:
-            if unit.speaker != speaker:
-                self._starts.append(unit.position)
-            speaker = unit.speaker
+        for (position, who, _, _, by_tool, _, _), said in zip(units, words, strict=True):
+            if who != speaker:
+                self._starts.append(position)
+            speaker = who
             self._turns.append(len(self._starts) - 1)
-            if not unit.by_tool:
-                for word in self._telling.intersection(words[unit.position]):
-                    self._with_word[word].append(unit.position)
+            if not by_tool:
+                for word in self._telling.intersection(said):
+                    self._with_word[word].append(position)
         self._asked_before: dict[int, set[str]] = {}
         self._newest: dict[int, Revision | None] = {}
         self._leans: dict[int, int] = {}
@@ -167,7 +175,7 @@ class Revisions:
     def _other_values(self, older: int) -> Iterator[tuple[float, Revision]]:
         """Yields the units that give the same thing another value, and how sure it is."""
         words = self._words[older]
-        values = self._values(words)
+        values = self._values[older]
         for at in values if len(values) <= _MOST_VALUES else ():
             around = self._around(older, at)
             kind, before = self._kinds[words[at]], words[at - 1] if at else ""
@@ -177,7 +185,7 @@ class Revisions:
                     shared[newer] = shared.get(newer, 0.0) + self._rarity[word]
             for newer, alike in shared.items():
                 said = self._words[newer]
-                for new_at in self._values(said):
+                for new_at in self._values[newer]:
                     value = said[new_at]
                     if self._kinds[value] != kind or value == words[at]:
                         continue
@@ -195,19 +203,26 @@ class Revisions:
         near = sum(map(self._rarity.__getitem__, around & self._around(newer, new_at)))
         near += _ALIGNED * _aligned(self._words[older], old_at, self._words[newer], new_at)
         old, new = set(self._words[older]), set(self._words[newer])
-        if near < _ENOUGH or self._words[older][old_at] in new or self._words[newer][new_at] in old:
+        if near < _ENOUGH or self._holds(newer, self._words[older][old_at]) or self._words[newer][new_at] in old:
             return 0.0
         shared = old & new
         both = sum(map(self._rarity.__getitem__, shared))
         evidence = near + _CUE * cue
         evidence += _ELSEWHERE * max(0.0, both - evidence)
-        if named := sum(self._rarity[word] for word in shared if _IDENTIFIER.fullmatch(word)):
+        if named := sum(self._rarity[word] for word in shared if IDENTIFIER.fullmatch(word)):
             return evidence + named
         # Two sentences that differ in another place as well speak of two things: Ana's Monday and Ben's Friday.
         old_own, old_others = self._slots(older, old_at, new)
         new_own, new_others = self._slots(newer, new_at, old)
         differ = old_others & new_others or old_own & new_others or old_others & new_own
         return 0.0 if differ else evidence
+
+    def _holds(self, position: int, value: str) -> bool:
+        """Tells whether a unit has this value, and no word of denial right before it: "not on Monday but on Friday"."""
+        words = self._words[position]
+        return any(
+            word == value and _DENIALS.isdisjoint(words[max(0, at - _BESIDE) : at]) for at, word in enumerate(words)
+        )
 
     def _slots(self, position: int, at: int, other: set[str]) -> tuple[set[_Slot], set[_Slot]]:
         """Returns where this unit has words that the other has not: the value at a word, and all others.
@@ -248,9 +263,8 @@ class Revisions:
         last: dict[tuple[str, str], tuple[int, str]] = {}
         # Of a name its end: days of the week share theirs in many languages.
         endings = {value: f"{kind} {value[-3:]}" if kind == NAME else kind for value, kind in self._kinds.items()}
-        for position, speaker, _, _, by_tool in self._units:
-            words = self._words[position]
-            places = [] if by_tool else self._values(words)
+        for (position, speaker, _, _, by_tool, _, _), words in zip(self._units, self._words, strict=True):
+            places = () if by_tool else self._values[position]
             # Who corrects without saying what names the only value, and says little else.
             if len(places) == 1 and len(words) <= _SHORT and not _CUES.isdisjoint(words):
                 value = words[places[0]]
@@ -262,15 +276,10 @@ class Revisions:
             for place in places:
                 last[speaker, endings[words[place]]] = (position, words[place])
 
-    def _values(self, words: Sequence[str]) -> list[int]:
-        if self._kinds.keys().isdisjoint(words):
-            return []
-        return [at for at, word in enumerate(words) if word in self._kinds]
-
     def _around(self, position: int, at: int) -> set[str]:
         near = self._telling.intersection(self._beside(position, at, _AROUND))
         # An identifier is often all of an answer; the question says of what.
-        return near | self._asked(position) if _IDENTIFIER.fullmatch(self._words[position][at]) else near
+        return near | self._asked(position) if IDENTIFIER.fullmatch(self._words[position][at]) else near
 
     def _asked(self, position: int) -> set[str]:
         """Returns the telling words of the last questions in the turn before this one."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import groupby
 from typing import Final
 
@@ -21,6 +22,9 @@ _WORD: Final = re.compile(r"\S+")
 
 _ENDED: Final = re.compile(r"[.!?\u2026,;:\u3002\uff01\uff1f][\"')\]\u201d\u2019\u00bb]*$")
 
+_GAP: Final = "\u2026"
+"""Stands before a sentence that did not follow the one before it."""
+
 _MISFITS: Final = 8
 """The search ends after so many units that do not fit the room that is left."""
 
@@ -28,8 +32,9 @@ _MISFITS: Final = 8
 class RuleBasedSummarizer:
     """A Summarizer that takes over the sentences which cover most rare words, names and numbers for their length.
 
-    Sentences stand in their order, each line with who said it. Work grows with the length of the input alone, so no
-    input is too large; it is done in a thread.
+    Sentences stand in their order, a line for each message, with who said it. Of what one speaker says again and again
+    with other numbers the last stands for all, with how many they are. Work grows with the length of the input alone,
+    so no input is too large; it is done in a thread.
     """
 
     def __init__(self, rules: Rules = Rules()) -> None:  # noqa: B008 - it is immutable
@@ -46,16 +51,14 @@ class RuleBasedSummarizer:
             raise MemorySummaryRejected("there is nothing to summarise: a summary needs at least one message")
         units = await asyncio.to_thread(units_of, request.messages)
         cover = await asyncio.to_thread(Cover, units, self._rules)
-        selection = _Selection(request)
+        selection = _Selection(request, cover.alike.others)
         both = len({unit.earlier for unit in units}) == 2  # noqa: PLR2004 - earlier and new
-        if both:
-            await selection.fill(cover, round(request.max_tokens * _SHARE), earlier=True)
-            await selection.fill(cover, round(request.max_tokens * _SHARE) + selection.tokens, earlier=False)
-        await selection.fill(cover, request.max_tokens, earlier=None)
-        # Units of one speaker in a row share a label, so there is room left.
-        await selection.fill(cover, request.max_tokens + await selection.unused(), earlier=None)
-        # What was said before its correction is worth more than nothing.
-        await asyncio.to_thread(cover.count_withdrawn)
+        await selection.share(cover, request.max_tokens, both=both)
+        # Units of one message share a label, so there is room left.
+        await selection.share(cover, await selection.unused(), both=False)
+        # What was said before its correction, or before the last of its kind, is worth more than nothing.
+        await asyncio.to_thread(cover.count_the_rest)
+        await selection.share(cover, await selection.unused(), both=both)
         while await selection.fill(cover, selection.tokens + await selection.unused(), earlier=None):
             pass  # labels were shared again
         return await selection.text(units)
@@ -64,10 +67,19 @@ class RuleBasedSummarizer:
 class _Selection:
     """The units taken so far, and what they cost."""
 
-    def __init__(self, request: SummaryRequest) -> None:
+    def __init__(self, request: SummaryRequest, alike: Mapping[int, Sequence[Unit]]) -> None:
+        """alike: by the position of a unit, those that it stands for unless they are taken as well."""
         self._request = request
+        self._alike = alike
         self._units: list[Unit] = []
         self.tokens = 0
+
+    async def share(self, cover: Cover, room: int, *, both: bool) -> None:
+        """Takes units for `room` tokens more. both: old and new units have a share of it each."""
+        max_tokens = self.tokens + room
+        for earlier in (True, False) if both else ():
+            await self.fill(cover, self.tokens + round(room * _SHARE), earlier=earlier)
+        await self.fill(cover, max_tokens, earlier=None)
 
     async def fill(self, cover: Cover, max_tokens: int, *, earlier: bool | None) -> bool:
         """Takes units until `max_tokens` are used. Returns whether it took any."""
@@ -75,7 +87,7 @@ class _Selection:
         misfits = 0
         # In a thread: until it is clear which unit is best, any number of others may have to be compared.
         while misfits < _MISFITS and (units := await asyncio.to_thread(cover.next, earlier=earlier)):
-            costs = [await self._tokens(_line(unit.speaker, unit.text) + "\n") for unit in units]
+            costs = [await self._tokens(_line(unit.speaker, self._counted(unit)) + "\n") for unit in units]
             if self.tokens + sum(costs) <= max_tokens:
                 cover.take(units)
                 # The newest first: if the text is too long, the oldest goes, since it must not stand alone.
@@ -100,8 +112,8 @@ class _Selection:
             if await self._fits(text):
                 return text
             self._units.pop()
-        # Not one sentence fits: the start of the first that has a start that fits.
-        for unit in units[:_MISFITS]:
+        # Not one sentence fits: the start of the last that has a start that fits, since what is older may not hold.
+        for unit in reversed(units[-_MISFITS:]):
             for whole in (_line(unit.speaker, unit.text), unit.text):
                 if start := await self._start_that_fits(whole):
                     return start
@@ -126,10 +138,15 @@ class _Selection:
 
     def _joined(self) -> str:
         units = sorted(self._units, key=lambda unit: unit.position)
+        taken = {unit.position for unit in units}
         return "\n".join(
-            _line(speaker, _together(unit.text for unit in group))
-            for speaker, group in groupby(units, key=lambda unit: unit.speaker)
+            _line(speaker, _together((unit.position, self._counted(unit, taken)) for unit in group))
+            for (_, speaker), group in groupby(units, key=lambda unit: (unit.line, unit.speaker))
         )
+
+    def _counted(self, unit: Unit, taken: AbstractSet[int] = frozenset()) -> str:
+        others = self._alike.get(unit.position, ())
+        return unit.counted(unit.times + sum(one.times for one in others if one.position not in taken))
 
     async def _fits(self, text: str) -> bool:
         return await self._tokens(text) <= self._request.max_tokens
@@ -138,13 +155,16 @@ class _Selection:
         return (await self._request.counter.count_text(text)).tokens
 
 
-def _together(texts: Iterable[str]) -> str:
-    """Joins what one speaker said. What ends without a mark gets one, or two messages would read as one sentence."""
+def _together(said: Iterable[tuple[int, str]]) -> str:
+    """Joins what stands at these positions of a message. Marks show where one ends, and where others are left out."""
     parts: list[str] = []
-    for text in texts:
+    next_position = 0
+    for position, text in said:
         if parts:
             parts.append(" " if _ENDED.search(parts[-1]) else "; ")
+            parts.append(_GAP if position > next_position and not text.startswith(_GAP) else "")
         parts.append(text)
+        next_position = position + 1
     return "".join(parts)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from durable_memory.memory.cutting import cut
 from durable_memory.memory.types import LONG_TERM, Json, Message
@@ -23,6 +23,12 @@ _END: Final = re.compile(
 )
 _ABBREVIATION: Final = re.compile(r"\b(?:[A-Z]|[A-Z][a-z]|Mrs|Prof|e\.g|i\.e|vs|ca)\.$")
 _LIST_NUMBER: Final = re.compile(r"\s*\d{1,2}\.")
+_COUNTED: Final = re.compile(r"\u2026?(?P<times>\d{1,9}) like this: (?P<text>.+)")
+"""What `Unit.counted` writes."""
+
+_Said: TypeAlias = tuple[str, str, bool, int]
+"""Speaker, text, by_tool and times of a unit."""
+
 _LABELLED: Final = re.compile(r"(?P<speaker>[^:\n]{1,60}): (?P<text>.+)")
 
 
@@ -30,7 +36,9 @@ class Unit(NamedTuple):
     """A sentence that the summary may take over as it is.
 
     earlier: it comes from a summary of an earlier flush. by_tool: a tool call or a result, not what somebody said.
-    A tuple, since there are tens of thousands of them in a large flush.
+    line: the same for units of one message, or of one line of an earlier summary. times: how many alike it stands for,
+    itself included, more than one in earlier summaries only. A tuple, since there are tens of thousands of them in a
+    large flush.
     """
 
     position: int
@@ -38,28 +46,42 @@ class Unit(NamedTuple):
     text: str
     earlier: bool
     by_tool: bool = False
+    line: int = 0
+    times: int = 1
+
+    def counted(self, times: int) -> str:
+        """Returns the text, and how many alike it stands for if it is more than one."""
+        return f"{times} like this: {self.text}" if times > 1 else self.text
 
 
 def units_of(messages: Sequence[Message]) -> list[Unit]:
     """Returns the units of all messages, in order. Each message has at least one, whatever it holds."""
     units: list[Unit] = []
-    tools = {call.id: call.name for message in messages for call in message.tool_calls}
-    for message in messages:
-        earlier = message.section == LONG_TERM
-        for speaker, text, by_tool in _of_summary(message) if earlier else _of_message(message, tools):
-            units.append(Unit(len(units), speaker, text, earlier, by_tool))
+    for line, (earlier, said) in enumerate(_lines_of(messages)):
+        for speaker, text, by_tool, times in said:
+            units.append(Unit(len(units), speaker, text, earlier, by_tool, line, times))
     return units
 
 
-def _of_summary(message: Message) -> Iterator[tuple[str, str, bool]]:
-    for line in message.text.splitlines():
-        labelled = _LABELLED.fullmatch(line)
-        speaker, text = labelled.group("speaker", "text") if labelled else ("", line)
-        for sentence in _sentences(text):
-            yield speaker, sentence, False
+def _lines_of(messages: Sequence[Message]) -> Iterator[tuple[bool, Iterator[_Said]]]:
+    tools = {call.id: call.name for message in messages for call in message.tool_calls}
+    for message in messages:
+        if message.section == LONG_TERM:
+            yield from ((True, _of_summary(line)) for line in message.text.splitlines())
+        else:
+            yield False, _of_message(message, tools)
 
 
-def _of_message(message: Message, tools: dict[str, str]) -> Iterator[tuple[str, str, bool]]:
+def _of_summary(line: str) -> Iterator[_Said]:
+    labelled = None if _COUNTED.fullmatch(line) else _LABELLED.fullmatch(line)
+    speaker, text = labelled.group("speaker", "text") if labelled else ("", line)
+    for sentence in _sentences(text):
+        counted = _COUNTED.fullmatch(sentence)
+        times, once = counted.group("times", "text") if counted else ("1", sentence)
+        yield speaker, once, False, max(1, int(times))
+
+
+def _of_message(message: Message, tools: dict[str, str]) -> Iterator[_Said]:
     speaker = _one_line(message.name or message.agent or message.role)
     if message.role == "tool":
         speaker = f"{_one_line(message.name or tools.get(message.tool_call_id or '', 'tool'))} result"
@@ -70,9 +92,9 @@ def _of_message(message: Message, tools: dict[str, str]) -> Iterator[tuple[str, 
         for sentence in _sentences(f"{call.name} {_readable(call.arguments)}")
     ]
     for sentence in said if said or called else ("(empty)",):
-        yield speaker, sentence, message.role == "tool"
+        yield speaker, sentence, message.role == "tool", 1
     for sentence in called:
-        yield speaker, sentence, True
+        yield speaker, sentence, True, 1
 
 
 def _texts(message: Message) -> Iterator[str]:

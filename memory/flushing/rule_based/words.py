@@ -7,6 +7,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from itertools import chain
 from typing import Final
 
@@ -21,6 +22,9 @@ _RUN: Final = re.compile(r"[^\W_]+")
 # Scripts that put no spaces between words: Thai to Khmer, Chinese, Japanese, Korean.
 _UNSPACED: Final = re.compile("[\u0e00-\u0eff\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]")
 
+IDENTIFIER: Final = re.compile(r"(?=.*[^\W\d_])(?=.*\d).{4,}|\d{5,}")
+"""What names one thing, as WM-40718 does, and neither counts nor dates."""
+
 NAME: Final = "name"
 """The kind of a name."""
 
@@ -33,14 +37,17 @@ _DIGITS: Final = re.compile(r"\d[\d.,]*")
 class Words(dict[str, str]):
     """Splits texts into words; remembers the bare form of each, since most words come again."""
 
-    def of(self, text: str) -> list[str]:
-        """Returns the words of a text in order, in one case and without the marks around them. Never empty."""
+    def of(self, text: str) -> tuple[str, ...]:
+        """Returns the words of a text in order, in one case and without the marks around them. Never empty.
+
+        A tuple of text, since the garbage collector, which stops every thread, does not walk through it.
+        """
         if not text.isascii() and _UNSPACED.search(text):
-            words = list(chain.from_iterable(map(_pairs, _RUN.findall(text.casefold()))))
+            words = tuple(chain.from_iterable(map(_pairs, _RUN.findall(text.casefold()))))
         else:
-            words = list(map(self.__getitem__, text.casefold().split()))
+            words = tuple(map(self.__getitem__, text.casefold().split()))
         # What has no words (an emoji) is one: each unit says something.
-        return words or [text]
+        return words or (text,)
 
     def __missing__(self, written: str) -> str:
         bare = self[written] = written.strip(_MARKS) or written
@@ -52,17 +59,19 @@ def names_in(texts: Iterable[str]) -> Counter[str]:
     return Counter(name.casefold() for text in texts for name in _NAME.findall(text))
 
 
-def is_number(word: str) -> bool:
-    """Tells whether a word has a digit."""
-    return not word.isalpha() and any(map(str.isdigit, word))  # most words are letters alone
+def numbers_in(words: Iterable[str]) -> set[str]:
+    """Returns the words with digits."""
+    return {word for word in words if not word.isalpha() and any(map(str.isdigit, word))}  # most are letters alone
 
 
-def kinds_of(names: Mapping[str, int], speakers: Iterable[str], frequency: Mapping[str, int]) -> dict[str, str]:
+def kinds_of(
+    numbers: AbstractSet[str], names: Mapping[str, int], speakers: Iterable[str], frequency: Mapping[str, int]
+) -> dict[str, str]:
     """Returns what each value looks like: 9 for 42.50, wm-9 for WM-40718, NAME. A kind with but one value is none.
 
-    names: how often a word looked like a name. frequency: how often each word comes.
+    numbers: the words with digits. names: how often a word looked like a name. frequency: how often each word comes.
     """
-    kinds = {word: _DIGITS.sub("9", word) for word in frequency if is_number(word)}
+    kinds = {word: _DIGITS.sub("9", word) for word in numbers}
     named = {word for word, count in names.items() if _OFTEN * count >= frequency.get(word, 0)}
     named.update(word for speaker in speakers for word in Words().of(speaker))
     kinds.update((word, NAME) for word in named & frequency.keys() - kinds.keys())

@@ -122,7 +122,7 @@ async def test_a_row_of_corrections_fills_the_room(room: int) -> None:
     text = await _summary([Message.user(_FACTS[1]), *_one_message(700)], room)
 
     assert _FACTS[1] in text
-    assert (await _COUNTER.count_text(text)).tokens > 0.9 * room
+    assert (await _COUNTER.count_text(text)).tokens >= 0.9 * room
 
 
 async def test_what_never_fits_keeps_nothing_else_out() -> None:

@@ -60,10 +60,20 @@ async def test_a_short_conversation_is_kept_whole_with_its_speakers() -> None:
     )
 
 
-async def test_sentences_of_one_speaker_in_a_row_stand_on_one_line() -> None:
+async def test_each_message_has_a_line_of_its_own() -> None:
     assert await _summary(Message.user("My plan is Pro. It costs 40 euros."), Message.user("Why?"), tokens=50) == (
-        "user: My plan is Pro. It costs 40 euros. Why?"
+        "user: My plan is Pro. It costs 40 euros.\nuser: Why?"
     )
+
+
+async def test_what_did_not_follow_each_other_is_not_joined_and_stays_apart_in_later_summaries() -> None:
+    said = "Zoe Lund gets room 41. Well, so be it, whatever anybody says about such things. Ben Okafor pays 730 euros."
+
+    first = await _summary(Message.user(said), tokens=26)
+    second = await _summary(_earlier(first), Message.user("Thanks!"), tokens=60)
+
+    assert first == "user: Zoe Lund gets room 41. \u2026Ben Okafor pays 730 euros."
+    assert second == f"{first}\nuser: Thanks!"
 
 
 @pytest.mark.parametrize(
@@ -287,4 +297,10 @@ def test_a_short_sentence_is_no_cheaper_than_the_jump_to_it() -> None:
 async def test_two_messages_of_one_speaker_do_not_read_as_one_sentence() -> None:
     said = [Message.user("Hotel Ritz, 3 nights", name="Ana"), Message.user("Two nights in Lyon.", name="Ana")]
 
-    assert await _summary(*said, tokens=100) == "Ana: Hotel Ritz, 3 nights; Two nights in Lyon."
+    assert await _summary(*said, tokens=100) == "Ana: Hotel Ritz, 3 nights\nAna: Two nights in Lyon."
+
+
+async def test_two_lines_of_a_message_do_not_read_as_one_sentence() -> None:
+    said = Message.user("Hotel Ritz, 3 nights\nTwo nights in Lyon.", name="Ana")
+
+    assert await _summary(said, tokens=100) == "Ana: Hotel Ritz, 3 nights; Two nights in Lyon."
