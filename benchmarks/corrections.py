@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -76,13 +76,15 @@ def cases(file: Path = _FILE) -> list[Case]:
         Case(
             name=one["name"],
             messages=tuple(Message.from_dict({"role": "user", **said}) for said in one["messages"]),
-            questions=tuple(
-                Asked(asked["ask"], _wordings(asked["answers"]), _wordings(asked.get("stale", [])))
-                for asked in one["questions"]
-            ),
+            questions=tuple(map(asked_of, one["questions"])),
         )
         for one in data["conversations"]
     ]
+
+
+def asked_of(question: Mapping[str, Any]) -> Asked:
+    """Returns a question as it stands in a file."""
+    return Asked(question["ask"], _wordings(question["answers"]), _wordings(question.get("stale", [])))
 
 
 async def rows() -> AsyncIterator[Row]:

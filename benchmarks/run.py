@@ -14,6 +14,7 @@ import features
 import flush
 import history
 import opened
+import repetitive
 import store
 import summaries
 import through_temporal
@@ -35,6 +36,7 @@ async def rows(redis_url: str, *, long: bool) -> AsyncIterator[Row]:
         store.rows(redis_url),
         features.rows(redis_url),
         summaries.rows(),
+        repetitive.rows(),
         corrections.rows(),
         flush.rows(redis_url),
         writers.rows(redis_url),

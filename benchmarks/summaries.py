@@ -23,7 +23,7 @@ _DESK: Final = Path(__file__).parents[1] / "examples" / "support_desk" / "conver
 _TENTH: Final = 10
 _SEEDS: Final = 10
 
-PLAIN: Final = Rules(number=4.0, repeated=False, name=3.0, tool_share=1.0, unit_cost=3.0, revisions=False)
+PLAIN: Final = Rules(number=4.0, repeated=False, name=3.0, tool_share=1.0, unit_cost=3.0, revisions=False, alike=False)
 """The greedy cover of rare words by word of length, numbers and names before other words: what is to be beaten."""
 
 ABLATIONS: Final = {
@@ -33,6 +33,7 @@ ABLATIONS: Final = {
     "tools like people": Rules(tool_share=1.0),
     "no price for a new place": Rules(unit_cost=0.0),
     "withdrawn like valid": Rules(revisions=False),
+    "alike like others": Rules(alike=False),
 }
 
 

@@ -115,6 +115,21 @@ async def test_nothing_that_was_withdrawn_stands_alone_and_no_less_is_known(
     assert now.known >= before.known
 
 
+@pytest.mark.parametrize("flushes", [1, 2])
+@pytest.mark.parametrize("half", ["tuned", "held_out"])
+async def test_where_much_is_said_again_a_tenth_still_answers_most_questions(
+    benchmarks: Callable[[str], Any], half: str, flushes: int
+) -> None:
+    repetitive = benchmarks("repetitive")
+    told = repetitive.cases(half)
+
+    known = await repetitive.known_of(told, Rules(), flushes=flushes)
+
+    assert sum(len(one.questions) for one in told) == 24
+    assert known > 60
+    assert known > await repetitive.known_of(told, Rules(alike=False), flushes=flushes) + 15
+
+
 @pytest.mark.parametrize("of", ["benchmark", "test"])
 async def test_without_the_rule_there_are_summaries_that_know_only_what_was_withdrawn(
     benchmarks: Callable[[str], Any], of: str
