@@ -42,7 +42,7 @@ class Agent:
         else:
             variables = None if input is None else checked_json(input, "input")
             ref = AgentRef(id, variables)
-        self._calls = Calls(task_queue, activity_config or workflow.ActivityConfig())
+        self._calls = Calls(task_queue, activity_config)
         self._handle = Handle(f"agent {ref.id}")
         self._ref = for_calls(ref)
 

@@ -58,7 +58,7 @@ class AgentMemory:
         else:
             variables = None if input is None else checked_json(input, "input")
             ref = MemoryRef(resource, key=key, input=variables, agent=agent)
-        self._calls = Calls(task_queue, activity_config or workflow.ActivityConfig())
+        self._calls = Calls(task_queue, activity_config)
         self._handle = Handle(f"memory {ref.resource}")
         self._ref = for_calls(ref)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from datetime import timedelta
-from typing import Any, Final, ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy
@@ -19,9 +19,9 @@ from durable_memory.memory.types import (
     checked_texts,
     clean_json,
     refuse_broken_text,
-    refuse_unknown,
 )
 from durable_memory.memory.types.answers import from_json
+from durable_memory.workflows.options import check_options
 
 _Answer = TypeVar("_Answer")
 _Value = TypeVar("_Value")
@@ -54,12 +54,11 @@ class Calls:
     """
 
     task_queue: str | None = None
-    config: workflow.ActivityConfig = field(default_factory=workflow.ActivityConfig)
+    config: workflow.ActivityConfig | None = None
 
     def __post_init__(self) -> None:
         """What Temporal would refuse to start fails the workflow, not its task for ever."""
-        checked(_check_place, self.task_queue)
-        checked(_check_config, self.config)
+        checked(check_options, self.task_queue, self.config, CALL)
 
     async def call(
         self,
@@ -72,7 +71,8 @@ class Calls:
         data = request_fields(request)
         check_size(activity, data)
         config = defaults.copy()
-        config.update(self.config)
+        if self.config is not None:
+            config.update(self.config)
         if self.task_queue is not None:
             config["task_queue"] = self.task_queue
         return from_json(answer, await workflow.execute_activity(activity, data, result_type=dict[str, Any], **config))
@@ -121,36 +121,6 @@ def checked(check: Callable[_Arguments, _Value], *arguments: _Arguments.args, **
         return check(*arguments, **named)
     except InvalidValue as error:
         raise ApplicationError(str(error), type="MemoryInvalid", non_retryable=True) from None
-
-
-_TIMEOUTS: Final = (
-    "start_to_close_timeout",
-    "schedule_to_close_timeout",
-    "schedule_to_start_timeout",
-    "heartbeat_timeout",
-)
-
-
-def _check_place(task_queue: object) -> None:
-    if task_queue is not None and not (isinstance(task_queue, str) and task_queue):
-        raise InvalidValue("task_queue", "is not the name of a task queue")
-
-
-def _check_config(config: object) -> None:
-    if not isinstance(config, dict):
-        raise InvalidValue("activity_config", f"is a workflow.ActivityConfig, not a {type(config).__name__}")
-    refuse_unknown(config, list(workflow.ActivityConfig.__annotations__), "activity_config", "workflow.ActivityConfig")
-    for name in _TIMEOUTS:
-        timeout = config.get(name)
-        if timeout is not None and not (isinstance(timeout, timedelta) and timeout > timedelta()):
-            raise InvalidValue(f"activity_config.{name}", "is a timedelta above zero")
-    if all(
-        config.get(name, CALL.get(name)) is None for name in ("start_to_close_timeout", "schedule_to_close_timeout")
-    ):
-        raise InvalidValue("activity_config", "leaves neither start_to_close_timeout nor schedule_to_close_timeout")
-    policy = config.get("retry_policy")
-    if policy is not None and not isinstance(policy, RetryPolicy):
-        raise InvalidValue("activity_config.retry_policy", f"is a RetryPolicy, not a {type(policy).__name__}")
 
 
 def check_size(activity: str, data: dict[str, Any]) -> None:

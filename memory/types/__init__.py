@@ -62,11 +62,13 @@ from durable_memory.memory.types.results import (
     StatsGroup,
     Turn,
 )
+from durable_memory.memory.types.task_queue import MAX_QUEUE_BYTES, check_task_queue
 from durable_memory.memory.types.tool_call import ToolCall
 from durable_memory.memory.types.view import Omitted, View
 
 __all__ = [
     "LONG_TERM",
+    "MAX_QUEUE_BYTES",
     "PRIORITIES",
     "ROLES",
     "SECTIONS",
@@ -111,6 +113,7 @@ __all__ = [
     "Turn",
     "View",
     "as_messages",
+    "check_task_queue",
     "checked_texts",
     "clean_json",
     "clean_text",

@@ -31,7 +31,6 @@ from tests.integration.temporal.flows.slips import (
     AskForTheClient,
     CallAService,
     CallWithAnyType,
-    CallWithWrongOptions,
     PassAHandle,
     SayNothing,
 )
@@ -88,32 +87,6 @@ async def test_a_handler_that_answers_a_handle_fails_its_caller_and_not_the_work
             await handle.execute_update(AnswerAHandle.update)
         assert "pass its `ref`" in str(caught.value.cause)
         assert await handle.result() == "went on"
-
-
-@pytest.mark.parametrize("kind", ["memory", "agent"])
-@pytest.mark.parametrize(
-    ("config", "task_queue", "told"),
-    [
-        ("typo", None, "activity_config.summry: is not a field of workflow.ActivityConfig; did you mean 'summary'?"),
-        ("a number", None, "activity_config.start_to_close_timeout: is a timedelta above zero"),
-        ("no time", None, "activity_config.heartbeat_timeout: is a timedelta above zero"),
-        ("no end", None, "activity_config: leaves neither start_to_close_timeout nor schedule_to_close_timeout"),
-        ("no policy", None, "activity_config.retry_policy: is a RetryPolicy, not a dict"),
-        ("no config", None, "activity_config: is a workflow.ActivityConfig, not a str"),
-        ("none", "", "task_queue: is not the name of a task queue"),
-    ],
-)
-async def test_options_that_temporal_would_refuse_fail_the_workflow(
-    temporal_address: str, redis_url: str, kind: str, config: str, task_queue: str | None, told: str
-) -> None:
-    client = await Client.connect(temporal_address, plugins=[plugin(redis_url, unique("project"), companion=False)])
-    queue = unique("queue")
-    async with Worker(client, task_queue=queue, workflows=[CallWithWrongOptions]):
-        handle = await client.start_workflow(
-            CallWithWrongOptions.run, args=[kind, config, task_queue], id=unique("run"), task_queue=queue
-        )
-        fault = await fault_of(handle.result())
-    assert (fault.type, fault.message) == ("MemoryInvalid", told)
 
 
 @pytest.mark.parametrize(("what", "named"), [("memory", "key"), ("agent", "input")])

@@ -23,14 +23,21 @@ class TalkUnderOneId:
     @workflow.run
     async def run(self, key: str, texts: list[str]) -> list[str]:
         """Returns the answers."""
-        memory = AgentMemory("chat", key=key, activity_config=workflow.ActivityConfig(activity_id="memory"))
+        memory = AgentMemory("chat", key=key)
         answers = []
         for text in texts:
             answer: str = await workflow.execute_activity(
                 "model_turn", args=[memory.ref, text], result_type=str, **_TURN
             )
             answers.append(answer)
-            await memory.append(f"Noted: {text}")
+            noted = {
+                "memory": {"resource": "chat", "key": key},
+                "messages": [{"role": "user", "content": f"Noted: {text}"}],
+            }
+            # By its name: a handle refuses an id.
+            await workflow.execute_activity(
+                "memory.append", noted, activity_id="memory", start_to_close_timeout=timedelta(seconds=20)
+            )
         return answers
 
 

@@ -68,28 +68,6 @@ class AnswerAHandle:
         return "went on"
 
 
-CONFIGS: dict[str, Any] = {
-    "typo": {"summry": "A greeting"},
-    "a number": {"start_to_close_timeout": 5},
-    "no time": {"heartbeat_timeout": timedelta()},
-    "no end": {"start_to_close_timeout": None, "schedule_to_close_timeout": None},
-    "no policy": {"retry_policy": {"maximum_attempts": 1}},
-    "no config": "5 seconds",
-}
-
-
-@workflow.defn
-class CallWithWrongOptions:
-    """Gives a handle options that Temporal would refuse to start an activity with."""
-
-    @workflow.run
-    async def run(self, kind: str, config: str, queue: str | None) -> None:
-        """See class."""
-        options: dict[str, Any] = {"task_queue": queue, "activity_config": CONFIGS.get(config)}
-        handle = Agent("clerk", **options) if kind == "agent" else AgentMemory("chat", key="anna", **options)
-        await handle.record_turn("Hello.")
-
-
 @workflow.defn
 class AddToAReference:
     """Gives a handle a reference, and once more what that holds."""
