@@ -25,8 +25,9 @@ from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.flushing.named import NAME, NamedSummarizer
 from durable_memory.memory.identity import DEFAULT_PREFIX, DEFAULT_PROJECT
 from durable_memory.memory.privacy.keyring import Keyring
-from durable_memory.memory.task_queues import project_queue
+from durable_memory.memory.task_queues import MAX_PROJECT_QUEUE_BYTES, project_queue
 from durable_memory.memory.tokens.counting import DEFAULT_ENCODING, counting_named
+from durable_memory.memory.types import check_task_queue
 
 LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
 LogFormat: TypeAlias = Literal["json", "console"]
@@ -77,6 +78,11 @@ def _checked_keys(value: str | None) -> str | None:
 
 def _queue_of_project(value: object, info: ValidationInfo) -> object:
     return project_queue(info.data.get("project", DEFAULT_PROJECT)) if value == "" else value
+
+
+def _checked_queue(value: str) -> str:
+    check_task_queue(value, "", longest=MAX_PROJECT_QUEUE_BYTES)
+    return value
 
 
 def _split_folders(value: object) -> object:
@@ -142,7 +148,7 @@ class Settings(BaseSettings):
     prefix: Annotated[str, AfterValidator(_checked_prefix)] = DEFAULT_PREFIX
     """Begins every key in Redis."""
 
-    task_queue: Annotated[str, Field(max_length=1000), BeforeValidator(_queue_of_project)] = Field(
+    task_queue: Annotated[str, AfterValidator(_checked_queue), BeforeValidator(_queue_of_project)] = Field(
         default="", validate_default=True
     )
     """The Temporal task queue of the project's flushers and of callers by name: `durable-memory`, or

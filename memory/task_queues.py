@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import Final
 
 from durable_memory.memory.identity import DEFAULT_PROJECT
+from durable_memory.memory.types import MAX_QUEUE_BYTES
 
 DEFAULT_TASK_QUEUE: Final = "durable-memory"
 """The queue of the project `default`: flushers run there, and callers by name send there."""
 
 _SUMMARIES: Final = "-summaries"
+
+MAX_PROJECT_QUEUE_BYTES: Final = MAX_QUEUE_BYTES - len(_SUMMARIES)
+"""How long the name of a project's queue may be: that of its summaries is longer."""
 
 
 def project_queue(project: str) -> str:

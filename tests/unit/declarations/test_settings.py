@@ -10,6 +10,7 @@ import pytest
 
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.settings import Settings
+from durable_memory.memory.task_queues import summaries_queue
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +68,10 @@ REFUSED = [
     ("DURABLE_MEMORY_PROJECT", "My Shop", "lower-case letters"),
     ("DURABLE_MEMORY_PREFIX", "dm{1}:", "without spaces and braces"),
     ("DURABLE_MEMORY_PREFIX", "dm :", "without spaces and braces"),
-    ("DURABLE_MEMORY_TASK_QUEUE", "q" * 1001, "at most 1000 characters"),
+    ("DURABLE_MEMORY_TASK_QUEUE", "q" * 991, "has 991 bytes, the limit is 990"),
+    ("DURABLE_MEMORY_TASK_QUEUE", "é" * 496, "has 992 bytes, the limit is 990"),
+    ("DURABLE_MEMORY_TASK_QUEUE", "/_sys/x", "begins with /_sys/, which is for Temporal's own"),
+    ("DURABLE_MEMORY_TASK_QUEUE", " ", "is not the name of a task queue"),
     ("DURABLE_MEMORY_MEMORIES", os.pathsep, "names no folder"),
     ("DURABLE_MEMORY_JANITOR_INTERVAL", "300", "is not a duration"),
     ("DURABLE_MEMORY_JANITOR_INTERVAL", "100ms", "from 1s to 1d"),
@@ -118,6 +122,11 @@ def test_no_project_gets_the_queue_of_anothers_summaries(project: str) -> None:
     with pytest.raises(MemoryInvalid, match="DURABLE_MEMORY_TASK_QUEUE: is needed for this project"):
         Settings(project=project)
     assert Settings(project=project, task_queue="its-own").task_queue == "its-own"
+
+
+def test_the_longest_queue_leaves_room_for_that_of_its_summaries() -> None:
+    queue = Settings(task_queue="q" * 990).task_queue
+    assert len(summaries_queue(queue)) == 1000
 
 
 @pytest.mark.parametrize(("variable", "text", "problem"), REFUSED)
