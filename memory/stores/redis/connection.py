@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
-from urllib.parse import urlsplit
 
 from redis.asyncio import ConnectionPool, RedisCluster, Sentinel
 from redis.asyncio.retry import Retry
@@ -128,8 +127,6 @@ def _open(url: str) -> Link:
 
 
 def _open_cluster(url: str, place: str) -> ClusterLink:
-    if urlsplit(url).query:
-        raise MemoryInvalid(f"Redis URL {place}: a redis+cluster:// URL takes no options")
     plain = "redis://" + url.removeprefix("redis+cluster://")
     cluster = RedisCluster.from_url(
         plain,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -13,6 +14,9 @@ from durable_memory.memory.errors import MemoryInvalid
 SCHEMES: Final = ("redis://", "rediss://", "unix://", "redis+cluster://", "redis+sentinel://")
 _OF_THE_DRIVER: Final = ("decode_responses", "encoding", "encoding_errors", "protocol", "socket_timeout")
 """Options of redis-py that would change what is read, or the time for it, behind the driver's back."""
+_DATABASE: Final = re.compile(r"0|[1-9][0-9]*")
+"""What redis-py reads otherwise becomes database 0 without a word, or another one: it takes `/1x`, `/0/1` and `/٣`."""
+_CLUSTER: Final = "redis+cluster://"
 _SENTINEL_PORT: Final = 26379
 _SENTINEL_FORM: Final = "redis+sentinel://host:port[,host:port]/service[/db]"
 
@@ -42,9 +46,30 @@ def check_url(url: str) -> None:
         parse_sentinel_url(url)
         return
     try:
-        parse_url(url.replace("redis+cluster://", "redis://", 1))
+        parse_url(url.replace(_CLUSTER, "redis://", 1))
+        parts = urlsplit(url)
     except ValueError:
         raise unreadable(url) from None
+    databases = {value for name, value in parse_qsl(parts.query) if name == "db"}
+    if parts.scheme != "unix" and parts.path not in ("", "/"):
+        databases.add(parts.path.removeprefix("/"))
+    _check_databases(url, databases)
+    if url.startswith(_CLUSTER) and parts.query:
+        raise MemoryInvalid(f"Redis URL {redact_url(url)}: a redis+cluster:// URL takes no options")
+
+
+def _check_databases(url: str, databases: set[str]) -> None:
+    if not all(_DATABASE.fullmatch(database) for database in databases):
+        raise MemoryInvalid(
+            f"Redis URL {redact_url(url)}: the database must be a number, as in redis://host:6379/1; write / in a "
+            "password as %2F"
+        )
+    if len(databases) > 1:
+        raise MemoryInvalid(f"Redis URL {redact_url(url)}: names two databases; leave one out")
+    if url.startswith(_CLUSTER) and databases - {"0"}:
+        raise MemoryInvalid(
+            f"Redis URL {redact_url(url)}: a cluster has database 0 alone; keep memories apart by project or prefix"
+        )
 
 
 def unreadable(url: str) -> MemoryInvalid:
@@ -72,7 +97,7 @@ def parse_sentinel_url(url: str) -> SentinelAddress:
     hosts, _, path = place.partition("/")
     service, _, db = path.partition("/")
     username, colon, password = credentials.partition(":")
-    if not hosts or not service or question or (db and not db.isdecimal()) or (at and not colon):
+    if not hosts or not service or question or (db and _DATABASE.fullmatch(db) is None) or (at and not colon):
         raise wrong
     sentinels = []
     for host in hosts.split(","):

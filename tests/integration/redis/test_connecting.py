@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import socket
+import uuid
 from collections.abc import Iterator
 
 import pytest
 
+from durable_memory import MemoryPlugin, Registry
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
+from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis.connection import connect_redis, server_warnings
-from durable_memory.memory.stores.redis.url import parse_sentinel_url, redact_url
+from durable_memory.memory.stores.redis.url import check_url, parse_sentinel_url, redact_url
 from tests.integration.redis.proxy import fake_server
 from tests.integration.redis.warnings_at_start import warnings_of
 
@@ -56,6 +59,71 @@ async def test_a_url_that_cannot_be_read_is_one_sentence_without_its_secrets(url
         await connect_redis(url)
     assert "secret" not in told(refused.value)
     assert "\n" not in refused.value.message
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis://localhost:6379/tenant-a",
+        "rediss://localhost:6379/1x",
+        "redis://localhost:6379/0/1",
+        "redis://localhost:6379/01",
+        "redis://localhost:6379/1_0",
+        "redis://localhost:6379/%31",
+        "redis://localhost:6379/٣",
+        "redis://localhost:6379/-1",
+        "redis://localhost:6379//",
+        "redis://localhost:6379?db=٣",
+        "unix:///run/redis.sock?db=+1",
+        "redis+cluster://localhost:6379/tenant-a",
+        f"redis://{SECRET.replace(':', '/')}@localhost",
+    ],
+)
+def test_a_database_that_is_no_number_is_refused_before_another_one_is_used(url: str) -> None:
+    with pytest.raises(MemoryInvalid, match="the database must be a number") as refused:
+        check_url(url)
+    assert "secret" not in told(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "problem"),
+    [
+        ("redis+cluster://localhost:7000/3", "a cluster has database 0 alone"),
+        ("redis+cluster://localhost:7000?db=0", "takes no options"),
+        ("redis+sentinel://localhost/service/٣", "must have the form"),
+        ("redis://localhost/1?db=2", "names two databases"),
+    ],
+)
+def test_a_database_that_cannot_be_is_refused_where_the_plugin_is_made(url: str, problem: str) -> None:
+    with pytest.raises(MemoryInvalid, match=problem):
+        MemoryPlugin(redis_url=url, memories=Registry.from_resources([]))
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("redis://localhost", "redis://localhost/", "redis://localhost/0", "rediss://u:p%2Fw@localhost:6380/15?db=15"),
+        *("unix:///run/redis.sock", "unix:///run/redis.sock?db=3"),
+        *("redis+cluster://localhost:7000", "redis+cluster://localhost:7000/", "redis+cluster://localhost:7000/0"),
+        *("redis+sentinel://localhost/service", "redis+sentinel://localhost/service/2"),
+    ],
+)
+def test_every_other_way_to_name_a_database_is_taken(url: str) -> None:
+    check_url(url)
+
+
+async def test_the_database_of_a_url_is_the_one_that_is_used(redis_url: str) -> None:
+    place, _, _ = redis_url.rpartition("/")
+    backend = await connect_redis(f"{place}/3")
+    memory = MemoryId(uuid.uuid4().hex, "desk", "k")
+    await backend.index.register(memory, Owner("ns", "wf", "run"))
+    await backend.store.close()
+    found = {}
+    for database in (0, 3):
+        other = await connect_redis(f"{place}/{database}")
+        found[database] = len((await other.index.memories(memory.project, "desk", None, 10)).memories)
+        await other.store.close()
+    assert found == {0: 0, 3: 1}
 
 
 async def test_a_prefix_with_braces_is_refused_before_anything_is_opened(closed_port: int) -> None:
