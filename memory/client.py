@@ -202,7 +202,7 @@ class MemoryClient(AllMemories):
         return other
 
     async def close(self) -> None:
-        """Closes the connections."""
+        """Closes the connections. Raises MemoryInvalid in another event loop than that in which they were opened."""
         await self._wiring.close()
 
     async def __aenter__(self) -> Self:

@@ -110,7 +110,9 @@ class Wiring:
         return self.registry.memory(memory.resource).privacy
 
     async def close(self) -> None:
-        """Closes the connections, all of them also if one fails to."""
+        """Closes the connections, all of them also if one fails to. Raises MemoryInvalid in another event loop."""
+        for backend in self.backends.values():
+            backend.check_loop()
         async with AsyncExitStack() as stack:  # the last one that it is given goes first
             for backend in self.backends.values():
                 stack.push_async_callback(backend.store.close)

@@ -247,12 +247,17 @@ class Store(Protocol):
         ...
 
 
+def _any_loop() -> None:
+    """What has no connections belongs to no loop."""
+
+
 @dataclass(frozen=True, slots=True)
 class Backend:
     """A store, the index of its projects and what they spend, opened together.
 
     guarded: makes the same behind a circuit breaker, on the same connections; None where nothing can be unavailable.
     warnings: one sentence for each setting of its server under which acknowledged messages can be lost.
+    check_loop: raises MemoryInvalid in another event loop than that of its connections.
     """
 
     store: Store
@@ -260,3 +265,4 @@ class Backend:
     spending: Spending
     guarded: Callable[[Breaker], Backend] | None = None
     warnings: tuple[str, ...] = ()
+    check_loop: Callable[[], None] = _any_loop

@@ -63,6 +63,7 @@ def _backend(link: Link, keys: RedisKeys, warnings: tuple[str, ...]) -> Backend:
         RedisSpending(link, keys),
         guarded=lambda breaker: _backend(GuardedLink(link, breaker), keys, warnings),
         warnings=warnings,
+        check_loop=link.check_loop,
     )
 
 

@@ -16,25 +16,31 @@ class GuardedLink:
     def __init__(self, link: Link, breaker: Breaker) -> None:
         self._link = link
         self._breaker = breaker
+        self.check_loop = link.check_loop
 
     async def run(self, script: Script, keys: KeySet, args: Sequence[bytes]) -> Reply:
         """See Link."""
+        self.check_loop()  # the breaker belongs to the loop as well
         return await self._breaker.call(lambda: self._link.run(script, keys, args))
 
     async def command(self, *args: bytes | str) -> Reply:
         """See Link."""
+        self.check_loop()
         return await self._breaker.call(lambda: self._link.command(*args))
 
     async def ping(self) -> None:
         """See Link."""
+        self.check_loop()
         await self._breaker.call(self._link.ping)
 
     async def info(self) -> list[dict[str, str]]:
         """See Link."""
+        self.check_loop()
         return await self._breaker.call(self._link.info)
 
     async def settings(self, *names: str) -> list[dict[str, str]]:
         """See Link."""
+        self.check_loop()
         return await self._breaker.call(lambda: self._link.settings(*names))
 
     async def close(self) -> None:

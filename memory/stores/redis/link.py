@@ -17,6 +17,7 @@ from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.stores.patience import Wait, current_wait
 from durable_memory.memory.stores.redis.attempts import EXCHANGE_SECONDS, Attempts
 from durable_memory.memory.stores.redis.keys import KeySet, bulk
+from durable_memory.memory.stores.redis.own_loop import OwnLoop
 from durable_memory.memory.stores.redis.scripts import Script, load_script
 from durable_memory.memory.stores.time_limit import TimeLimit
 
@@ -30,7 +31,14 @@ _PROBE: Final = "probe"
 
 
 class Link(Protocol):
-    """Sends scripts and commands. Safe for concurrent use and under cancellation."""
+    """Sends scripts and commands. Safe for concurrent use and under cancellation.
+
+    Belongs to the event loop in which it was made. Everything raises MemoryInvalid in another one.
+    """
+
+    def check_loop(self) -> None:
+        """Returns in its own event loop only."""
+        ...
 
     async def run(self, script: Script, keys: KeySet, args: Sequence[bytes]) -> Reply:
         """Runs a script.
@@ -85,6 +93,7 @@ class PooledLink:
     """
 
     def __init__(self, pool: ConnectionPool, place: str, on_close: Callable[[], Awaitable[None]] | None = None) -> None:
+        self.check_loop = OwnLoop().check
         self._pool = pool
         self._place = place
         self._on_close = on_close
@@ -99,6 +108,7 @@ class PooledLink:
 
     async def run(self, script: Script, keys: KeySet, args: Sequence[bytes]) -> Reply:
         """See Link."""
+        self.check_loop()
         head = b"*%d\r\n" % (3 + len(keys.names) + len(args))
         body = keys.wire + b"".join([b"$%d\r\n%b\r\n" % (len(arg), arg) for arg in args])
         packed = head + script.call + body
@@ -113,12 +123,14 @@ class PooledLink:
 
     async def command(self, *args: bytes | str) -> Reply:
         """See Link."""
+        self.check_loop()
         encoded = [arg.encode() if isinstance(arg, str) else arg for arg in args]
         packed = b"*%d\r\n" % len(encoded) + b"".join(bulk(arg) for arg in encoded)
         return await self._attempts.until_answered(lambda: self._exchange(packed))
 
     async def ping(self) -> None:
         """See Link."""
+        self.check_loop()
         packed = b"*3\r\n$4\r\nEVAL\r\n" + bulk(load_script(_PROBE).source) + bulk(b"0")
         await self._attempts.soon(lambda: self._exchange(packed))
 
@@ -185,6 +197,7 @@ class PooledLink:
 
     async def close(self) -> None:
         """See Link."""
+        self.check_loop()
         self._closed.set()
         for connection in self._idle:
             await connection.disconnect()
@@ -202,11 +215,13 @@ class ClusterLink:
     """A link to a cluster: redis-py finds the node of a key and follows moved slots."""
 
     def __init__(self, cluster: RedisCluster, place: str) -> None:
+        self.check_loop = OwnLoop().check
         self._cluster = cluster
         self._attempts = Attempts(place, servers=True)
 
     async def run(self, script: Script, keys: KeySet, args: Sequence[bytes]) -> Reply:
         """See Link."""
+        self.check_loop()
         count = len(keys.names)
 
         async def attempt() -> Reply:
@@ -220,6 +235,7 @@ class ClusterLink:
 
     async def command(self, *args: bytes | str) -> Reply:
         """See Link."""
+        self.check_loop()
 
         async def attempt() -> Reply:
             async with asyncio.timeout(EXCHANGE_SECONDS):
@@ -243,6 +259,7 @@ class ClusterLink:
 
     def _of_each_primary(self, *args: str) -> Callable[[], Awaitable[list[Reply]]]:
         """Returns an attempt to run one command on each of them."""
+        self.check_loop()
 
         async def attempt() -> list[Reply]:
             async with asyncio.timeout(EXCHANGE_SECONDS):
@@ -257,4 +274,5 @@ class ClusterLink:
 
     async def close(self) -> None:
         """See Link."""
+        self.check_loop()
         await self._cluster.aclose()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from redis.asyncio import RedisCluster
 
-from durable_memory.memory.errors import MemoryUnavailable
+from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis.connection import connect_redis
@@ -74,6 +74,15 @@ async def test_sections_share_the_slot_of_their_memory_also_for_who_does_not_kno
         stranger = driven.under(summarising())
         assert (await stranger.texts())[1:] == ["b2"]
         assert (await stranger.clear()).cleared == 2
+
+
+async def test_a_cluster_is_used_in_its_own_event_loop_alone(clustered: Backend) -> None:
+    driven = Driven(clustered.store, summarising(), MemoryId(uuid.uuid4().hex, "desk", "k"))
+    for foreign in (lambda: driven.append(user("m")), clustered.store.ping, clustered.store.close):
+        with pytest.raises(MemoryInvalid, match="another event loop"):
+            await asyncio.to_thread(asyncio.run, foreign())
+    await driven.append(user("m"))
+    assert await driven.texts() == ["m"]
 
 
 async def test_writers_of_a_cluster_lose_nothing(clustered: Backend) -> None:
