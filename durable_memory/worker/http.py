@@ -32,23 +32,41 @@ Paths: TypeAlias = Mapping[str, Callable[[], Awaitable[Answer]]]
 async def serving(host: str, port: int, paths: Paths) -> AsyncIterator[str]:
     """Serves GET and HEAD on these paths, one request a connection.
 
-    port: 0 takes a free one. Yields the address, such as http://127.0.0.1:9464. Raises OSError if it cannot listen
-    there.
+    port: 0 takes a free one. Yields the address, such as http://127.0.0.1:9464. Open requests end when it does. Raises
+    OSError if it cannot listen there.
     """
+    open_requests: dict[asyncio.Task[None], asyncio.Timeout] = {}
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - a server runs this in one
         with contextlib.suppress(OSError, TimeoutError):
             try:
-                async with asyncio.timeout(_REQUEST_SECONDS):
+                async with asyncio.timeout(_REQUEST_SECONDS) as limit:
+                    open_requests[task] = limit
                     await _exchange(reader, writer, paths)
             finally:
+                del open_requests[task]
                 writer.close()
 
     server = await asyncio.start_server(handle, host, port, limit=_MAX_HEADER_BYTES)
     async with server:
         bound: tuple[str, int] = server.sockets[0].getsockname()[:2]
         shown = f"[{bound[0]}]" if ":" in bound[0] else bound[0]
-        yield f"http://{shown}:{bound[1]}"
+        try:
+            yield f"http://{shown}:{bound[1]}"
+        finally:
+            server.close()
+            await _end(open_requests)
+
+
+async def _end(requests: Mapping[asyncio.Task[None], asyncio.Timeout]) -> None:
+    """Ends the open requests as if their time were over. One that ends with the loop is logged as an error."""
+    for limit in requests.values():
+        if not limit.expired():
+            limit.reschedule(0)
+    if requests:
+        await asyncio.wait(list(requests))
 
 
 async def _exchange(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, paths: Paths) -> None:
