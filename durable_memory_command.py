@@ -2,12 +2,16 @@
 
 import os
 import signal
+import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs the command line, see durable_memory.cli.app. Ctrl-C ends it in silence also while that is imported."""
+    if (sys.argv[1:] if arguments is None else list(arguments))[:1] == ["worker"]:
+        # It asks a worker to read its declarations, which this one has not yet done.
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
     # Of a shell's background process it is ignored, and stays so.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _end)

@@ -9,10 +9,9 @@ import os
 import secrets
 import signal
 import socket
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
-from typing import Any
 
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
@@ -46,48 +45,55 @@ from durable_memory.worker.spans import exporting_spans
 _DRAIN = timedelta(seconds=10)
 """How long running activities may go on after the first signal."""
 
+_ONE_WISH_SECONDS = 1
+"""Signals this close together are one wish: a terminal and a supervisor, or `timeout` twice, send the same one."""
+
 _CONNECT_SECONDS = 5
 
 _log = logging.getLogger(__name__)
 
 
 def run_worker(settings: Settings, *, dev: DevPlaces | None) -> None:
-    """Runs until SIGTERM or SIGINT, then lets running work finish; a second signal ends the process at once.
+    """Runs until SIGTERM or SIGINT, then lets running work finish; another one, a second or more later, does not wait.
+
+    SIGHUP reads the declarations again.
 
     dev: where to start the servers that the settings and the environment do not name, which are stopped at the end;
     None starts nothing.
     Raises MemoryFault or ServerStartError, one sentence each, if it cannot begin.
     """
-    asyncio.run(_until_signal(_work(settings, dev=dev)))
+    asyncio.run(_until_signal(settings, dev=dev))
 
 
-async def _until_signal(work: Coroutine[Any, Any, None]) -> None:
+async def _until_signal(settings: Settings, *, dev: DevPlaces | None) -> None:
     """The first signal cancels the work: wherever it stands, what it opened closes in order."""
-    loop = asyncio.get_running_loop()
+    loop, reload = asyncio.get_running_loop(), asyncio.Event()
     log_lost_errors(loop)
-    running = asyncio.create_task(work)
-    stopping = False
+    loop.add_signal_handler(signal.SIGHUP, reload.set)  # before anything is read: it would end the process
+    running = asyncio.create_task(_work(settings, reload, dev=dev))
+    stopping_since: float | None = None
 
     def stop(number: signal.Signals) -> None:
-        nonlocal stopping
-        if stopping:
+        nonlocal stopping_since
+        if stopping_since is None:
+            stopping_since = loop.time()
+            _log.info("stopping; another signal a second later ends at once", extra={"signal": number.name})
+            running.cancel()
+        elif loop.time() - stopping_since >= _ONE_WISH_SECONDS:
             _log.warning("a second signal: ending at once", extra={"signal": number.name})
             leave(128 + number)
-        stopping = True
-        _log.info("stopping; a second signal ends at once", extra={"signal": number.name})
-        running.cancel()
 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop, number)
     try:
         await running
     except asyncio.CancelledError:
-        if not stopping:
+        if stopping_since is None:
             raise
         _log.info("stopped")
 
 
-async def _work(settings: Settings, *, dev: DevPlaces | None) -> None:
+async def _work(settings: Settings, reload: asyncio.Event, *, dev: DevPlaces | None) -> None:
     deployment = deployment_of(os.environ)
     # A summariser of the program's own writes for all resources: then their models are not asked.
     watch = Watch(settings.memories, check=cannot_summarize if settings.summarizer is None else None)
@@ -130,7 +136,7 @@ async def _work(settings: Settings, *, dev: DevPlaces | None) -> None:
         )
         await _serve_probes(stack, settings, readiness)
         await stack.enter_async_context(late.watched())
-        await stack.enter_async_context(reloads.watched(stack.enter_context(_set_by_sighup())))
+        await stack.enter_async_context(reloads.watched(reload))
         warming = asyncio.create_task(load_encodings(_ways_to_count(watch.registry, settings)))
         stack.callback(warming.cancel)
         await _poll(client, settings.task_queue, readiness, deployment)
@@ -183,16 +189,6 @@ def _naming(variable: str, address: str | None, *, dev: DevPlaces | None) -> Ite
         raise MemoryUnavailable(
             f"{error.message.rstrip('.')}; {variable} names it, so --dev started none: unset {named} to have one"
         ) from None
-
-
-@contextlib.contextmanager
-def _set_by_sighup() -> Iterator[asyncio.Event]:
-    loop, asked = asyncio.get_running_loop(), asyncio.Event()
-    loop.add_signal_handler(signal.SIGHUP, asked.set)
-    try:
-        yield asked
-    finally:
-        loop.remove_signal_handler(signal.SIGHUP)
 
 
 async def _check_namespace(client: Client) -> None:
