@@ -18,7 +18,9 @@ MAX_LINE_BYTES: Final = 4_000_000
 """Longer than any message that an append takes."""
 
 RawLine: TypeAlias = str | bytes
-_write: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_LINE_ENDS: Final = {ord(character): f"\\u{ord(character):04x}" for character in "\x85\u2028\u2029"}
+"""What ends a line for many programs (`str.splitlines` too) and stands in JSON as it is; inside its strings alone."""
 
 
 class BadLine(Exception):
@@ -61,6 +63,11 @@ class MessageLine:
     def as_said(self) -> dict[str, Any]:
         """Returns a tool result as an ordinary message, for where its call is no more."""
         return {**{name: value for name, value in self.message.items() if name != "tool_call_id"}, "role": "assistant"}
+
+
+def _write(data: dict[str, Any]) -> str:
+    line = _encode(data)
+    return line if line.isascii() else line.translate(_LINE_ENDS)
 
 
 def header_line(header: Header, exported_at: datetime) -> str:

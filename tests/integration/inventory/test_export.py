@@ -22,6 +22,24 @@ async def test_an_export_holds_every_memory_that_was_asked_for_and_no_other(clie
     assert messages_in(await lines_of(client, key="nobody")) == []
 
 
+async def test_no_character_of_a_message_ends_its_line(client: MemoryClient) -> None:
+    every = "".join(f"{chr(code)}." for code in range(1, 0x3000) if len(f"a{chr(code)}b".splitlines()) == 2)
+    assert {"\n", "\x85", "\u2028", "\u2029"} <= set(every)
+    odd, plain = client.memory("desk", "odd"), client.memory("desk", "plain")
+    await odd.append(Message.user(every, metadata={every: every}))
+    lines = await lines_of(client)
+    text = "".join(f"{line}\n" for line in lines)
+    assert text.splitlines() == lines
+    assert spoken_in(lines) == [every]
+    raw = [json.dumps(json.loads(line), ensure_ascii=False) for line in lines]  # as exports of before had them
+    for form in (lines, raw):
+        result = await client.import_messages([*form], key="plain")
+        assert (result.messages, result.problems) == (1, ())
+        [message] = (await plain.read()).messages
+        assert (message.text, message.metadata) == (every, {every: every})
+        await plain.clear(confirm=True)
+
+
 async def test_what_is_summarised_during_an_export_is_in_it_as_a_message_or_in_a_summary(
     client: MemoryClient, memory: Memory
 ) -> None:
