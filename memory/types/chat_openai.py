@@ -34,7 +34,9 @@ def openai_messages(messages: Iterable[Message]) -> list[dict[str, Json]]:
 def messages_from_openai(data: Mapping[str, Any]) -> tuple[Message, ...]:
     """Reads a chat-completions message, of a request or a response (`choice.message.model_dump()`).
 
-    A refusal is kept as a part, of audio the transcript; annotations are left out. Raises InvalidValue.
+    A refusal is kept as a part, of audio the transcript. Left out is what a model does not read again: annotations, and
+    what some services add beside the content, as its thinking (`reasoning_content`, `thinking_blocks`). Raises
+    InvalidValue.
     """
     if not isinstance(data, Mapping):
         raise InvalidValue("message", f"must be one message, an object, not {type(data).__name__}")

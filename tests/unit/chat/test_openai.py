@@ -154,6 +154,16 @@ def test_an_answer_of_other_kinds_is_kept_as_what_it_said() -> None:
     assert messages_from_openai(response(audio=audio)) == (Message.assistant("Good morning."),)
 
 
+def test_thinking_beside_the_content_is_left_out() -> None:
+    beside = {
+        "reasoning_content": "The user wants a parcel.",
+        "reasoning": "The same.",
+        "thinking_blocks": [{"type": "thinking", "thinking": "The same.", "signature": "s"}],
+        "annotations": [],
+    }
+    assert messages_from_openai(response(content="Hello.", **beside)) == (Message.assistant("Hello."),)
+
+
 def test_messages_of_a_request_are_read_too() -> None:
     sent: list[dict[str, Any]] = [
         {"role": "developer", "content": "Be kind."},
