@@ -133,6 +133,8 @@ class Memory:
     ) -> AppendResult:
         """Replaces everything, live, waiting and summaries, by `messages` in one step; readers see old or new.
 
+        So what a view does not show, waiting messages and open groups, goes too where a view is written back; summaries
+        among `messages` become ordinary ones.
         if_version: the version of a view; `absent` creates only. Raises MemoryConflict if the memory has another
         one, which a background flush causes too; and what `append` raises.
         """

@@ -41,7 +41,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class MessageLine:
-    """A message of a memory, as it may be appended again. summary: it was one, and becomes an ordinary message."""
+    """A message of a memory, as it may be appended again. summary: it is one, and becomes an ordinary message."""
 
     key: str
     message: dict[str, Any]
@@ -123,11 +123,8 @@ def read_line(raw: RawLine) -> MessageLine | int:
         raise BadLine('has no "key" with text, or no "message" with an object')
     summary = message.get("section") == LONG_TERM
     again = {name: value for name, value in message.items() if name not in STORE_GIVEN}
-    if again.get("section") in SECTIONS:
-        del again["section"]  # given by the role, and to a summary by a flush alone
-    if summary:
-        # As a system message it would stay for ever, and no append may write into long_term.
-        again["role"] = "assistant"
+    if again.get("section") in SECTIONS and not summary:
+        del again["section"]  # given by the role; that of a summary tells the append to make an ordinary message of it
     return MessageLine(key, again, summary)
 
 

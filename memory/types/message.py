@@ -71,7 +71,8 @@ class Message:
     `priority` says how long a memory with the policy `priority` keeps it: lower ones go first; a tool result goes with
     the message that made its call. The fields from `id` to `provenance` and `truncated_from`, its tokens before a cut,
     are given by the store: they are filled in views and ignored when a message is appended, but for `section`: name one
-    there that the resource declares. System messages stand in `system` and results with their call, in any case.
+    there that the resource declares. System messages stand in `system` and results with their call, in any case; a
+    summary (`long_term`) that is appended again becomes an ordinary assistant message.
 
     Raises InvalidValue for values that JSON cannot carry (bytes, sets, NaN), unknown roles and priorities, and a
     message that says nothing.

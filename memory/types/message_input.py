@@ -18,7 +18,7 @@ _store_given = attrgetter(*_UNSET)
 
 
 def as_messages(value: MessageInput | Sequence[MessageInput]) -> tuple[Message, ...]:
-    """Turns what a caller may append into messages, store-given fields removed.
+    """Turns what a caller may append into messages, store-given fields removed; a summary becomes an ordinary message.
 
     Raises InvalidValue naming the place, e.g. `messages[3].role`.
     """
@@ -42,13 +42,17 @@ def _as_message(item: object, path: str) -> Message:
         raise InvalidValue(path, f"must be text, a Message or a dict, not {type(item).__name__}")
     if item.section is None:
         return item if _store_given(item) == tuple(_UNSET.values()) else replace(item, **_UNSET)
+    if item.section == LONG_TERM and item.role == "system":
+        # A summary, of a view or an export. As a system message it would stay for ever, and only a flush writes into
+        # long_term.
+        return replace(item, **_UNSET, role="assistant")
     return replace(item, **{**_UNSET, "section": _given_section(item, f"{path}.section")})
 
 
 def _given_section(message: Message, path: str) -> Section | None:
     """Returns the user-defined section that a caller names; None for a built-in one, which follows from the role.
 
-    A message that a view showed has an id, and may be sent back as it is, a summary too.
+    A message that a view showed has an id, and may be sent back as it is.
     """
     section = message.section
     if message.id is None and section in SECTIONS:

@@ -35,6 +35,20 @@ async def test_json_from_a_file_or_stdin_is_appended_as_one_batch(cli: Cli, fold
     assert view["messages"][0]["tool_calls"] == [CALL]
 
 
+async def test_a_summary_that_was_read_is_appended_as_an_ordinary_message(cli: Cli) -> None:
+    said = [{"role": "user", "content": f"Parcel {number} left the depot in Ghent."} for number in range(20)]
+    await cli("append", "thread", "summed-up", "--json", "-", stdin=json.dumps(said))
+    await cli("flush", "thread", "summed-up", "--force")
+    read = (await cli("read", "thread", "summed-up", "-o", "json")).json()["messages"]
+    assert read[0]["section"] == "long_term"
+    assert (await cli("append", "thread", "again", "--json", "-", stdin=json.dumps(read))).code == 0
+    again = (await cli("read", "thread", "again", "-o", "json")).json()["messages"]
+    assert [(message["role"], message["section"]) for message in again] == [
+        ("assistant", "short_term"),
+        *((message["role"], message["section"]) for message in read[1:]),
+    ]
+
+
 async def test_the_same_operation_id_appends_once(cli: Cli) -> None:
     append = ("append", "thread", "k", "Once", "--operation-id", "import-7", "-o", "json")
     first, again = (await cli(*append)).json(), (await cli(*append)).json()

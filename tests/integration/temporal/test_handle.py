@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from durable_memory import AgentRef, MemoryRef
-from tests.integration.temporal.flows.calls import Append, Write
+from tests.integration.temporal.flows.calls import Append, Write, WriteBack
 from tests.integration.temporal.flows.questions import Question
 from tests.integration.temporal.flows.talks import (
     ReadHere,
@@ -72,6 +72,13 @@ async def test_a_stale_version_refuses_a_write_and_changes_nothing(rig: Rig) -> 
     fault = await fault_of(rig.run(Write.run, key, "three", stale))
     assert fault.type == "MemoryConflict"
     assert await rig.texts("chat", key) == ["one", "two"]
+
+
+async def test_a_summary_that_a_workflow_writes_back_is_an_ordinary_message(rig: Rig) -> None:
+    memory = rig.memory("chat", unique("user"))
+    await memory.append([f"Parcel {number} left the depot in Ghent." for number in range(20)])
+    assert await rig.run(WriteBack.run, "chat", memory.id.key) == ["assistant", "user", "user"]
+    assert (await memory.stats()).messages == {"system": 0, "long_term": 0, "short_term": 3}
 
 
 async def test_an_activity_reads_and_records_by_reference(rig: Rig) -> None:

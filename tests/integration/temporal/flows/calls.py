@@ -54,6 +54,20 @@ class Write:
 
 
 @workflow.defn
+class WriteBack:
+    """Summarises a memory and writes back what it then shows; returns the roles of the messages that stand."""
+
+    @workflow.run
+    async def run(self, resource: str, key: str) -> list[str]:
+        """See class."""
+        memory = AgentMemory(resource, key=key)
+        await memory.flush(force=True)
+        view = await memory.read()
+        await memory.write(view.messages, if_version=view.version)
+        return [message.role for message in (await memory.read()).messages]
+
+
+@workflow.defn
 class Flush:
     """Flushes a memory and returns the outcome."""
 
@@ -73,4 +87,4 @@ class Read:
         return len((await AgentMemory(resource, key=key).read()).messages)
 
 
-CALLS: tuple[type, ...] = (LeaveFlush, Append, AppendMany, Write, Flush, Read)
+CALLS: tuple[type, ...] = (LeaveFlush, Append, AppendMany, Write, WriteBack, Flush, Read)
