@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
 
 from durable_memory.memory.privacy.json_text import change_json, is_json, replace_within
 from durable_memory.memory.privacy.labels import label_of
@@ -26,6 +27,27 @@ _NUMBER: Final = re.compile(r"#[0-9]{1,6}\Z", re.ASCII)
 MAX_SECONDS: Final = 5.0
 """What all texts of one call may take together, in seconds of work."""
 
+IsOpaque: TypeAlias = Callable[[Mapping[str, Json], str, Json], bool]
+"""Tells of an object, a key of it and its value whether that is data, and no text."""
+
+
+def _nothing_opaque(owner: Mapping[str, Json], key: str, value: Json) -> bool:  # noqa: ARG001 - the form of IsOpaque
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What stays as it is, on all levels of an object.
+
+    words: as a key and as the value of `type`. is_opaque: names the values.
+    """
+
+    words: Collection[str] = ()
+    is_opaque: IsOpaque = _nothing_opaque
+
+
+_NOTHING_KEPT: Final = Kept()
+
 
 class Walk:
     """Redacts the parts of one call and counts what was found, by kind. Used by one thread at a time."""
@@ -34,6 +56,11 @@ class Walk:
         self._redactor = redactor
         self._seconds_left = max_seconds
         self.found: Counter[str] = Counter()
+
+    @property
+    def marker(self) -> str:
+        """What stands where something was taken out; never empty."""
+        return self._redactor.marker
 
     def text(self, text: str, label: str = "", nested: int = _NESTED_JSON) -> str:
         """Returns a text redacted. JSON text stays valid: its values and keys are redacted one by one.
@@ -51,30 +78,27 @@ class Walk:
             text = redacted
         return "{}"
 
-    def value(self, value: Json, label: str = "", fixed: Collection[str] = ()) -> Json:
-        """Returns JSON data redacted. A number that is a secret becomes text. fixed: see `object`."""
+    def value(self, value: Json, label: str = "", kept: Kept = _NOTHING_KEPT) -> Json:
+        """Returns JSON data redacted. A number that is a secret becomes text."""
         if isinstance(value, str):
             return self.text(value, label)
         if isinstance(value, Mapping):
-            return self.object(value, fixed, label)
+            return self.object(value, kept, label)
         if isinstance(value, Sequence):
-            return [self.value(item, label, fixed) for item in value]
+            return [self.value(item, label, kept) for item in value]
         if value is None or isinstance(value, bool):
             return value
         redacted = self._plain(str(value), label)
         return value if redacted == str(value) else redacted
 
-    def object(self, value: Mapping[str, Json], fixed: Collection[str] = (), label: str = "") -> dict[str, Json]:
-        """Returns a JSON object redacted, its keys too.
-
-        fixed: words that stay as they are, as a key and as the value of `type`, on all levels. label: what labels the
-        object itself.
-        """
+    def object(self, value: Mapping[str, Json], kept: Kept = _NOTHING_KEPT, label: str = "") -> dict[str, Json]:
+        """Returns a JSON object redacted, its keys too. label: what labels the object itself."""
         redacted: dict[str, Json] = {}
         for key, item in value.items():
-            name = key if key in fixed else self._key(key, redacted)
-            stays = key == "type" and isinstance(item, str) and item in fixed
-            redacted[name] = item if stays else self.value(item, label_of(key, label), fixed)
+            name = key if key in kept.words else self._key(key, redacted)
+            is_kind = key == "type" and isinstance(item, str) and item in kept.words
+            stays = is_kind or kept.is_opaque(value, key, item)
+            redacted[name] = item if stays else self.value(item, label_of(key, label), kept)
         return redacted
 
     def _key(self, key: str, taken: Collection[str]) -> str:
