@@ -14,6 +14,7 @@ from durable_memory.memory.errors import MemorySummaryRejected
 from durable_memory.memory.flushing.summarizer import Summarizer, SummaryRequest
 from durable_memory.memory.flushing.summary import covered, earlier_summary
 from durable_memory.memory.flushing.telling import told_tokens
+from durable_memory.memory.flushing.visible import is_visible
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.types import Message, clean_text
 
@@ -31,11 +32,33 @@ _ENDS: Final = (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt, System
 async def summarize_in_parts(summarizer: Summarizer, request: SummaryRequest) -> str:
     """Returns the summary of the request, asking for no more than `summarizer.max_input_tokens` at once.
 
-    Raises MemorySummaryRejected if it is no text or empty, or the summary of a part is, or is too large.
+    Raises MemorySummaryRejected if it is no text or shows nothing, or the summary of a part does, or is too large; and
+    for what is no summariser.
     """
-    limit = summarizer.max_input_tokens
+    limit = _checked_limit(summarizer)
     if limit is None:
         return await _asked(summarizer, request)
+    room = max(1, min(request.max_tokens, int(limit * _SHRINKS_TO)))
+    while True:
+        parts = [part async for part in _parts(request.messages, limit, request.counter)]
+        if len(parts) == 1:
+            return await _asked(summarizer, replace(request, messages=parts[0]))
+        summaries = [await _summary_of_part(summarizer, SummaryRequest(part, room, request.counter)) for part in parts]
+        request = replace(request, messages=tuple(summaries))
+
+
+def _checked_limit(summarizer: Summarizer) -> int | None:
+    """Returns max_input_tokens of what a program gave as its summariser, whatever that is."""
+    try:
+        limit: object = summarizer.max_input_tokens
+    except AttributeError:
+        raise MemorySummaryRejected(
+            "the summariser has no max_input_tokens, and has to have it: a whole number, or None for any size"
+        ) from None
+    if not callable(getattr(summarizer, "summarize", None)):
+        raise MemorySummaryRejected("the summariser has no method summarize, and has to have it")
+    if limit is None:
+        return None
     if not isinstance(limit, int):
         raise MemorySummaryRejected(
             f"max_input_tokens of the summariser is a {type(limit).__name__}, and has to be a whole number or None"
@@ -44,13 +67,7 @@ async def summarize_in_parts(summarizer: Summarizer, request: SummaryRequest) ->
         raise MemorySummaryRejected(
             f"the summariser reads only {limit} tokens at once; it has to read {_SMALLEST_LIMIT} at least"
         )
-    room = max(1, min(request.max_tokens, int(limit * _SHRINKS_TO)))
-    while True:
-        parts = [part async for part in _parts(request.messages, limit, request.counter)]
-        if len(parts) == 1:
-            return await _asked(summarizer, replace(request, messages=parts[0]))
-        summaries = [await _summary_of_part(summarizer, SummaryRequest(part, room, request.counter)) for part in parts]
-        request = replace(request, messages=tuple(summaries))
+    return limit
 
 
 async def _summary_of_part(summarizer: Summarizer, request: SummaryRequest) -> Message:
@@ -82,8 +99,9 @@ async def _asked(summarizer: Summarizer, request: SummaryRequest) -> str:
             f"the summariser returned a {type(text).__name__}, and has to return text; the messages stay as they are"
         )
     text = clean_text(text).strip()
-    if not text:
-        raise MemorySummaryRejected("the summariser returned an empty text; the messages stay as they are")
+    if not is_visible(text):
+        what = "a text of invisible characters alone" if text else "an empty text"
+        raise MemorySummaryRejected(f"the summariser returned {what}; the messages stay as they are")
     return text
 
 

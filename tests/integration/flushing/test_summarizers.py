@@ -79,6 +79,43 @@ async def test_an_empty_or_too_large_summary_is_rejected_and_changes_nothing(sce
     assert (await scene.run("next", force=True)).outcome == "committed"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\u200b",
+        "\ufeff\u2060",
+        "\u00ad",
+        "\u3164",
+        "\u2800",
+        "\ud800",
+        "\0",
+        "\u0301\ufe0f",
+        "\u200e \u115f\n\uffa0\u180e",
+    ],
+)
+async def test_a_summary_that_shows_nothing_is_rejected_like_an_empty_one(scene: Scene, text: str) -> None:
+    async def write(_: SummaryRequest) -> str:
+        return text
+
+    await scene.fill()
+    before = await scene.state()
+    with pytest.raises(MemorySummaryRejected, match="a text of invisible characters alone"):
+        await scene.run(summarizer=Writes(write))
+    assert await scene.state() == before
+    assert (await scene.run("next", force=True)).outcome == "committed"
+
+
+@pytest.mark.parametrize("text", ["\u200bA", "7", "é", "日", "…", "\u2800🙂", "\u0915\u094d", "\ufffdx"])
+async def test_a_summary_with_one_visible_character_stands(scene: Scene, text: str) -> None:
+    async def write(_: SummaryRequest) -> str:
+        return text
+
+    await scene.fill()
+    assert (await scene.run(summarizer=Writes(write))).outcome == "committed"
+    (summary,) = await scene.summaries()
+    assert summary.text.endswith(f"\n{text}")
+
+
 @pytest.mark.parametrize("written", [b"They talked.", None, {"text": "They talked."}, ["They talked."], 7])
 async def test_what_is_no_text_is_rejected_with_what_it_is(scene: Scene, written: Any) -> None:
     async def write(_: SummaryRequest) -> str:
@@ -100,6 +137,19 @@ class Plain:
         return f"{len(request.messages)} messages."
 
 
+class Boundless:
+    """A summariser of somebody who did not hear of limits."""
+
+    async def summarize(self, request: SummaryRequest) -> str:
+        return f"{len(request.messages)} messages."
+
+
+class Silent:
+    """A summariser whose one method was renamed."""
+
+    max_input_tokens = None
+
+
 class Unsure:
     """A summariser whose limit came out of the environment."""
 
@@ -114,6 +164,8 @@ class Unsure:
     [
         (Plain(), "summarize of the summariser is no `async def`"),
         (Unsure(), "max_input_tokens of the summariser is a str, and has to be a whole number or None"),
+        (Boundless(), "the summariser has no max_input_tokens, and has to have it: a whole number, or None for any"),
+        (Silent(), "the summariser has no method summarize, and has to have it"),
     ],
 )
 async def test_what_is_wrong_with_a_summariser_is_said_and_nothing_changes(
