@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 
 import pytest
 
 from durable_memory import Memory, MemoryClient
-from durable_memory.memory.errors import MemoryOperationConflict
-from durable_memory.memory.types import Message
+from durable_memory.memory.errors import MemoryOperationConflict, MemoryUndecryptable
+from durable_memory.memory.types import Message, ToolCall
 from tests.integration.privacy.conftest import REGISTRY
 
 OLD = "k1:" + base64.b64encode(b"1" * 32).decode()
@@ -86,3 +87,73 @@ async def test_an_operation_of_each_other_kind_is_the_same_one_under_the_next_ke
     for clash in (other.pin([], operation_id="delete"), other.clear(confirm=True, operation_id="clear")):
         with pytest.raises(MemoryOperationConflict):
             await clash
+
+
+CALL = Message.assistant(tool_calls=[ToolCall("call-1", "track", "{}")])
+
+
+async def left_waiting(memory: Memory) -> None:
+    """Leaves nothing but messages that wait for their summary."""
+    for number in range(30):
+        await memory.append(f"Parcel {number} left the depot in Ghent for Lyon.")
+    await memory.delete([message.id or "" for message in (await memory.read()).messages])
+    assert (await memory.stats()).omitted.messages > 5
+
+
+async def left_open(memory: Memory) -> None:
+    """Leaves nothing but a call whose result is still to come."""
+    await memory.append(CALL)
+
+
+async def exported(client: MemoryClient, resource: str) -> list[str]:
+    return [line async for line in client.export_messages(resource)]
+
+
+@pytest.mark.parametrize("leave", [left_waiting, left_open])
+async def test_an_export_with_the_new_key_alone_tells_that_the_old_one_is_needed_where_no_view_does(
+    connect: Connect, leave: Callable[[Memory], Awaitable[None]]
+) -> None:
+    await leave((await connect(OLD)).memory("summed-up", "k"))
+    new = await connect(NEW)
+    assert (await new.memory("summed-up", "k").read()).messages == ()
+    with pytest.raises(MemoryUndecryptable, match="encrypted with key 'k1'"):
+        await exported(new, "summed-up")
+
+
+async def test_what_is_exported_purged_and_imported_needs_the_old_key_no_more_and_has_all_that_was_said(
+    connect: Connect,
+) -> None:
+    memory = (await connect(OLD)).memory("summed-up", "k")
+    first = (await memory.append("Anna lives in Ghent.")).ids
+    await memory.pin(first)
+    await memory.append(CALL)
+    for number in range(25):
+        await memory.append(f"Parcel {number} left the depot in Ghent for Lyon.")
+    assert (await memory.stats()).omitted.messages > 5
+    both = await connect(f"{NEW},{OLD}")
+    lines = await exported(both, "summed-up")
+    await both.purge("summed-up", dry_run=False, confirm=True)
+    assert (await both.import_messages(lines)).faults == 0
+
+    new = await connect(NEW)
+    assert said_in(await exported(new, "summed-up")) == said_in(lines)
+    again = new.memory("summed-up", "k")
+    assert [message.text for message in (await again.read()).messages if message.pinned] == ["Anna lives in Ghent."]
+    assert (await again.append(Message.tool("in Lyon", "call-1"))).late == 0
+
+
+async def test_to_write_what_was_read_would_lose_what_waits_and_what_is_open(connect: Connect) -> None:
+    memory = (await connect(f"{NEW},{OLD}")).memory("summed-up", "k")
+    await memory.append(CALL)
+    for number in range(30):
+        await memory.append(f"Parcel {number} left the depot in Ghent for Lyon.")
+    view = await memory.read()
+    written = await memory.write(view.messages, if_version=view.version)
+    assert written.removed == len(view.messages) + view.omitted.messages + 1
+    assert len(said_in(await exported(await connect(NEW), "summed-up"))) == len(view.messages)
+
+
+def said_in(lines: list[str]) -> list[str]:
+    """The messages of an export, whatever the order in which parts of a memory come."""
+    told = [json.loads(line)["message"] for line in lines[1:-1]]
+    return sorted(json.dumps([one["content"], one.get("tool_calls"), one.get("pinned")]) for one in told)
