@@ -13,9 +13,9 @@ from durable_memory.memory.arguments import known_sections, message_ids, one_id,
 from durable_memory.memory.audit import Audited, audited
 from durable_memory.memory.authors import read_with_authors
 from durable_memory.memory.caller import Caller
-from durable_memory.memory.codec import view_of
+from durable_memory.memory.codec import decode, view_of
 from durable_memory.memory.declarations.resource import MemoryResource
-from durable_memory.memory.errors import MemoryFault, MemoryInvalid
+from durable_memory.memory.errors import MemoryFault, MemoryInvalid, MemoryUndecryptable
 from durable_memory.memory.flushing.call import FlushCall, run_call
 from durable_memory.memory.grouped_stats import checked_group_by, grouped
 from durable_memory.memory.health import examine
@@ -284,7 +284,7 @@ class Memory:
 
         All messages have new ids, which the answer does not name. if_version: as for `write`; `absent` restores only
         where nothing has been written since. Raises MemoryInvalid for a backup that is not of this memory or has ended,
-        and MemoryConflict.
+        MemoryUndecryptable and MemoryDamaged for one that could not be read, and MemoryConflict.
         """
         with telemetry.measured("restore", self._id), self._audited("restore") as record:
             self._check("restore")
@@ -293,7 +293,10 @@ class Memory:
             operation = self._writing.operation(operation_id, json.dumps(["restore", wanted, version]))
             record.named(operation.id)
             await self._writing.register_once()
-            result = await self._services.store.restore(self._id, wanted, operation, self._limits, version)
+            try:
+                result = await self._services.store.restore(self._id, wanted, operation, self._limits, version, decode)
+            except MemoryUndecryptable as fault:
+                raise fault.saying("it is of the backup; the memory stays as it is") from fault
             result = await self._writing.follow_up(result)
             record.done(
                 already_applied=result.already_applied,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
-from durable_memory.memory.errors import MemoryConflict, MemoryInvalid, MemoryOperationConflict
-from durable_memory.memory.stores.values import ABSENT, BACKUP_LIFETIME_MS
+from durable_memory.memory.errors import MemoryConflict, MemoryInvalid, MemoryOperationConflict, MemoryUndecryptable
+from durable_memory.memory.privacy.sealed_payload import seal_of, sealed_payload
+from durable_memory.memory.stores.values import ABSENT, BACKUP_LIFETIME_MS, Entry, StoredEntry
 from durable_memory.testing.builders import call, divided, result, summarising, system, texts_of, user
 from durable_memory.testing.case import OpenMemory, StoreCase
 from durable_memory.testing.driven import Driven
@@ -19,6 +21,11 @@ async def fill(memory: Driven) -> None:
     await memory.flush(force=True)
     await memory.append(system("s", 5), user("p", 5, pinned=True), call("C", "1"), result("r", "1"))
     await memory.append(*(user(text) for text in "ijklmn"))
+
+
+def sealed(key: str, entry: Entry) -> Entry:
+    """An entry as it is stored once a key of this name has encrypted it."""
+    return replace(entry, payload=sealed_payload(key, entry.payload))
 
 
 class BackupContract(StoreCase):
@@ -137,6 +144,57 @@ class BackupContract(StoreCase):
             await memory.restore("nonsense", if_version=ABSENT, op="one")
         with pytest.raises(MemoryConflict):
             await memory.restore("0" * 16, if_version=ABSENT)
+
+    async def test_one_message_for_each_key_is_looked_at_before_a_restore(self, memory: Driven) -> None:
+        await memory.append(sealed("k1", call("C", "1")), *(sealed("k1", user(text)) for text in "abcdefgh"))
+        await memory.append(user("plain"), *(sealed("k2", user(text)) for text in "ij"))
+        before = await memory.read()
+        assert before.omitted_messages > 0
+        backup = (await memory.clear(backup=True)).backup_id
+        looked_at: list[StoredEntry] = []
+        await memory.restore(backup, opens=looked_at.append)
+        assert sorted(seal_of(entry.payload) for entry in looked_at) == ["", "enc:1:k1", "enc:1:k2"]
+        assert {entry.tokens for entry in looked_at} == {10}
+        assert [entry.payload for entry in (await memory.read()).entries] == [one.payload for one in before.entries]
+
+    async def test_a_key_of_waiting_messages_alone_is_looked_at_too(self, memory: Driven) -> None:
+        await memory.append(*(sealed("k1", user(text)) for text in "abc"))
+        await memory.append(*(user(text) for text in "defghijklm"))
+        view = await memory.read()
+        assert {seal_of(entry.payload) for entry in view.entries} == {""}
+        backup = (await memory.clear(backup=True)).backup_id
+        looked_at: list[StoredEntry] = []
+        await memory.restore(backup, opens=looked_at.append)
+        assert sorted(seal_of(entry.payload) for entry in looked_at) == ["", "enc:1:k1"]
+
+    async def test_a_backup_that_the_caller_cannot_read_replaces_nothing(self, memory: Driven) -> None:
+        def refuse(entry: StoredEntry) -> None:
+            raise MemoryUndecryptable(entry.id)
+
+        await memory.append(sealed("k1", user("a")))
+        backup = (await memory.clear(backup=True)).backup_id
+        await memory.append(user("x"))
+        before = await memory.state()
+        with pytest.raises(MemoryUndecryptable):
+            await memory.restore(backup, op="undo", opens=refuse)
+        assert await memory.state() == before
+        # The same operation goes through where it can be read.
+        assert not (await memory.restore(backup, op="undo")).already_applied
+
+    async def test_what_is_refused_or_applied_anyway_is_not_looked_at(self, memory: Driven) -> None:
+        await memory.append(user("a"))
+        backup = (await memory.clear(backup=True)).backup_id
+        await memory.append(user("x"), op="x")
+        looked_at: list[StoredEntry] = []
+        with pytest.raises(MemoryConflict):
+            await memory.restore(backup, if_version=ABSENT, opens=looked_at.append)
+        with pytest.raises(MemoryOperationConflict):
+            await memory.restore(backup, op="x", opens=looked_at.append)
+        with pytest.raises(MemoryInvalid):
+            await memory.restore("0" * 16, opens=looked_at.append)
+        await memory.restore(backup, op="undo")
+        assert (await memory.restore(backup, op="undo", opens=looked_at.append)).already_applied
+        assert looked_at == []
 
     async def test_a_backup_of_another_memory_is_refused(self, open_memory: OpenMemory) -> None:
         one, other = open_memory(summarising()), open_memory(summarising())

@@ -15,6 +15,11 @@ def is_sealed(payload: str) -> bool:
     return payload.startswith(_BEGIN)
 
 
+def seal_of(payload: str) -> str:
+    """Returns what is the same of all payloads that one key has encrypted; nothing for a plain one."""
+    return f"{_BEGIN}{parts_of(payload)[0]}" if is_sealed(payload) else ""
+
+
 def sealed_payload(key_id: str, encoded: str) -> str:
     """Returns the payload of what was sealed under a key, by its base64."""
     return f"{_BEGIN}{key_id}:{encoded}"

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from durable_memory.memory.access import Mode
 from durable_memory.memory.identity import MemoryId
@@ -36,6 +36,13 @@ from durable_memory.memory.stores.values import (
     StoredView,
 )
 from durable_memory.memory.types import AppendResult, ClearResult, DeleteResult, FlushResult, MemoryStats
+
+Opens: TypeAlias = Callable[[StoredEntry], object]
+"""Raises MemoryFault for a message that it cannot read."""
+
+
+def unchecked(_: StoredEntry) -> None:
+    """An Opens that takes every message for readable."""
 
 
 class Store(Protocol):
@@ -141,11 +148,20 @@ class Store(Protocol):
         ...
 
     async def restore(
-        self, memory: MemoryId, backup_id: str, operation: Operation, limits: Limits, if_version: str | None
+        self,
+        memory: MemoryId,
+        backup_id: str,
+        operation: Operation,
+        limits: Limits,
+        if_version: str | None,
+        opens: Opens = unchecked,
     ) -> AppendResult:
         """Replaces everything by a backup of this memory, as a new incarnation, and drops a flush in progress.
 
-        The answer names no ids. Raises MemoryConflict, and MemoryInvalid for a backup that this memory does not have.
+        opens: before anything is written, and if nothing else refuses the call, is given one message of the backup for
+        each key that encrypted any (`seal_of` its payload), and one that none did; it raises what it cannot read. The
+        answer names no ids. Raises MemoryConflict, MemoryInvalid for a backup that this memory does not have, and
+        MemoryDamaged for one that is not whole.
         """
         ...
 

@@ -12,6 +12,7 @@ from durable_memory.memory.errors import (
     MemoryAccessDenied,
     MemoryBackpressure,
     MemoryConflict,
+    MemoryDamaged,
     MemoryInvalid,
     MemoryOperationConflict,
     MemoryOperationExpired,
@@ -175,6 +176,14 @@ def is_backup_id(value: str) -> bool:
 def backup_unknown(resource: str) -> MemoryInvalid:
     """A restore from something that is no backup of this memory."""
     return MemoryInvalid(f"{resource}: backup_id: this memory has no such backup, or it has ended; stats lists them")
+
+
+def backup_damaged(resource: str) -> MemoryDamaged:
+    """A restore from a backup of which something is gone."""
+    return MemoryDamaged(
+        f"{resource}: this backup is not whole: something evicted or changed keys of it (check maxmemory-policy); "
+        "the memory stays as it is"
+    )
 
 
 def before_unknown(resource: str) -> MemoryInvalid:

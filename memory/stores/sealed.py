@@ -16,7 +16,7 @@ from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.privacy.keyring import Keyring, NotOpened, UnknownKey
 from durable_memory.memory.privacy.sealed_payload import is_sealed, missing_key, not_opened
-from durable_memory.memory.stores.port import Backend, Store
+from durable_memory.memory.stores.port import Backend, Opens, Store, unchecked
 from durable_memory.memory.stores.values import (
     Batch,
     BatchPage,
@@ -135,10 +135,19 @@ class SealedStore:
         return await self._store.clear(memory, operation, if_version, backup=backup, mode=mode)
 
     async def restore(
-        self, memory: MemoryId, backup_id: str, operation: Operation, limits: Limits, if_version: str | None
+        self,
+        memory: MemoryId,
+        backup_id: str,
+        operation: Operation,
+        limits: Limits,
+        if_version: str | None,
+        opens: Opens = unchecked,
     ) -> AppendResult:
-        """See Store. What was sealed stays sealed, in a backup too."""
-        return await self._store.restore(memory, backup_id, operation, limits, if_version)
+        """See Store. What was sealed stays sealed, in a backup too; one that this keyring does not open is refused."""
+        aad = _bound_to(memory)
+        return await self._store.restore(
+            memory, backup_id, operation, limits, if_version, lambda entry: opens(self._open(aad, entry))
+        )
 
     async def erase(self, memory: MemoryId, *, born_until_ms: int, mode: Mode = "read-write") -> Erased:
         """See Store."""

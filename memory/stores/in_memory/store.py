@@ -10,6 +10,7 @@ from durable_memory.memory.access import Mode
 from durable_memory.memory.clock import Clock, SystemClock
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
+from durable_memory.memory.privacy.sealed_payload import seal_of
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.append_checks import check_sections
 from durable_memory.memory.stores.in_memory.answers import listed, repeated, stats_of
@@ -26,7 +27,7 @@ from durable_memory.memory.stores.in_memory.spending import InMemorySpending
 from durable_memory.memory.stores.in_memory.state import MemoryState
 from durable_memory.memory.stores.in_memory.values import OVERFLOW
 from durable_memory.memory.stores.in_memory.viewing import read_view, unchanged_view
-from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.port import Backend, Opens, unchecked
 from durable_memory.memory.stores.values import (
     ABSENT,
     ABSENT_VIEW,
@@ -210,7 +211,13 @@ class InMemoryStore(InMemoryFlushing):
         return result
 
     async def restore(
-        self, memory: MemoryId, backup_id: str, operation: Operation, limits: Limits, if_version: str | None
+        self,
+        memory: MemoryId,
+        backup_id: str,
+        operation: Operation,
+        limits: Limits,
+        if_version: str | None,
+        opens: Opens = unchecked,
     ) -> AppendResult:
         """See Store."""
         refusals.check_mode(limits.mode, "restore", memory.resource)
@@ -226,6 +233,9 @@ class InMemoryStore(InMemoryFlushing):
         if backup is None:
             raise refusals.backup_unknown(memory.resource)
         shelf.operations.check_room()
+        held = [group.entries[number] for number, group in backup.state.where.items()]
+        for entry in {seal_of(entry.payload): entry for entry in held}.values():
+            opens(entry)
         removed = _size(shelf.state)
         shelf.state = backup.state.reborn(secrets.token_hex(8))
         shelf.state.changed(tag_of(operation.id), now)

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import replace
+from typing import Final
 
 from durable_memory.memory.access import Mode
 from durable_memory.memory.errors import MemoryDamaged
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
+from durable_memory.memory.stores.port import Opens, unchecked
 from durable_memory.memory.stores.redis import replies, reply_errors
 from durable_memory.memory.stores.redis.arguments import digest_of, digits, mark_of, no_limits, operation_args, packed
+from durable_memory.memory.stores.redis.link import Reply
 from durable_memory.memory.stores.redis.script_runner import ScriptRunner
 from durable_memory.memory.stores.values import BACKUP_LIFETIME_MS, Erased, Operation
 from durable_memory.memory.types import AppendResult, ClearResult
+
+_LOOK: Final = b"look "
 
 
 class RedisRemoval(ScriptRunner):
@@ -53,7 +58,13 @@ class RedisRemoval(ScriptRunner):
         return replies.cleared(memory.resource, reply, if_version)
 
     async def restore(
-        self, memory: MemoryId, backup_id: str, operation: Operation, limits: Limits, if_version: str | None
+        self,
+        memory: MemoryId,
+        backup_id: str,
+        operation: Operation,
+        limits: Limits,
+        if_version: str | None,
+        opens: Opens = unchecked,
     ) -> AppendResult:
         """See Store."""
         refusals.check_mode(limits.mode, "restore", memory.resource)
@@ -67,7 +78,16 @@ class RedisRemoval(ScriptRunner):
             (if_version or "").encode(),
             backup_id.encode(),
         ]
-        reply = await self._run("restore", memory, args, limits.user_sections, backups=(backup_id,))
+
+        async def run(step: bytes) -> Reply:
+            return await self._run("restore", memory, [*args, step], limits.user_sections, backups=(backup_id,))
+
+        # Nothing changes a backup once it is made, so what holds at the first step holds at the second.
+        reply = await run(b"look")
+        if reply.startswith(_LOOK):
+            for entry in replies.of_backup(memory.resource, reply.removeprefix(_LOOK)):
+                opens(entry)
+            reply = await run(b"go")
         words = reply.decode().split(" ")
         if words[0] not in ("ok", "again"):
             raise reply_errors.refusal_of(memory.resource, words, if_version)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final, cast
 
+from durable_memory.memory.errors import MemoryDamaged
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.redis.arguments import LETTERS, PINNED_MARKS
@@ -187,6 +188,14 @@ def found(_resource: str, reply: bytes) -> tuple[StoredEntry, ...]:
     incarnation, *seqs = head.decode().split(" ")
     lengths, _, texts = rest.partition(b"\n")
     return entries_of(incarnation, seqs, lengths, texts)
+
+
+def of_backup(resource: str, reply: bytes) -> tuple[StoredEntry, ...]:
+    """Reads the messages of a backup that restore has looked at."""
+    try:
+        return found(resource, reply)
+    except MemoryDamaged:
+        raise refusals.backup_damaged(resource) from None
 
 
 @of_stored

@@ -56,6 +56,8 @@ def refusal_of(  # noqa: C901, PLR0911, PLR0912 - a table
             return refusals.call_already_answered(resource, int(position))
         case ["backup"]:
             return refusals.backup_unknown(resource)
+        case ["lost"]:
+            return refusals.backup_damaged(resource)
         case ["empty"]:
             return refusals.summary_missing(resource)
         case ["large", tokens, limit]:

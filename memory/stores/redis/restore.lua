@@ -1,9 +1,11 @@
 -- Replaces everything that a memory holds by a backup of it, as a new incarnation: no id, version, fence or batch of
 -- before counts any more.
--- ARGV: limits, operation, digest, deadline, tag, incarnation, if_version (empty: any), backup id.
--- Returns `ok <messages that were replaced>`, or `again`.
--- parts: may_change call forms keys limits sections state expiry operations backups counters
-local tag, life, if_version, backup = ARGV[5], ARGV[6], ARGV[7], ARGV[8]
+-- ARGV: limits, operation, digest, deadline, tag, incarnation, if_version (empty: any), backup id, `look` or `go`.
+-- Returns `ok <messages that were replaced>`, or `again`. Where it is only to look whether it can be done, it returns
+-- messages of the backup, one for each key that encrypted any: the records behind a head `look <incarnation and names of
+-- letters> <seq ...>`.
+-- parts: may_change call forms keys limits sections state expiry operations backups counters copied records
+local tag, life, if_version, backup, only_look = ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9] == 'look'
 local known = recall('v', op, digest)
 if known then
   return known == 'reused' and known or 'again'
@@ -11,10 +13,19 @@ end
 if if_version ~= '' and if_version ~= version_of() then
   return 'conflict ' .. version_of()
 end
-local kept_life, kept_counters, kept_sections =
-  unpack(redis.call('HMGET', copies.meta, 'life', 'counters', 'sections'))
-if not backup_ends(backup) or not kept_life then
+local kind = redis.call('TYPE', copies.meta).ok
+if not backup_ends(backup) or kind == 'none' then
   return 'backup'
+elseif kind ~= 'hash' then
+  return 'lost'
+end
+local kept_life, kept_counters, kept_sections, kept_schema =
+  unpack(redis.call('HMGET', copies.meta, 'life', 'counters', 'sections', 'schema'))
+if (tonumber(kept_schema) or 0) > SCHEMA then
+  error(redis.error_reply('NEWER'))
+end
+if #(kept_life or '') <= TAG_ENDS or #(kept_counters or '') < struct.size(COUNTERS) then
+  return 'lost'
 end
 local unknown = {}
 for name in string.gmatch(kept_sections or '', '%a (%S+) %d+ %d+ %d+ %d+') do
@@ -27,6 +38,21 @@ if #unknown > 0 then
 end
 if operations_full() then
   return 'operations'
+end
+local counters = counters_of(kept_counters)
+if not sizes_are_whole(counters, kept_sections or '') then
+  return 'lost'
+end
+if only_look then
+  local seqs, texts = look_into()
+  if not seqs then
+    return 'lost'
+  end
+  local names = string.sub(kept_life, 1, INCARNATION_ENDS)
+  for letter, name in string.gmatch(kept_sections or '', '(%a) (%S+) %d+ %d+ %d+ %d+') do
+    names = names .. ',' .. letter .. '=' .. name
+  end
+  return one_text({'look', names, unpack(seqs)}, texts)
 end
 
 local removed = m and live_messages() + m.overflow_messages or 0
@@ -42,7 +68,6 @@ each_copy(function(name, copy)
     redis.call('PERSIST', name)
   end
 end)
-local counters = counters_of(kept_counters)
 counters.version, counters.updated_at, counters.expires_at = counters.version + 1, now, ends
 -- What a flush waits for, and what is known of operations, is not that of the backup.
 counters.flush_retry_at, counters.prune_at, counters.ops_until = 0, 0, 0

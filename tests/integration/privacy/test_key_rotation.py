@@ -16,6 +16,8 @@ from tests.integration.privacy.conftest import REGISTRY
 
 OLD = "k1:" + base64.b64encode(b"1" * 32).decode()
 NEW = "k2:" + base64.b64encode(b"2" * 32).decode()
+OTHER = "k1:" + base64.b64encode(b"3" * 32).decode()
+"""Of the same name as the old one."""
 STEPS = {
     "keys are given": (None, OLD),
     "the new key reads": (OLD, f"{OLD},{NEW}"),
@@ -151,6 +153,43 @@ async def test_to_write_what_was_read_would_lose_what_waits_and_what_is_open(con
     written = await memory.write(view.messages, if_version=view.version)
     assert written.removed == len(view.messages) + view.omitted.messages + 1
     assert len(said_in(await exported(await connect(NEW), "summed-up"))) == len(view.messages)
+
+
+@pytest.mark.parametrize("keys", [NEW, None, OTHER])
+async def test_a_backup_that_this_process_cannot_read_replaces_nothing_and_comes_back_once_it_can(
+    connect: Connect, keys: str | None
+) -> None:
+    backup_id = await kept_by((await connect(OLD)).memory("open", "k"))
+    memory = (await connect(keys)).memory("open", "k")
+    await memory.append(["new", "and newer"])
+    before = await memory.read()
+    with pytest.raises(MemoryUndecryptable, match=r"key 'k1'.*the memory stays as it is"):
+        await memory.restore(backup_id, operation_id="undo")
+    assert await memory.read() == before
+
+    able = (await connect(f"{NEW},{OLD}")).memory("open", "k")
+    assert not (await able.restore(backup_id, operation_id="undo")).already_applied
+    assert [message.text for message in (await able.read()).messages] == ["old", "and older"]
+    # An attempt that repeats it is no new restore, whatever keys its process has.
+    assert (await memory.restore(backup_id, operation_id="undo")).already_applied
+
+
+async def test_a_backup_of_which_only_some_messages_need_another_key_is_not_restored_either(connect: Connect) -> None:
+    await (await connect(OLD)).memory("open", "k").append("old")
+    backup_id = await kept_by((await connect(f"{NEW},{OLD}")).memory("open", "k"))
+    memory = (await connect(NEW)).memory("open", "k")
+    await memory.append("newer")
+    with pytest.raises(MemoryUndecryptable):
+        await memory.restore(backup_id)
+    assert [message.text for message in (await memory.read()).messages] == ["newer"]
+
+
+async def kept_by(memory: Memory) -> str:
+    """Fills a memory and clears it; returns the id of the backup."""
+    await memory.append(["old", "and older"])
+    backup_id = (await memory.clear(confirm=True, backup=True)).backup_id
+    assert backup_id is not None
+    return backup_id
 
 
 def said_in(lines: list[str]) -> list[str]:
