@@ -34,7 +34,7 @@ async def context(request: Any = None) -> JsonObject:
 async def record_agent_turn(request: Any = None) -> JsonObject:
     """Appends a turn to every memory that the agent may write to; see wire.RecordAgentTurnRequest."""
     asked = parse(wire.RecordAgentTurnRequest, request)
-    turn = await _agent(asked).record_turn(asked.messages, operation_id=asked.operation_id)
+    turn = await _agent(asked, asked.run_id).record_turn(asked.messages, operation_id=asked.operation_id)
     return carried_turn(asked.agent, turn, TAKE_UP_THE_TURN)
 
 
@@ -48,8 +48,9 @@ async def recorded_agent_turn(request: Any = None) -> JsonObject:
 
 def _agent(
     asked: wire.ContextRequest | wire.RecordAgentTurnRequest | wire.RecordedAgentTurnRequest,
+    run_id: str | None = None,
 ) -> AgentMemories:
-    ref = AgentRef(asked.agent, asked.input, asked.workflow_id, asked.workflow_type)
+    ref = AgentRef(asked.agent, asked.input, asked.workflow_id, asked.workflow_type, run_id)
     return current_memory_client().agent(ref)
 
 

@@ -163,7 +163,9 @@ async def health(request: Any = None) -> JsonObject:
 
 
 def _memory(field: wire.MemoryField) -> Memory:
-    ref = MemoryRef(field.resource, field.key, field.input, field.agent, field.workflow_id, field.workflow_type)
+    ref = MemoryRef(
+        field.resource, field.key, field.input, field.agent, field.workflow_id, field.workflow_type, field.run_id
+    )
     return current_memory_client().memory(ref)
 
 

@@ -19,7 +19,7 @@ from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.types import did_you_mean
 
 _PREFIX: Final = "memory."
-_WORKFLOW: Final = ("workflow_id", "workflow_type")
+_WORKFLOW: Final = ("workflow_id", "workflow_type", "run_id")
 _BESIDE: Final = ("memory", "agent", "input", *_WORKFLOW, "operation_id", "contract")
 """What stands beside the payload, and not in it."""
 

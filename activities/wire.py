@@ -101,7 +101,8 @@ MessageField: TypeAlias = Annotated[dict[str, Any], Message]
 class MemoryField:
     """Which memory: `key`, or `input` for the key template; `agent` is the declared agent that calls.
 
-    workflow_id and workflow_type are for the template, in place of those of the workflow that calls.
+    workflow_id and workflow_type are for the template, in place of those of the workflow that calls. With run_id, what
+    is written belongs to that workflow as well, until it ends.
     """
 
     resource: str
@@ -110,6 +111,7 @@ class MemoryField:
     agent: str | None = None
     workflow_id: str | None = None
     workflow_type: str | None = None
+    run_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,6 +297,7 @@ class RecordAgentTurnRequest:
     operation_id: str | None = None
     workflow_id: str | None = None
     workflow_type: str | None = None
+    run_id: str | None = None
     contract: int = CONTRACT
 
 
@@ -321,8 +324,8 @@ class RecordedAgentTurnAnswer:
 class ExecuteRequest:
     """Of memory.execute: any other activity here by its name without `memory.`, such as `append`.
 
-    resource, key, input, agent, workflow_id and workflow_type are those of its `memory`, or its own; payload holds its
-    other fields. The answer is that of the activity.
+    resource, key, input, agent, workflow_id, workflow_type and run_id are those of its `memory`, or its own; payload
+    holds its other fields. The answer is that of the activity.
     """
 
     operation: str
@@ -334,6 +337,7 @@ class ExecuteRequest:
     operation_id: str | None = None
     workflow_id: str | None = None
     workflow_type: str | None = None
+    run_id: str | None = None
     contract: int = CONTRACT
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from durable_memory.memory.clock import Clock
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.stores.values import Operation
-from durable_memory.memory.types import Provenance
+from durable_memory.memory.types import AgentRef, MemoryRef, Provenance, given_by
+
+_Reference = TypeVar("_Reference", bound=MemoryRef | AgentRef)
 
 GIVEN_ID_LIFETIME_MS = 24 * 3600 * 1000
 """How long an operation id chosen by a caller is remembered. Also the longest lifetime of any operation."""
@@ -80,6 +82,14 @@ def repeated_turn_id(caller: Caller, memory: MemoryId) -> str:
     if operation_id is None:
         raise MemoryInvalid("operation_id: is needed outside an activity, where no call repeats another")
     return operation_id
+
+
+def given_out(ref: _Reference, caller: Caller) -> _Reference:
+    """Returns a reference as this caller gives it out: see `given_by`."""
+    owner = caller.owner
+    if owner is None:
+        return ref
+    return given_by(ref, owner.workflow_id, caller.workflow_type, owner.run_id)
 
 
 class ProcessCaller:

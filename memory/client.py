@@ -11,13 +11,13 @@ from durable_memory.memory.agent import AgentMemories, UsedMemory
 from durable_memory.memory.all_memories import AllMemories
 from durable_memory.memory.arguments import reference_alone, require_method, template_input
 from durable_memory.memory.audit import audited
-from durable_memory.memory.caller import Caller, ProcessCaller
+from durable_memory.memory.caller import Caller, ProcessCaller, given_out
 from durable_memory.memory.clock import Clock, SystemClock
 from durable_memory.memory.declarations.declaration import is_id
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import MemoryAccessDenied, MemoryInvalid
 from durable_memory.memory.flushing.summarizer import Summarizer
-from durable_memory.memory.identity import DEFAULT_PREFIX, DEFAULT_PROJECT, MemoryId
+from durable_memory.memory.identity import DEFAULT_PREFIX, DEFAULT_PROJECT, MemoryId, Owner
 from durable_memory.memory.keys.resolution import Resolved, resolve, resolve_agent
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.stores.opening import open_backends
@@ -25,7 +25,7 @@ from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.tokens.counters import make_counter
 from durable_memory.memory.tokens.counting import DEFAULT_ENCODING, counting_named
-from durable_memory.memory.types import AgentRef, MemoryRef, given_by
+from durable_memory.memory.types import AgentRef, MemoryRef
 from durable_memory.memory.waking import FlushWaker, NoWaker
 from durable_memory.memory.wiring import Wiring
 from durable_memory.memory.writing import Writing
@@ -155,7 +155,7 @@ class MemoryClient(AllMemories):
         else:
             ref = MemoryRef(resource, key=key, input=template_input(input), agent=agent)
         try:
-            return self._opened(resolve(ref, self._wiring.registry, **self._from()))
+            return self._opened(resolve(ref, self._wiring.registry, **self._from()), self._lender(ref))
         except MemoryAccessDenied:
             # Resource and agent are declared, or they would be unknown; a key that was still to be made is unknown.
             denied = None if ref.key is None else MemoryId(self.project, ref.resource, ref.key)
@@ -174,18 +174,24 @@ class MemoryClient(AllMemories):
         else:
             ref = AgentRef(agent, template_input(input))
         found = resolve_agent(ref, self._wiring.registry, **self._from())
-        memories = [UsedMemory(use, self._opened(one), self._writing(one)) for use, one in found]
-        place = self._from()
-        mine = given_by(ref, place["workflow_id"], place["workflow_type"])
-        return AgentMemories(mine, memories, self._wiring.counter_of)
+        lender = self._lender(ref)
+        memories = [UsedMemory(use, self._opened(one, lender), self._writing(one, lender)) for use, one in found]
+        return AgentMemories(given_out(ref, self._caller), memories, self._wiring.counter_of)
 
-    def _opened(self, found: Resolved) -> Memory:
-        return Memory(self._wiring.services(found.resource), found.resource, found.memory, self._caller, found.access)
+    def _opened(self, found: Resolved, lender: Owner | None) -> Memory:
+        services = self._wiring.services(found.resource)
+        return Memory(services, found.resource, found.memory, self._caller, found.access, lender)
 
-    def _writing(self, found: Resolved) -> Writing:
-        return Writing.of(
-            self._wiring.services(found.resource), found.resource, found.memory, self._caller, found.access
-        )
+    def _writing(self, found: Resolved, lender: Owner | None) -> Writing:
+        services = self._wiring.services(found.resource)
+        return Writing.of(services, found.resource, found.memory, self._caller, found.access, lender)
+
+    def _lender(self, ref: MemoryRef | AgentRef) -> Owner | None:
+        """Returns the run that gave a reference out, if it is of another workflow than the one that calls."""
+        owner = self._caller.owner
+        if owner is None or not ref.workflow_id or not ref.run_id or ref.workflow_id == owner.workflow_id:
+            return None
+        return Owner(owner.namespace, ref.workflow_id, ref.run_id)
 
     def _from(self) -> _Origin:
         owner = self._caller.owner

@@ -20,7 +20,7 @@ from durable_memory.memory.errors import (
     MemoryUndecryptable,
 )
 from durable_memory.memory.eviction.keywords import Keywords
-from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.oversize import is_cut_of
 from durable_memory.memory.privacy.stage import Privacy
@@ -38,7 +38,7 @@ class Writing:
 
     agent: signs messages that name no author. keywords: raise the priority of messages. privacy: what is taken out of
     messages before they are stored. truncates: what is too large is cut, not refused. calibration: is offered what was
-    stored.
+    stored. lender: the run of another workflow that gave out the reference by which this one is open.
     """
 
     services: Services
@@ -51,9 +51,18 @@ class Writing:
     privacy: Privacy | None
     truncates: bool
     calibration: Calibration | None
+    lender: Owner | None
 
     @classmethod
-    def of(cls, services: Services, resource: MemoryResource, memory: MemoryId, caller: Caller, access: Access) -> Self:
+    def of(
+        cls,
+        services: Services,
+        resource: MemoryResource,
+        memory: MemoryId,
+        caller: Caller,
+        access: Access,
+        lender: Owner | None = None,
+    ) -> Self:
         """Returns the writing side of a declared memory, for a caller with this access."""
         limits = resource.limits()
         return cls(
@@ -68,6 +77,7 @@ class Writing:
             resource.privacy,
             truncates=resource.oversize == "truncate",
             calibration=services.counters.calibration(resource.counting),
+            lender=lender,
         )
 
     def attempt(self, operation_id: str | None, *, is_turn: bool = False) -> Attempt:
@@ -180,9 +190,9 @@ class Writing:
         return admitted, replace(result, dropped=admitted.dropped) if admitted.dropped else result
 
     async def register_once(self) -> None:
-        """Tells the project's index of this memory and its owner, before the first write that this process makes."""
-        pair = (self.caller.owner, self.id)
-        if pair not in self.services.registered:
+        """Tells the project's index of this memory and its owners, before the first write that this process makes."""
+        registered = self.services.registered
+        if (self.caller.owner, self.id) not in registered or (self.lender and (self.lender, self.id) not in registered):
             await self._register()
 
     async def follow_up(self, result: AppendResult) -> AppendResult:
@@ -266,8 +276,10 @@ class Writing:
         )
 
     async def _register(self) -> None:
-        await self.services.index.register(self.id, self.caller.owner)
-        self.services.registered[self.caller.owner, self.id] = True
+        # The lender first: at no time is the borrower the only owner.
+        for owner in (self.lender, self.caller.owner) if self.lender else (self.caller.owner,):
+            await self.services.index.register(self.id, owner)
+            self.services.registered[owner, self.id] = True
 
 
 def is_stored_form(stored: Message, given: Message) -> bool:

@@ -87,6 +87,7 @@ class Agent:
             operation_id,
             workflow_id=ref.workflow_id,
             workflow_type=ref.workflow_type,
+            run_id=ref.run_id,
         )
         return await self._calls.call(wire.RECORD_AGENT_TURN, request, AgentTurn)
 

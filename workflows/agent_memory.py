@@ -214,4 +214,6 @@ class AgentMemory:
     def _memory(self) -> wire.MemoryField:
         self._handle.used()
         ref = self._ref
-        return wire.MemoryField(ref.resource, ref.key, ref.input, ref.agent, ref.workflow_id, ref.workflow_type)
+        return wire.MemoryField(
+            ref.resource, ref.key, ref.input, ref.agent, ref.workflow_id, ref.workflow_type, ref.run_id
+        )

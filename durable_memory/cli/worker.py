@@ -119,7 +119,7 @@ def worker(
     """Run the worker until a signal.
 
     It flushes the project's memories in the background and serves callers of its activities by name. SIGTERM or Ctrl-C
-    lets running work finish, a second one does not.
+    lets running work finish, another one, a second or more later, does not.
     """
     from durable_memory.worker.program import run_worker  # noqa: PLC0415 - the other commands start twice as fast
 

@@ -51,8 +51,6 @@ def resolve(
     if ref.key is not None:
         if ref.input is not None:
             raise MemoryKeyInvalid(f"memory {resource.id!r}: give a key or an input to make one, not both")
-        if names_workflow(ref):
-            raise MemoryKeyInvalid(f"memory {resource.id!r}: give a key or the workflow to make one, not both")
         memory = MemoryId(project, resource.id, checked_key(ref.key, resource.id))
         return Resolved(resource, memory, _access(ref.agent, _meant(uses, resource, memory.key)))
     if len(uses) > 1:

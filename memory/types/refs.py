@@ -13,9 +13,10 @@ class MemoryRef:
     """A small, serialisable reference to one memory.
 
     Either `key` is given, or the worker renders it from `input` with the template of the agent or the resource.
-    `agent` names the declared agent on whose behalf the memory is used. workflow_id, workflow_type: of the workflow
-    whose handle gave a reference without key: the template is rendered with these, whoever opens it. In a reference
-    that has neither, they are those of the workflow that opens it.
+    `agent` names the declared agent on whose behalf the memory is used. workflow_id, workflow_type, run_id: of the
+    workflow whose handle gave the reference out. Without key, the template is rendered with these, whoever opens it; in
+    a reference that has neither of the first two, with those of the workflow that opens it. And what another workflow
+    writes by the reference belongs to the one that gave it out as well, until that ends.
     """
 
     resource: str
@@ -24,19 +25,21 @@ class MemoryRef:
     agent: str | None = None
     workflow_id: str | None = None
     workflow_type: str | None = None
+    run_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class AgentRef:
     """A small, serialisable reference to a declared agent and the input of its key templates.
 
-    workflow_id, workflow_type: as in a MemoryRef.
+    workflow_id, workflow_type, run_id: as in a MemoryRef.
     """
 
     id: str
     input: dict[str, Any] | None = None
     workflow_id: str | None = None
     workflow_type: str | None = None
+    run_id: str | None = None
 
 
 _Reference = TypeVar("_Reference", bound=MemoryRef | AgentRef)
@@ -47,15 +50,14 @@ def names_workflow(ref: MemoryRef | AgentRef) -> bool:
     return ref.workflow_id is not None or ref.workflow_type is not None
 
 
-def given_by(ref: _Reference, workflow_id: str | None, workflow_type: str | None) -> _Reference:
+def given_by(ref: _Reference, workflow_id: str | None, workflow_type: str | None, run_id: str | None) -> _Reference:
     """Returns what this workflow, or an activity of it, gives out: it means the same memories to whoever opens it.
 
-    A reference with a key does so anyway, and one that names a workflow keeps it. None: given outside workflows.
+    One that names a workflow keeps it. None: given outside workflows.
     """
-    has_key = isinstance(ref, MemoryRef) and ref.key is not None
-    if has_key or names_workflow(ref):
+    if names_workflow(ref):
         return ref
-    return replace(ref, workflow_id=workflow_id, workflow_type=workflow_type)
+    return replace(ref, workflow_id=workflow_id, workflow_type=workflow_type, run_id=run_id)
 
 
 def refuse_beside_reference(**given: object) -> None:

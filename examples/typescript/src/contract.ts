@@ -125,6 +125,7 @@ export interface ExecuteRequest {
   operation_id?: string | null;
   workflow_id?: string | null;
   workflow_type?: string | null;
+  run_id?: string | null;
   contract?: number;
 }
 
@@ -181,6 +182,7 @@ export interface MemoryField {
   agent?: string | null;
   workflow_id?: string | null;
   workflow_type?: string | null;
+  run_id?: string | null;
 }
 
 export interface MemoryHealth {
@@ -293,6 +295,7 @@ export interface RecordAgentTurnRequest {
   operation_id?: string | null;
   workflow_id?: string | null;
   workflow_type?: string | null;
+  run_id?: string | null;
   contract?: number;
 }
 

@@ -109,10 +109,10 @@ def test_what_a_reference_does_not_say_of_its_workflow_is_not_taken_from_another
         resolve(half, REGISTRY, project="shop", workflow_id="child", workflow_type="Child")
 
 
-def test_a_key_and_a_workflow_are_one_too_many() -> None:
-    for workflow in ({"workflow_id": "order-7"}, {"workflow_type": "Order"}):
-        with pytest.raises(MemoryKeyInvalid, match="give a key or the workflow to make one, not both"):
-            key_of("run", key="order-7", **workflow)
+def test_a_key_stands_whatever_workflow_gave_the_reference_out() -> None:
+    lent = MemoryRef("run", key="mine", workflow_id="order-7", workflow_type="Order", run_id="run-1")
+    _, memory, _ = resolve(lent, REGISTRY, project="shop", workflow_id="child", workflow_type="Child")
+    assert memory.key == "mine"
 
 
 def test_project_type_and_agent_are_variables() -> None:

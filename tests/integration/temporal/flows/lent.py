@@ -86,4 +86,23 @@ class PassBack:
         return [made, kept]
 
 
-LENT: tuple[type, ...] = (Lend, Borrow, OpenOwn, OpenOwnAsAnother, PassBack)
+@workflow.defn
+class Wait:
+    """Makes a handle, and waits: what others write by its reference is its own."""
+
+    def __init__(self) -> None:
+        self._goes_on = False
+
+    @workflow.run
+    async def run(self) -> None:
+        """See class."""
+        AgentMemory("passing")
+        await workflow.wait_condition(lambda: self._goes_on)
+
+    @workflow.signal
+    def go_on(self) -> None:
+        """Lets it end."""
+        self._goes_on = True
+
+
+LENT: tuple[type, ...] = (Lend, Borrow, OpenOwn, OpenOwnAsAnother, PassBack, Wait)
