@@ -41,6 +41,7 @@ from durable_memory.testing.scanning import ScanningContract
 from durable_memory.testing.sections import SectionsContract
 from durable_memory.testing.shares import SharesContract
 from durable_memory.testing.spending import SpendingContract
+from durable_memory.testing.starting import StartsContract
 from durable_memory.testing.trying import TryingContract
 from durable_memory.testing.writing import WritingContract
 
@@ -75,5 +76,6 @@ class StoreContract(
     OwnersContract,
     AccessContract,
     SpendingContract,
+    StartsContract,
 ):
     """All parts of the suite in one class; a part can be run alone by its own name."""

@@ -40,8 +40,10 @@ def check_mode(mode: Mode, operation: str, resource: str) -> None:
 def operation_expired(resource: str) -> MemoryOperationExpired:
     """The call came after its deadline."""
     return MemoryOperationExpired(
-        f"{resource}: the operation arrived after its deadline and was not applied; send it again as a new operation. "
-        "If each one ends so, compare the clocks of Redis, of Temporal and of the process that calls"
+        f"{resource}: the operation arrived after its deadline and was not applied. It may repeat one that is no "
+        "longer remembered, as an attempt more than 24 hours after the first one does: read what the memory holds; if "
+        "it is missing, send it as a new operation (with another operation_id, or by a reset of the workflow). If each "
+        "one ends so, compare the clocks of Redis, of Temporal and of the process that calls"
     )
 
 

@@ -24,6 +24,7 @@ from durable_memory.memory.stores.in_memory.planning import plan_append
 from durable_memory.memory.stores.in_memory.scanning import scan_page
 from durable_memory.memory.stores.in_memory.shelves import KeptBackup, Shelf, tag_of, until_ms
 from durable_memory.memory.stores.in_memory.spending import InMemorySpending
+from durable_memory.memory.stores.in_memory.starts import InMemoryStarts
 from durable_memory.memory.stores.in_memory.state import MemoryState
 from durable_memory.memory.stores.in_memory.values import OVERFLOW
 from durable_memory.memory.stores.in_memory.viewing import read_view, unchanged_view
@@ -272,7 +273,7 @@ class InMemoryStore(InMemoryFlushing):
 def open_in_memory(clock: Clock | None = None) -> Backend:
     """Returns a store and an index of this process. clock: the time of deadlines, leases and expiry."""
     clock = clock or SystemClock()
-    return Backend(InMemoryStore(clock), InMemoryProjectIndex(clock), InMemorySpending(clock))
+    return Backend(InMemoryStore(clock), InMemoryProjectIndex(clock), InMemorySpending(clock), InMemoryStarts(clock))
 
 
 def _check_version(state: MemoryState | None, wanted: str | None, resource: str) -> None:

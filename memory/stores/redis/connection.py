@@ -19,6 +19,7 @@ from durable_memory.memory.stores.redis.index import RedisProjectIndex
 from durable_memory.memory.stores.redis.keys import RedisKeys
 from durable_memory.memory.stores.redis.link import ClusterLink, Link, PooledLink
 from durable_memory.memory.stores.redis.spending import RedisSpending
+from durable_memory.memory.stores.redis.starts import RedisStarts
 from durable_memory.memory.stores.redis.store import RedisStore
 from durable_memory.memory.stores.redis.url import check_url, parse_sentinel_url, redact_url, unreadable
 
@@ -61,6 +62,7 @@ def _backend(link: Link, keys: RedisKeys, warnings: tuple[str, ...]) -> Backend:
         RedisStore(link, keys),
         RedisProjectIndex(link, keys),
         RedisSpending(link, keys),
+        RedisStarts(link, keys),
         guarded=lambda breaker: _backend(GuardedLink(link, breaker), keys, warnings),
         warnings=warnings,
         check_loop=link.check_loop,

@@ -124,5 +124,9 @@ class RedisKeys:
         """Returns the hash of the language-model tokens that a resource has spent."""
         return key_set(self._project(project, f"spent:{encode_part(resource)}"))
 
+    def start(self, project: str, activity: str) -> KeySet:
+        """Returns since when the calls of an activity count that began late."""
+        return key_set(self._project(project, f"start:{activity}"))
+
     def _project(self, project: str, name: str) -> str:
         return f"{self._prefix}{{{encode_part(project)}}}:{name}"

@@ -92,6 +92,12 @@ async def test_writers_of_a_cluster_lose_nothing(clustered: Backend) -> None:
     assert sorted(await driven.texts()) == sorted(f"m{number}" for number in range(200))
 
 
+async def test_a_cluster_keeps_the_time_since_which_a_late_activity_counts(clustered: Backend) -> None:
+    project = uuid.uuid4().hex
+    answers = [await clustered.starts.first(project, "run/5", proposed_ms, 60_000) for proposed_ms in (1_000, 2_000)]
+    assert answers == [1_000, 1_000]
+
+
 async def test_a_cluster_takes_writes_when_each_primary_does(clustered: Backend, cluster_url: str) -> None:
     async with RedisCluster.from_url(cluster_url.replace("redis+cluster", "redis")) as cluster:
         await cluster.initialize()
