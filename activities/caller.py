@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import timedelta
+import logging
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from temporalio import activity
@@ -11,12 +11,15 @@ from temporalio.api.common.v1 import Payload
 from temporalio.converter import default
 
 from durable_memory.activities import wire
-from durable_memory.memory.caller import GIVEN_ID_LIFETIME_MS, Attempt
+from durable_memory.activities.deadline import ActivityDeadline
+from durable_memory.memory.caller import Attempt
+from durable_memory.memory.errors import MemoryFault
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.spans import keyed_hash
 from durable_memory.memory.types import Provenance
+from durable_memory.memory.wiring import Wiring
 
-_LONGEST: Final = timedelta(milliseconds=GIVEN_ID_LIFETIME_MS)
+_log = logging.getLogger(__name__)
 
 _CALL: Final = "/"
 _TURN: Final = "/turn/"
@@ -31,18 +34,38 @@ class ActivityCaller:
     `operation_id`.
     """
 
-    def __init__(self, info: activity.Info, headers: Mapping[str, Payload]) -> None:
+    def __init__(
+        self,
+        info: activity.Info,
+        headers: Mapping[str, Payload],
+        wiring: Wiring,
+        is_running: Callable[[], Awaitable[bool]],
+    ) -> None:
+        """wiring: of the client that makes the calls. is_running: see ActivityDeadline."""
         self._info = info
         self._calls: dict[tuple[MemoryId, str], int] = {}
         """How many there were on each memory, of each kind."""
         run_id = info.workflow_run_id or info.activity_run_id
         self._prefix = f"{info.namespace}/{run_id}/{_name(info, headers)}"
-        self._deadline_ms = _deadline_ms(info)
+        self._deadline = ActivityDeadline(info, self._prefix, wiring, is_running)
         self.workflow_type = info.workflow_type
         self.owner: Owner | None = None
         if info.workflow_id and info.workflow_run_id:
             self.owner = Owner(info.namespace, info.workflow_id, info.workflow_run_id)
         self.provenance: Provenance | None = Provenance(info.workflow_id, info.workflow_run_id, info.activity_id)
+
+    @property
+    def begins_late(self) -> bool:
+        """Whether `begin_late` is to be awaited before anything else."""
+        return self._deadline.is_late
+
+    async def begin_late(self) -> None:
+        """Notes that the activity began late, so that later attempts know it even if this one makes no call."""
+        try:
+            await self._deadline.find_out()
+        except MemoryFault as fault:
+            # An activity that uses no memory needs no store. The first call asks again.
+            _log.warning("it could not be noted that an activity began late: %s", fault.message)
 
     @property
     def origin(self) -> Mapping[str, str | int]:
@@ -65,7 +88,7 @@ class ActivityCaller:
         """See Caller."""
         kind = _TURN if is_turn else _CALL
         self._calls[memory, kind] = number = self._calls.get((memory, kind), 0) + 1
-        return Attempt(f"{self._prefix}{kind}{number}", self._deadline_ms)
+        return Attempt(f"{self._prefix}{kind}{number}", self._deadline.of_next_call())
 
     def next_turn_id(self, memory: MemoryId) -> str | None:
         """See Caller."""
@@ -83,11 +106,3 @@ def _name(info: activity.Info, headers: Mapping[str, Payload]) -> str:
         number: int = default().payload_converter.from_payload(headers[wire.LOCAL_CALL], int)
         return f"local/{number}"
     return f"{info.activity_id}@{info.scheduled_time.timestamp():.6f}"
-
-
-def _deadline_ms(info: activity.Info) -> int:
-    """When the last attempt must have arrived: schedule-to-close after it was scheduled, at most 24 hours."""
-    lifetime = _LONGEST
-    if info.schedule_to_close_timeout:
-        lifetime = min(lifetime, info.schedule_to_close_timeout)
-    return round((info.scheduled_time + lifetime).timestamp() * 1000)

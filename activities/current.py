@@ -12,6 +12,7 @@ from temporalio.exceptions import FailureError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
 from durable_memory.activities import wire
+from durable_memory.activities.attempts import is_running
 from durable_memory.activities.caller import ActivityCaller
 from durable_memory.activities.faults import to_application_error, without_words
 from durable_memory.memory.client import MemoryClient
@@ -87,8 +88,11 @@ class _Inbound(ActivityInboundInterceptor):
         try:
             if input.executor is not None:  # a `def` activity in a thread: the client belongs to the event loop
                 return await super().execute_activity(input)
-            caller = ActivityCaller(activity.info(), input.headers)
-            with serving(self._client().calling_as(caller)):
+            client, info = self._client(), activity.info()
+            caller = ActivityCaller(info, input.headers, client.wiring, lambda: is_running(activity.client(), info))
+            if caller.begins_late:
+                await caller.begin_late()
+            with serving(client.calling_as(caller)):
                 _check_arguments(input)
                 return await super().execute_activity(input)
         except MemoryFault as fault:

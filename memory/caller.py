@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -28,14 +28,21 @@ and refuses more, so a longer lifetime would hold up a process that appends ofte
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One mutating call: the operation id of all its attempts, and the Unix time (ms) after which it is refused."""
+    """One mutating call.
+
+    operation_id: of all its attempts. deadline_ms: the Unix time after which it is refused, or what finds it out.
+    """
 
     operation_id: str
-    deadline_ms: int
+    deadline_ms: int | Callable[[], Awaitable[int]]
 
-    def operation(self, digest: str) -> Operation:
+    async def ends_ms(self) -> int:
+        """Returns the Unix time after which it is refused. May raise MemoryUnavailable."""
+        return self.deadline_ms if isinstance(self.deadline_ms, int) else await self.deadline_ms()
+
+    async def operation(self, digest: str) -> Operation:
         """Returns it as a store takes it; `digest` tells its input from that of another call with the same id."""
-        return Operation(self.operation_id, self.deadline_ms, digest)
+        return Operation(self.operation_id, await self.ends_ms(), digest)
 
 
 class Caller(Protocol):

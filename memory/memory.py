@@ -158,7 +158,7 @@ class Memory:
             call.records(admitted.messages)
             if not admitted.entries:
                 raise MemoryInvalid("messages: this resource keeps none of them; to empty the memory, clear it")
-            operation = attempt.operation(admitted.digest)
+            operation = await attempt.operation(admitted.digest)
             store, limits = self._services.store, self._limits
             _, result = await self._writing.deliver(
                 admitted, lambda entries: store.write(self._id, entries, operation, limits, version)
@@ -252,7 +252,7 @@ class Memory:
         with telemetry.measured(word, self._id):
             self._check(word)
             wanted = message_ids(ids)
-            operation = self._writing.operation(operation_id, json.dumps([word, *wanted]))
+            operation = await self._writing.operation(operation_id, json.dumps([word, *wanted]))
             return await self._services.store.pin(self._id, wanted, operation, self._limits, pinned=word == "pin")
 
     async def delete(self, ids: Sequence[str], *, operation_id: str | None = None) -> DeleteResult:
@@ -263,7 +263,7 @@ class Memory:
         with telemetry.measured("delete", self._id), self._audited("delete") as record:
             self._check("delete")
             wanted = message_ids(ids)
-            operation = self._writing.operation(operation_id, json.dumps(["delete", *wanted]))
+            operation = await self._writing.operation(operation_id, json.dumps(["delete", *wanted]))
             record.named(operation.id)
             result = await self._services.store.delete(self._id, wanted, operation, self._limits)
             record.done(already_applied=result.already_applied, removed=len(result.removed))
@@ -282,7 +282,7 @@ class Memory:
             if confirm is not True:
                 raise MemoryInvalid("confirm: clear removes every message of this memory; pass confirm=True to do it")
             word = "clear with backup" if truth("backup", backup) else "clear"
-            operation = self._writing.operation(operation_id, word)
+            operation = await self._writing.operation(operation_id, word)
             record.named(operation.id)
             result = await self._services.store.clear(self._id, operation, backup=backup, mode=self._access.mode)
             record.done(already_applied=result.already_applied, removed=result.cleared, backup_id=result.backup_id)
@@ -301,7 +301,7 @@ class Memory:
             self._check("restore")
             wanted = one_id("backup_id", backup_id)
             version = version_of_view("if_version", if_version)
-            operation = self._writing.operation(operation_id, json.dumps(["restore", wanted, version]))
+            operation = await self._writing.operation(operation_id, json.dumps(["restore", wanted, version]))
             record.named(operation.id)
             await self._writing.register_once()
             try:

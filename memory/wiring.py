@@ -48,6 +48,9 @@ class Wiring:
         self.project = project
         self.backends = backends
         self.clock = clock
+        of_projects = backends.get("redis") or next(iter(backends.values()), None)
+        self.starts = None if of_projects is None else of_projects.starts
+        """Where late starts are noted: in Redis if it is open, as other processes see that; None if nothing is."""
         spending = {persistence: backend.spending for persistence, backend in backends.items()}
         self.summarizers = Summarizers(summarizer, spending, project=project)
         self.registry = registry

@@ -96,9 +96,12 @@ class Writing:
             return repeated_turn_id(self.caller, self.id)
         return given_id(operation_name(operation_id))
 
-    def operation(self, operation_id: str | None, digest: str) -> Operation:
-        """Names the next call for the store; `digest` tells it from another call with the same id."""
-        return self.attempt(operation_id).operation(digest)
+    async def operation(self, operation_id: str | None, digest: str) -> Operation:
+        """Names the next call for the store; `digest` tells it from another call with the same id.
+
+        Await this before anything else, as `attempt` says.
+        """
+        return await self.attempt(operation_id).operation(digest)
 
     async def admit(self, messages: MessageInput | Sequence[MessageInput]) -> Admitted:
         """Checks, counts and encodes messages. Raises MemoryInvalid, MemoryRedactionFailed."""
@@ -135,7 +138,7 @@ class Writing:
         What others write until the append may change that. Raises also MemoryOrphanResult, MemoryBackpressure,
         MemoryOperationConflict, MemoryOperationExpired, MemoryDamaged.
         """
-        operation = attempt.operation("")
+        operation = await attempt.operation("")
         while admitted.entries:
             try:
                 await self.services.store.try_append(self.id, admitted.entries, operation, self.limits)
@@ -150,7 +153,7 @@ class Writing:
         """Appends what was admitted, and does all that follows. Returns also what was stored, cut or not."""
         if not admitted.entries:
             return admitted, await self._nothing_stored(admitted)
-        operation = attempt.operation(digest)
+        operation = await attempt.operation(digest)
 
         async def send(entries: Sequence[Entry]) -> AppendResult:
             try:

@@ -23,16 +23,20 @@ class MemoryActivityEnvironment(ActivityEnvironment):
     """Temporal's environment for one activity, in which `current_memory_client` answers.
 
     client: whose memories the activity opens. Each run is one more attempt of the same activity, so it finds what an
-    earlier one has recorded; another environment is another activity. What the activity raises comes as it is.
+    earlier one has recorded, and `info` counts them; another environment is another activity. What the activity raises
+    comes as it is. A test of an activity that begins late moves `info.scheduled_time` back.
     """
 
     def __init__(self, client: MemoryClient) -> None:
         super().__init__()
         self._memories = client
+        now = datetime.now(UTC)  # Temporal's own times are of 1970: all operations would have expired
         self.info = replace(
             self.info,
             workflow_run_id=str(uuid4()),
-            scheduled_time=datetime.now(UTC),  # Temporal's own is of 1970: all operations would have expired
+            scheduled_time=now,
+            current_attempt_scheduled_time=now,
+            started_time=now,
             schedule_to_close_timeout=None,
         )
 
@@ -43,9 +47,24 @@ class MemoryActivityEnvironment(ActivityEnvironment):
         **kwargs: _Parameters.kwargs,
     ) -> _Result:
         """Runs an attempt. As on a worker, a `def` activity has no memory client."""
+        if self.info.attempt == 1:  # also of a test that says the activity was scheduled long ago
+            self.info = replace(self.info, current_attempt_scheduled_time=self.info.scheduled_time)
         attempt = super().run(fn, *args, **kwargs)
         return cast("_Result", self._with_memories(attempt)) if inspect.isawaitable(attempt) else attempt
 
     async def _with_memories(self, attempt: Awaitable[object]) -> object:
-        with serving(self._memories.calling_as(ActivityCaller(self.info, {}))):
-            return await attempt
+        caller = ActivityCaller(self.info, {}, self._memories.wiring, self._is_running)
+        if caller.begins_late:
+            await caller.begin_late()
+        try:
+            with serving(self._memories.calling_as(caller)):
+                return await attempt
+        finally:
+            now = datetime.now(UTC)
+            self.info = replace(
+                self.info, attempt=self.info.attempt + 1, current_attempt_scheduled_time=now, started_time=now
+            )
+
+    async def _is_running(self) -> bool:
+        """Nothing here gives up an attempt that still runs."""
+        return True

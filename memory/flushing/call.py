@@ -62,7 +62,7 @@ async def run_call(
         owner=attempt.operation_id,
         limits=own,
         force=call.force,
-        deadline_ms=attempt.deadline_ms,
+        deadline_ms=await attempt.ends_ms(),
         max_messages=call.max_messages,
         asked=asked,
     )

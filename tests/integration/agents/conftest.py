@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 
 from durable_memory import AgentRef, MemoryClient, MemoryPlugin, Message, Registry, current_memory_client
+from durable_memory.activities.caller import ActivityCaller
 from tests.integration.agents.declared import declarations
 from tests.integration.agents.flows import (
     AskBeforeTheModel,
@@ -30,6 +31,17 @@ def unique(word: str) -> str:
 
 
 PROJECT = unique("agents")
+
+
+async def _always() -> bool:
+    return True
+
+
+def attempt_of(
+    client: MemoryClient, info: activity.Info, is_running: Callable[[], Awaitable[bool]] = _always
+) -> MemoryClient:
+    """Returns the client of one attempt. is_running: what Temporal says of it."""
+    return client.calling_as(ActivityCaller(info, {}, client.wiring, is_running))
 
 
 @activity.defn

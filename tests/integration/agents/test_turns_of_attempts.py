@@ -10,8 +10,7 @@ import pytest
 from temporalio.testing import ActivityEnvironment
 
 from durable_memory import MemoryClient, Message
-from durable_memory.activities.caller import ActivityCaller
-from tests.integration.agents.conftest import unique
+from tests.integration.agents.conftest import attempt_of, unique
 from tests.integration.agents.test_record_turn import TURN, said
 from tests.logs import said_by
 
@@ -24,7 +23,7 @@ async def test_turns_recorded_at_the_same_time_are_numbered_in_the_order_of_thei
     user = unique("user")
 
     async def attempt(first: str, second: str) -> list[str]:
-        mine = client.calling_as(ActivityCaller(info, {})).agent("scribe", input={"user": user})
+        mine = attempt_of(client, info).agent("scribe", input={"user": user})
         turns = await asyncio.gather(mine.record_turn(first), mine.record_turn(second))
         return [turn.messages[0].text[:5] for turn in turns]
 
@@ -41,7 +40,7 @@ def attempts(client: MemoryClient, count: int) -> list[MemoryClient]:
         workflow_run_id=unique("run"),
         scheduled_time=datetime.now(UTC),
     )
-    return [client.calling_as(ActivityCaller(replace(info, attempt=1 + number), {})) for number in range(count)]
+    return [attempt_of(client, replace(info, attempt=1 + number)) for number in range(count)]
 
 
 async def test_another_call_of_an_earlier_attempt_passes_for_no_turn(client: MemoryClient) -> None:

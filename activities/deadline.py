@@ -1,0 +1,107 @@
+"""Until when the calls of an activity attempt are accepted: a repetition must come while its first call is remembered.
+
+All attempts of an activity have one deadline, as what each of them applied is remembered until then, and for a minute
+more. A call that comes later may be the repetition of one that is forgotten, so it is refused (R2 of docs/protocol.md).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+from typing import Final
+
+from temporalio import activity
+
+from durable_memory.memory.caller import GIVEN_ID_LIFETIME_MS
+from durable_memory.memory.wiring import Wiring
+
+LIFETIME_MS = GIVEN_ID_LIFETIME_MS
+"""From the order of an activity to its deadline; from its first start, if that was late."""
+
+LATE_MS = LIFETIME_MS // 2
+"""An attempt that begins so long after the order is late: the others would have too little time left, or none."""
+
+REMEMBERED_AFTER_MS: Final = 60_000
+"""How long operation ids outlive their deadline."""
+
+CLOCKS_DIFFER_MS = REMEMBERED_AFTER_MS // 2
+"""By how much the clocks of this process and of Redis may differ when an attempt goes on after its deadline."""
+
+
+class ActivityDeadline:
+    """The deadline of one attempt.
+
+    An attempt that begins in time knows it. One that begins late asks the store, since the others must have the same:
+    the first one proposes its own start, which nothing was applied before; any other one the order, since it knows
+    neither when the first began nor what that has applied. The proposal that comes first stands.
+
+    A first attempt that is still running at its deadline goes on, if Temporal knows no other: all that would repeat
+    its calls begin later, and are refused.
+    """
+
+    def __init__(
+        self, info: activity.Info, name: str, wiring: Wiring, is_running: Callable[[], Awaitable[bool]]
+    ) -> None:
+        """name: what all attempts have in common. is_running: tells whether it is the attempt that Temporal knows."""
+        self._name = name
+        self._wiring = wiring
+        self._is_running = is_running
+        self._info = info
+        self._end_ms: float = math.inf
+        """When Temporal gives the activity up."""
+        if info.schedule_to_close_timeout:
+            self._end_ms = _ms(info.scheduled_time + info.schedule_to_close_timeout)
+        # Its number alone does not tell: when an operator resets an activity, attempts count from 1 again, and so they
+        # do where the worker of a local activity died.
+        self._is_first = (
+            info.attempt == 1 and info.current_attempt_scheduled_time == info.scheduled_time and not info.is_local
+        )
+        self._is_alone = False
+        self.is_late = info.started_time - info.scheduled_time > timedelta(milliseconds=LATE_MS)
+        self._deadline_ms: int | None = None if self.is_late else self._counted_from(_ms(info.scheduled_time))
+
+    def of_next_call(self) -> int | Callable[[], Awaitable[int]]:
+        """Returns it as Attempt takes it."""
+        if self._deadline_ms is None or self._is_over_soon(self._deadline_ms):
+            return self._at_a_call
+        return self._deadline_ms
+
+    async def find_out(self) -> int:
+        """Asks the store for the deadline of an attempt that began late. Raises MemoryUnavailable."""
+        if self._deadline_ms is None:
+            counted_from_ms = _ms(self._info.started_time if self._is_first else self._info.scheduled_time)
+            starts = self._wiring.starts
+            if starts is not None:
+                counted_from_ms = await starts.first(
+                    self._wiring.project, self._name, counted_from_ms, LIFETIME_MS + REMEMBERED_AFTER_MS
+                )
+            self._deadline_ms = self._counted_from(counted_from_ms)
+        return self._deadline_ms
+
+    async def _at_a_call(self) -> int:
+        deadline_ms = await self.find_out()
+        if not self._is_over_soon(deadline_ms):
+            return deadline_ms
+        now_ms = self._wiring.clock.now_ms()
+        if now_ms <= deadline_ms + CLOCKS_DIFFER_MS:
+            # What any other attempt may have applied is still remembered.
+            return self._limit_ms(deadline_ms + REMEMBERED_AFTER_MS)
+        # Asked after the deadline, so that no attempt that begins later can apply anything.
+        self._is_alone = self._is_alone or await self._is_running()
+        return self._limit_ms(now_ms + LIFETIME_MS) if self._is_alone else deadline_ms
+
+    def _is_over_soon(self, deadline_ms: int) -> bool:
+        """Whether this is the first attempt, and goes on where the others end; to others all this does not apply."""
+        goes_on = self._is_first and deadline_ms < self._end_ms
+        return goes_on and self._wiring.clock.now_ms() > deadline_ms - REMEMBERED_AFTER_MS
+
+    def _counted_from(self, moment_ms: int) -> int:
+        return self._limit_ms(moment_ms + LIFETIME_MS)
+
+    def _limit_ms(self, moment_ms: int) -> int:
+        return round(min(moment_ms, self._end_ms))
+
+
+def _ms(moment: datetime) -> int:
+    return round(moment.timestamp() * 1000)
