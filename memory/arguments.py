@@ -8,7 +8,9 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.types import (
+    AgentRef,
     InvalidValue,
+    MemoryRef,
     Section,
     checked_texts,
     clean_text,
@@ -17,8 +19,11 @@ from durable_memory.memory.types import (
     required_text,
 )
 
-MAX_OPERATION_ID: Final = 1000
-"""In characters. Temporal's own ids have as many."""
+_MAX_WORKFLOW_ID: Final = 1000
+"""In characters, as Temporal's ids and types have at most."""
+
+MAX_OPERATION_ID: Final = _MAX_WORKFLOW_ID
+"""In characters, as many."""
 
 MAX_IDS: Final = 1000
 """Of messages in one call, as many as one append may carry: a script holds up all other callers while it runs."""
@@ -39,6 +44,16 @@ def whole_number(name: str, value: object) -> int | None:
     if number < 0:
         raise MemoryInvalid(f"{name}: {number} is negative; 0 is nothing, leave it out for no limit")
     return number
+
+
+def known_workflow(ref: MemoryRef | AgentRef) -> None:
+    """Raises MemoryInvalid for what a reference says of a workflow and cannot be so."""
+    for name in ("workflow_id", "workflow_type", "run_id"):
+        value = getattr(ref, name)
+        if value is not None and not (isinstance(value, str) and 0 < len(value) <= _MAX_WORKFLOW_ID):
+            raise MemoryInvalid(f"{name}: must be text of 1 to {_MAX_WORKFLOW_ID:,} characters, as a workflow gave it")
+        if value is not None and clean_text(value) != value:
+            raise MemoryInvalid(f"{name}: has NUL or half of a surrogate pair; it is no valid text")
 
 
 def truth(name: str, value: object) -> bool:

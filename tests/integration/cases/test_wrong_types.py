@@ -126,14 +126,27 @@ async def test_references_and_identities_of_any_type_are_refused(handles: dict[t
         lambda: own.memory(MemoryRef(value, key="k")),
         lambda: own.memory(MemoryRef("chat", key="k", agent=value)),
         lambda: own.memory(MemoryRef("chat", input=value)),
-        lambda: own.memory(MemoryRef("chat", key="k", workflow_id=value)),
-        lambda: own.memory(MemoryRef("chat", key="k", workflow_type=value)),
         lambda: own.agent(AgentRef(value)),
         lambda: own.agent(AgentRef("clerk", value)),
         lambda: own.at(MemoryId("default", value, "k")),
     ):
         with pytest.raises(MemoryFault):
             wrong()
+
+
+WRONG_IDS: Final = (*(value for value in ODD[1:] if value != "x"), NOTHING, "", "\ud800", "a\0", "w" * 1001)
+
+
+@pytest.mark.parametrize("value", WRONG_IDS, ids=map(str, range(len(WRONG_IDS))))
+@pytest.mark.parametrize("name", ["workflow_id", "workflow_type", "run_id"])
+async def test_what_a_reference_says_of_a_workflow_is_an_id_or_refused(
+    handles: dict[type, Any], name: str, value: Any
+) -> None:
+    own: MemoryClient = handles[MemoryClient]
+    with pytest.raises(MemoryFault, match=f"^{name}: "):
+        own.memory(MemoryRef("chat", key="k", **{name: value}))
+    with pytest.raises(MemoryFault, match=f"^{name}: "):
+        own.agent(AgentRef("clerk", **{name: value}))
 
 
 @pytest.mark.parametrize("identity", [MemoryId(NOTHING, "chat", "k"), MemoryId("default", "chat", NOTHING)])

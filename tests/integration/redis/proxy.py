@@ -45,14 +45,16 @@ async def open_proxy(host: str, port: int) -> AsyncIterator[Proxy]:
         assert task is not None
         tasks.add(task)
         proxy.connections += 1
-        server_reader, server_writer = await asyncio.open_connection(host, port)
         try:
-            await _pass_on(proxy, reader, writer, server_reader, server_writer)
+            server_reader, server_writer = await asyncio.open_connection(host, port)
+            try:
+                await _pass_on(proxy, reader, writer, server_reader, server_writer)
+            finally:
+                server_writer.close()
         except (ConnectionError, asyncio.CancelledError):
             pass
         finally:
             writer.close()
-            server_writer.close()
             tasks.discard(task)
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
