@@ -1,4 +1,4 @@
-"""Who of several agents said what: their names in a view, for a model, inside the tokens that it may have."""
+"""Who of several agents said what: the name of a message, and names in a view, inside the tokens that it may have."""
 
 from __future__ import annotations
 
@@ -12,6 +12,14 @@ from durable_memory.memory.types import SYSTEM, Message, View
 
 _ATTEMPTS: Final = 8
 """How often a memory is read again to fit: others may append meanwhile."""
+
+
+def author_of(message: Message) -> str | None:
+    """Returns the name of a message's author, if it has one; an agent's is for what it said as the assistant alone.
+
+    An agent signs what its users said as well.
+    """
+    return message.name or (message.agent if message.role == "assistant" else None)
 
 
 async def read_with_authors(

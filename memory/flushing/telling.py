@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from durable_memory.memory.authors import author_of
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.types import LONG_TERM, Message
 
@@ -37,7 +38,7 @@ def texts_told(messages: Sequence[Message]) -> Iterator[str]:
 def _entry(message: Message) -> dict[str, object]:
     if message.section == LONG_TERM:
         return {"kind": "summary", "text": message.text}
-    entry: dict[str, object] = {"role": message.role, "name": message.name, "text": message.text}
+    entry: dict[str, object] = {"role": message.role, "name": author_of(message), "text": message.text}
     if isinstance(message.content, tuple):
         entry["parts"] = [part for part in message.content if "text" not in part]
     entry["calls"] = [{"name": call.name, "arguments": call.arguments} for call in message.tool_calls]

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
+from durable_memory.memory.authors import author_of
 from durable_memory.memory.cutting import cut
 from durable_memory.memory.types import LONG_TERM, Json, Message
 
@@ -82,7 +83,7 @@ def _of_summary(line: str) -> Iterator[_Said]:
 
 
 def _of_message(message: Message, tools: dict[str, str]) -> Iterator[_Said]:
-    speaker = _one_line(message.name or message.agent or message.role)
+    speaker = _one_line(author_of(message) or message.role)
     if message.role == "tool":
         speaker = f"{_one_line(message.name or tools.get(message.tool_call_id or '', 'tool'))} result"
     said = [sentence for text in _texts(message) for sentence in _sentences(text)]

@@ -187,6 +187,24 @@ async def test_the_conversation_is_fenced_as_data_that_no_message_can_leave(
     assert "Summary of the record above" in after
 
 
+async def test_the_record_names_an_agent_for_what_it_said_as_the_assistant_alone(
+    service: Endpoint, summarizer: LlmSummarizer
+) -> None:
+    await summarizer.summarize(
+        request(
+            Message.user("I am allergic to nuts.", agent="desk"),
+            Message.assistant("I noted it.", agent="desk"),
+            Message.assistant("I did not.", name="Bo", agent="desk"),
+        )
+    )
+    ((_, text),) = service.questions
+    assert [json.loads(line) for line in text.split("\n")[1:4]] == [
+        {"role": "user", "text": "I am allergic to nuts."},
+        {"role": "assistant", "name": "desk", "text": "I noted it."},
+        {"role": "assistant", "name": "Bo", "text": "I did not."},
+    ]
+
+
 async def test_a_prompt_of_ones_own_takes_the_place_of_the_task_and_of_no_rule(service: Endpoint) -> None:
     summarizer = make(service, prompt="List the {parcels}.")
     await summarizer.summarize(request())

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import unicodedata
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -57,6 +58,23 @@ async def test_a_short_conversation_is_kept_whole_with_its_speakers() -> None:
             tokens=200,
         )
         == "Ana: I cannot log in.\ntriage: Which address do you use?\nuser: ana@example.com"
+    )
+
+
+async def test_what_an_agent_signed_is_its_own_only_if_it_said_it_as_the_assistant() -> None:
+    call = ToolCall("1", "find_seat", '{"row": 12}')
+    said = [
+        Message.system("The desk opens at 8."),
+        Message.user("I am allergic to nuts."),
+        Message.user("I want an aisle seat.", name="Ana"),
+        Message.assistant(None, tool_calls=[call]),
+        Message.tool("Only 12C and 12F are free.", "1"),
+        Message.assistant("I booked 12C."),
+    ]
+
+    assert await _summary(*(replace(message, agent="desk") for message in said), tokens=200) == (
+        "system: The desk opens at 8.\nuser: I am allergic to nuts.\nAna: I want an aisle seat.\n"
+        "desk: calls find_seat row: 12\nfind_seat result: Only 12C and 12F are free.\ndesk: I booked 12C."
     )
 
 
