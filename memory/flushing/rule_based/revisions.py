@@ -119,7 +119,7 @@ class Revisions:
         self._turns: list[int] = []
         self._starts: list[int] = [0]
         speaker = ""
-        for (position, who, _, _, by_tool, _, _), said in zip(units, words, strict=True):
+        for (position, who, _, _, by_tool, *_), said in zip(units, words, strict=True):
             if who != speaker:
                 self._starts.append(position)
             speaker = who
@@ -263,7 +263,7 @@ class Revisions:
         last: dict[tuple[str, str], tuple[int, str]] = {}
         # Of a name its end: days of the week share theirs in many languages.
         endings = {value: f"{kind} {value[-3:]}" if kind == NAME else kind for value, kind in self._kinds.items()}
-        for (position, speaker, _, _, by_tool, _, _), words in zip(self._units, self._words, strict=True):
+        for (position, speaker, _, _, by_tool, *_), words in zip(self._units, self._words, strict=True):
             places = () if by_tool else self._values[position]
             # Who corrects without saying what names the only value, and says little else.
             if len(places) == 1 and len(words) <= _SHORT and not _CUES.isdisjoint(words):

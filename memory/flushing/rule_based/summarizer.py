@@ -14,6 +14,7 @@ from durable_memory.memory.errors import MemorySummaryRejected
 from durable_memory.memory.flushing.rule_based.cover import Cover, Rules
 from durable_memory.memory.flushing.rule_based.units import Unit, units_of
 from durable_memory.memory.flushing.summarizer import SummaryRequest
+from durable_memory.memory.types import LONG_TERM
 
 _SHARE: Final = 1 / 3
 """Of the room: what earlier summaries keep at least, and what new messages get at least, where both have that much."""
@@ -71,6 +72,7 @@ class _Selection:
         """alike: by the position of a unit, those that it stands for unless they are taken as well."""
         self._request = request
         self._alike = alike
+        self._summaries = sum(message.section == LONG_TERM for message in request.messages)
         self._units: list[Unit] = []
         self.tokens = 0
 
@@ -145,8 +147,11 @@ class _Selection:
         )
 
     def _counted(self, unit: Unit, taken: AbstractSet[int] = frozenset()) -> str:
-        others = self._alike.get(unit.position, ())
-        return unit.counted(unit.times + sum(one.times for one in others if one.position not in taken))
+        row = (unit, *self._alike.get(unit.position, ()))
+        # An earlier summary without a count of these had no room for it, or for them: nobody knows how many there were.
+        at_least = any(one.at_least for one in row) or sum(one.times > 1 for one in row) < self._summaries
+        times = unit.times + sum(one.times for one in row[1:] if one.position not in taken)
+        return unit.counted(times, at_least=at_least)
 
     async def _fits(self, text: str) -> bool:
         return await self._tokens(text) <= self._request.max_tokens

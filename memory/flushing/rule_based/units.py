@@ -24,11 +24,11 @@ _END: Final = re.compile(
 )
 _ABBREVIATION: Final = re.compile(r"\b(?:[A-Z]|[A-Z][a-z]|Mrs|Prof|e\.g|i\.e|vs|ca)\.$")
 _LIST_NUMBER: Final = re.compile(r"\s*\d{1,2}\.")
-_COUNTED: Final = re.compile(r"\u2026?(?P<times>\d{1,9}) like this: (?P<text>.+)")
+_COUNTED: Final = re.compile(r"\u2026?(?P<least>at least )?(?P<times>\d{1,9}) like this: (?P<text>.+)")
 """What `Unit.counted` writes."""
 
-_Said: TypeAlias = tuple[str, str, bool, int]
-"""Speaker, text, by_tool and times of a unit."""
+_Said: TypeAlias = tuple[str, str, bool, int, bool]
+"""Speaker, text, by_tool, times and at_least of a unit."""
 
 _LABELLED: Final = re.compile(r"(?P<speaker>[^:\n]{1,60}): (?P<text>.+)")
 
@@ -38,8 +38,8 @@ class Unit(NamedTuple):
 
     earlier: it comes from a summary of an earlier flush. by_tool: a tool call or a result, not what somebody said.
     line: the same for units of one message, or of one line of an earlier summary. times: how many alike it stands for,
-    itself included, more than one in earlier summaries only. A tuple, since there are tens of thousands of them in a
-    large flush.
+    itself included, more than one in earlier summaries only. at_least: it may be more. A tuple, since there are tens
+    of thousands of them in a large flush.
     """
 
     position: int
@@ -49,18 +49,21 @@ class Unit(NamedTuple):
     by_tool: bool = False
     line: int = 0
     times: int = 1
+    at_least: bool = False
 
-    def counted(self, times: int) -> str:
-        """Returns the text, and how many alike it stands for if it is more than one."""
-        return f"{times} like this: {self.text}" if times > 1 else self.text
+    def counted(self, times: int, *, at_least: bool) -> str:
+        """Returns the text, and how many alike it stands for, or may stand for at least, if it is more than one."""
+        if times == 1:
+            return self.text
+        return f"{'at least ' if at_least else ''}{times} like this: {self.text}"
 
 
 def units_of(messages: Sequence[Message]) -> list[Unit]:
     """Returns the units of all messages, in order. Each message has at least one, whatever it holds."""
     units: list[Unit] = []
     for line, (earlier, said) in enumerate(_lines_of(messages)):
-        for speaker, text, by_tool, times in said:
-            units.append(Unit(len(units), speaker, text, earlier, by_tool, line, times))
+        for speaker, text, by_tool, times, at_least in said:
+            units.append(Unit(len(units), speaker, text, earlier, by_tool, line, times, at_least))
     return units
 
 
@@ -78,8 +81,8 @@ def _of_summary(line: str) -> Iterator[_Said]:
     speaker, text = labelled.group("speaker", "text") if labelled else ("", line)
     for sentence in _sentences(text):
         counted = _COUNTED.fullmatch(sentence)
-        times, once = counted.group("times", "text") if counted else ("1", sentence)
-        yield speaker, once, False, max(1, int(times))
+        least, times, once = counted.group("least", "times", "text") if counted else (None, "1", sentence)
+        yield speaker, once, False, max(1, int(times)), least is not None
 
 
 def _of_message(message: Message, tools: dict[str, str]) -> Iterator[_Said]:
@@ -93,9 +96,9 @@ def _of_message(message: Message, tools: dict[str, str]) -> Iterator[_Said]:
         for sentence in _sentences(f"{call.name} {_readable(call.arguments)}")
     ]
     for sentence in said if said or called else ("(empty)",):
-        yield speaker, sentence, message.role == "tool", 1
+        yield speaker, sentence, message.role == "tool", 1, False
     for sentence in called:
-        yield speaker, sentence, True, 1
+        yield speaker, sentence, True, 1, False
 
 
 def _texts(message: Message) -> Iterator[str]:

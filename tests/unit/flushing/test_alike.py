@@ -167,6 +167,44 @@ async def test_one_more_is_counted_with_those_of_an_earlier_summary() -> None:
     assert text.startswith("desk: 21 like this: Ticket T-2000: ")
 
 
+@pytest.mark.parametrize(
+    ("earlier", "told"),
+    [
+        ("desk: 20 like this: Ticket T-1060: the printer is offline.", "25"),
+        ("desk: at least 20 like this: Ticket T-1060: the printer is offline.", "at least 25"),
+        ("desk: Ticket T-1060: the printer is offline.", "at least 6"),
+        ("Mara: I live in Ghent.", "at least 5"),
+    ],
+)
+async def test_a_count_says_at_least_once_an_earlier_one_may_have_been_left_out(earlier: str, told: str) -> None:
+    said = [Message.user(f"Ticket T-{2000 + number}: the printer is offline.", name="desk") for number in range(5)]
+
+    text = await _summary(earlier_summary(earlier, 20), *said, tokens=35)
+
+    assert f"desk: {told} like this: Ticket T-2004: the printer is offline." in text
+
+
+async def test_what_one_of_two_earlier_summaries_did_not_count_may_have_been_said_more_often() -> None:
+    earlier = ["desk: 20 like this: Ticket T-1060: the printer is offline.", "Mara: I live in Ghent."]
+
+    text = await _summary(*(earlier_summary(one, 20) for one in earlier), Message.user("Thanks!"), tokens=60)
+
+    assert text.startswith("desk: at least 20 like this: ")
+
+
+async def test_what_is_told_of_a_log_is_never_more_than_was_said_and_exact_only_if_it_is_all() -> None:
+    text, told, said = "", [], 0
+    for flush in range(8):
+        log = _log(20, first=1041 + 20 * flush) if flush % 3 else _FACTS
+        said += len(log) if flush % 3 else 0
+        earlier = [earlier_summary(text, said)] if text else []
+        text = await _summary(*earlier, *log, tokens=(70, 25)[flush % 2])
+        told += [(least, int(count), said) for least, count in re.findall(r"(at least )?(\d+) like this: Ticket", text)]
+
+    assert [one for one in told if one[1] > one[2] or (not one[0] and one[1] < one[2])] == []
+    assert any(count < total for _, count, total in told)
+
+
 async def test_a_count_without_a_speaker_stays_one() -> None:
     earlier = earlier_summary("12 like this: The keys come on 14 June.\nMarta: I live in Ghent.", 13)
 
