@@ -30,6 +30,7 @@ from durable_memory.memory.stores.values import Entry, Operation
 from durable_memory.memory.tokens.calibration import Calibration
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.types import AppendResult, Message, MessageInput
+from durable_memory.memory.waking import NoWaker
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,9 +263,17 @@ class Writing:
         return first if all(map(is_stored_form, screened.messages, admitted.messages)) else None
 
     async def _wake_for(self, held_back: MemoryBackpressure) -> None:
-        """Wakes the flusher where it makes room, since nobody else might (R12 of docs/protocol.md)."""
-        if held_back.awaits_flush:
-            await self.services.waker.wake(self.id)
+        """Wakes the flusher where it makes room, since nobody else might (R12 of docs/protocol.md).
+
+        Raises the same error with what to do, if nobody can be woken from here.
+        """
+        if not held_back.awaits_flush:
+            return
+        if isinstance(self.services.waker, NoWaker):
+            raise held_back.saying(
+                "but this client wakes no flusher: give it waker=TemporalWaker(…), call flush, or let a worker append"
+            ) from None
+        await self.services.waker.wake(self.id)
 
     async def _nothing_stored(self, admitted: Admitted) -> AppendResult:
         """Answers an append of which the resource keeps no message: the memory is as it was, also if it is none."""

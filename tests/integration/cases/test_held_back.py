@@ -1,0 +1,80 @@
+"""An append that a full overflow holds back says who makes room, and a client that wakes nobody says that too."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+import pytest
+
+from durable_memory import MemoryBackpressure, MemoryClient, Message, Registry
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.memory import Memory
+
+SENTENCE = "The parcel left the depot in Lyon on Monday and is on its way to you. " * 4
+NARROW = {
+    "resource": "memory",
+    "id": "narrow",
+    "max_tokens": 400,
+    "persistence": {"type": "in_memory"},
+    "flushing": {"summary_tokens": 80, "keep_last": 1},
+    "overflow": {"max_tokens": 800},
+}
+
+
+class Bell:
+    """A waker that notes whom it was to wake."""
+
+    def __init__(self) -> None:
+        self.woken: list[MemoryId] = []
+
+    async def wake(self, memory: MemoryId, *, force: bool = False) -> None:  # noqa: ARG002 - as a waker takes it
+        self.woken.append(memory)
+
+
+async def _append(memory: Memory) -> None:
+    await memory.append(SENTENCE)
+
+
+async def _record(memory: Memory) -> None:
+    await memory.record_turn([Message.user(SENTENCE)])
+
+
+async def _fill(memory: Memory) -> None:
+    with suppress(MemoryBackpressure):
+        while True:
+            await memory.append(SENTENCE)
+
+
+@pytest.mark.parametrize("call", [_append, _record])
+async def test_a_client_that_wakes_no_flusher_says_so_and_passes_after_a_flush(
+    call: Callable[[Memory], Awaitable[None]],
+) -> None:
+    async with await MemoryClient.connect(memories=Registry.from_resources([NARROW])) as client:
+        memory = client.memory("narrow", "key")
+
+        await _fill(memory)
+
+        with pytest.raises(MemoryBackpressure) as refused:
+            await call(memory)
+
+        held_back = refused.value
+        assert "the same call passes after the next flush; but this client wakes no flusher" in held_back.message
+        assert "waker=TemporalWaker" in held_back.message
+        assert held_back.retry_after_ms == 2000
+        await memory.flush()
+        await call(memory)
+
+
+async def test_a_client_with_a_waker_wakes_and_says_nothing_of_it() -> None:
+    bell = Bell()
+    async with await MemoryClient.connect(memories=Registry.from_resources([NARROW]), waker=bell) as client:
+        memory = client.memory("narrow", "key")
+
+        await _fill(memory)
+        bell.woken.clear()
+
+        with pytest.raises(MemoryBackpressure, match=r"after the next flush$"):
+            await memory.append(SENTENCE)
+
+        assert [one.resource for one in bell.woken] == ["narrow"]
