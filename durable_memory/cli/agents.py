@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from durable_memory.cli import tables
-from durable_memory.cli.options import Shared
+from durable_memory.cli.options import Authors, Shared
 from durable_memory.cli.output import show
 from durable_memory.cli.session import refuse_in_memory, with_client
 from durable_memory.cli.sharing import sharing
@@ -35,6 +35,7 @@ def context(
         int | None,
         typer.Option("--max-tokens", min=0, help="What a model call may spend on it.", show_default=False),
     ] = None,
+    authors: Authors = False,
 ) -> None:
     """Show what an agent's memories give to one model call."""
     variables = _variables(given or ())
@@ -42,7 +43,7 @@ def context(
     async def composed(client: MemoryClient) -> AgentContext:
         for use in client.registry.agent(agent).uses:
             refuse_in_memory(client.registry.memory(use.resource))
-        return await client.agent(agent, input=variables).context(max_tokens=max_tokens)
+        return await client.agent(agent, input=variables).context(max_tokens=max_tokens, authors=authors)
 
     result = with_client(shared, composed)
     show(shared.output, to_json(result), tables.context_table(agent, result))

@@ -10,7 +10,7 @@ import typer
 from durable_memory.cli import tables
 from durable_memory.cli.failing import failing_in_words
 from durable_memory.cli.json_input import read_json
-from durable_memory.cli.options import OneMemory, OperationId
+from durable_memory.cli.options import Authors, OneMemory, OperationId
 from durable_memory.cli.output import show
 from durable_memory.cli.session import with_memory
 from durable_memory.cli.sharing import sharing
@@ -93,12 +93,18 @@ def read(
         list[str] | None,
         typer.Option("--section", metavar="NAME", help="Only this section; repeatable.", show_default=False),
     ] = None,
+    authors: Authors = False,
 ) -> None:
     """Show the view: what an agent reads."""
     view = with_memory(
         at,
         lambda memory: memory.read(
-            limit=limit, max_tokens=max_tokens, before_id=before, since_version=since, sections=section or None
+            limit=limit,
+            max_tokens=max_tokens,
+            before_id=before,
+            since_version=since,
+            sections=section or None,
+            authors=authors,
         ),
     )
     show(at.output, to_json(view), tables.view_table(at.resource, at.key, view, at.settings().project))

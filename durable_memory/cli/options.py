@@ -54,6 +54,10 @@ SummarizerName = Annotated[
     ),
 ]
 Form = Annotated[Output, typer.Option("--output", "-o", help="A table for people, JSON for programs.")]
+Authors = Annotated[
+    bool,
+    typer.Option("--authors", help="Give what an agent said as the assistant the agent's name, unless it has one."),
+]
 OperationId = Annotated[
     str | None,
     typer.Option(

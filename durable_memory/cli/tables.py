@@ -293,7 +293,7 @@ _UNITS = ((86_400, 3_600, "d"), (3_600, 60, "h"), (60, 1, "m"))
 
 
 def _speaker(message: Message) -> str:
-    names = [name for name in (message.agent, message.name) if name]
+    names = dict.fromkeys(name for name in (message.agent, message.name) if name)
     return f"{message.role} ({', '.join(names)})" if names else message.role
 
 

@@ -9,6 +9,7 @@ import pytest
 from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ActivityError, ApplicationError
 
+from durable_memory import Message
 from durable_memory.memory.context import PREAMBLE
 from tests.integration.agents.conftest import PROJECT, Desk, unique
 from tests.integration.agents.declared import declarations
@@ -59,17 +60,46 @@ async def test_an_agent_that_is_not_declared_fails_the_call_for_good(desk: Desk)
     assert (fault.type, fault.non_retryable) == ("MemoryUnknownResource", True)
 
 
-async def test_the_command_shows_the_context(tmp_path: Path, redis_url: str, desk: Desk) -> None:
+@pytest.fixture
+def declared(tmp_path: Path) -> Path:
+    """A folder with the declarations of these tests."""
     (tmp_path / "memories").mkdir()
     documents = "\n---\n".join(json.dumps(document) for document in declarations())
     (tmp_path / "memories" / "declared.yaml").write_text(documents)
+    return tmp_path
+
+
+async def test_the_command_shows_the_context(declared: Path, redis_url: str, desk: Desk) -> None:
     user = unique("user")
     await desk.memories.memory("desk", f"trip:{user}").append("To Lyon.")
     given = {"REDIS_URL": redis_url, "DURABLE_MEMORY_PROJECT": PROJECT}
-    shown = await run_program("context", "clerk", "--input", f"user={user}", "-o", "json", cwd=tmp_path, **given)
+    shown = await run_program("context", "clerk", "--input", f"user={user}", "-o", "json", cwd=declared, **given)
     assert [message["content"] for message in shown.json()["messages"]] == [PREAMBLE, "[Trip thread]", "To Lyon."]
-    table = await run_program("context", "clerk", "--input", f"user={user}", cwd=tmp_path, **given)
+    table = await run_program("context", "clerk", "--input", f"user={user}", cwd=declared, **given)
     assert ("To Lyon." in table.out, "Trip thread: 1 message" in table.out) == (True, True)
     for wrong in (["--input", "user"], ["--input", "a=1", "--input", "a=2"]):
-        assert (await run_program("context", "clerk", *wrong, cwd=tmp_path, **given)).code == 2
-    assert (await run_program("context", "clerk", cwd=tmp_path, **given)).code == 1
+        assert (await run_program("context", "clerk", *wrong, cwd=declared, **given)).code == 2
+    assert (await run_program("context", "clerk", cwd=declared, **given)).code == 1
+
+
+@pytest.mark.parametrize("command", ["read", "context"])
+async def test_the_commands_name_the_agent_of_each_answer_if_asked(
+    declared: Path, redis_url: str, desk: Desk, command: str
+) -> None:
+    user = unique("user")
+    memory = desk.memories.memory("desk", f"trip:{user}", agent="clerk")
+    await memory.append([Message.user("To Lyon."), Message.assistant("Booked.")])
+    given = {"REDIS_URL": redis_url, "DURABLE_MEMORY_PROJECT": PROJECT}
+    call = {
+        "read": ("read", "desk", f"trip:{user}"),
+        "context": ("context", "clerk", "--input", f"user={user}"),
+    }[command]
+
+    plain = (await run_program(*call, "-o", "json", cwd=declared, **given)).json()
+    named = (await run_program(*call, "--authors", "-o", "json", cwd=declared, **given)).json()
+    table = await run_program(*call, "--authors", cwd=declared, **given)
+
+    assert [message.get("name") for message in plain["messages"][-2:]] == [None, None]
+    assert [message.get("name") for message in named["messages"][-2:]] == [None, "clerk"]
+    assert named["tokens"] > plain["tokens"]
+    assert "assistant (clerk)" in table.out
