@@ -56,7 +56,8 @@ class Outage:
         if self._since is not None:
             seconds = time.monotonic() - self._since
             self._since = None
-            _log.warning("Redis at %s answers again, after %.1f s", self._place, seconds)
+            # Not for how long it was away: it answers only when somebody asks, which may be much later.
+            _log.warning("Redis at %s answers again; calls began to fail %.1f s ago", self._place, seconds)
 
     def begin_retries(self) -> None:
         """Notes that one more call is being retried."""
