@@ -155,7 +155,12 @@ def _log_summary(memory: MemoryId, summarizer: str, outcome: str) -> None:
     """Says who wrote a summary. outcome: `written`, or `fallback` where somebody else should have."""
     if _log.isEnabledFor(logging.INFO):
         fields = {"resource": memory.resource, "memory_hash": memory_hash(memory)}
-        _log.info("a summary was written", extra={**fields, "summarizer": summarizer, "outcome": outcome})
+        # The text names the resource, too: plain formatters write no fields.
+        _log.info(
+            "a summary was written for %s",
+            memory.resource,
+            extra={**fields, "summarizer": summarizer, "outcome": outcome},
+        )
 
 
 def _cause(error: Exception) -> str:

@@ -98,6 +98,6 @@ def test_a_worker_of_ones_own_has_the_buckets_of_the_page(scraped: str, series: 
 
 async def test_a_program_of_ones_own_writes_the_lines_of_a_worker(tmp_path: Path) -> None:
     lines = [json.loads(line) for line in (await run(tmp_path, LOGGED))[1].splitlines()]
-    [summary] = [line for line in lines if line["message"] == "a summary was written"]
+    [summary] = [line for line in lines if line["message"] == "a summary was written for notes"]
     assert (summary["level"], summary["resource"], summary["summarizer"]) == ("info", "notes", "rule_based")
     assert len(summary["memory_hash"]) > 8

@@ -59,7 +59,8 @@ async def test_the_log_names_who_wrote_a_summary_and_says_where_the_rules_stood_
         service.default = Fails(503)
         await desk.append(texts(3))
         await desk.flush(force=True)
-    told = [vars(record) for record in caplog.records if record.getMessage() == "a summary was written"]
+    told = [vars(record) for record in caplog.records if record.getMessage().startswith("a summary was written for ")]
+    assert [line["message"].split()[-1] for line in told] == ["desk", "rules", "desk"]
     assert [(line["levelname"], line["resource"], line["summarizer"], line["outcome"]) for line in told] == [
         ("INFO", "desk", "llm", "written"),
         ("INFO", "rules", "rule_based", "written"),

@@ -83,7 +83,7 @@ async def test_a_summariser_of_ones_own_is_named_by_a_setting(
     async with worker_process(*arguments, cwd=folder, command=SCRIPT, **servers, **given) as worker:
         await worker.ready()
         assert (await summary_after_appends(temporal_client, redis_url, project, folder)).startswith(words)
-        told = await worker.entry(message="a summary was written")
+        told = await worker.entry(message="a summary was written for thread")
         assert (told["resource"], told["summarizer"], told["outcome"]) == ("thread", "own", "written")
 
 
