@@ -5,8 +5,34 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import signal
 import sys
-from typing import NoReturn
+import traceback
+from collections.abc import Coroutine
+from typing import Any, NoReturn
+
+
+def run_and_leave(work: Coroutine[Any, Any, int | None]) -> NoReturn:
+    """Runs the whole work of a program in `asyncio`, and leaves with the code that it returns; None is 0.
+
+    It leaves however the work ends: an error is printed with its traceback and gives 1, Ctrl-C gives 130, and
+    SystemExit what it says.
+    """
+    import asyncio  # noqa: PLC0415 - the command line leaves from here as well, and most of it needs no event loop
+
+    code = 1
+    try:
+        code = asyncio.run(work) or 0
+    except KeyboardInterrupt:
+        code = 128 + signal.SIGINT
+    except SystemExit as ended:
+        if ended.code is None or isinstance(ended.code, int):
+            code = ended.code or 0
+        else:
+            sys.stderr.write(f"{ended.code}\n")
+    except BaseException:  # noqa: BLE001 - whatever it is, an ordinary end could crash and hide it
+        traceback.print_exc()
+    leave(code)
 
 
 def leave(code: int) -> NoReturn:

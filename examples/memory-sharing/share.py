@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import uuid
 from collections.abc import Sequence
@@ -14,7 +13,7 @@ from temporalio.worker import Worker
 from trip_agents import TASK_QUEUE, Overstep, Turn
 
 from durable_memory import AgentContext, AgentRef, MemoryPlugin, Message, current_memory_client
-from durable_memory.exit import leave
+from durable_memory.exit import run_and_leave
 
 MEMORIES = Path(__file__).with_name("memories")
 
@@ -66,5 +65,4 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
-    leave(0)  # the interpreter's own end sometimes aborts after a Temporal client was used
+    run_and_leave(main())  # the interpreter's own end sometimes aborts after a Temporal client was used

@@ -24,7 +24,7 @@ from temporalio.client import Client
 
 from durable_memory import Memory, MemoryClient
 from durable_memory.dev import DevPlaces, DevServers, dev_servers
-from durable_memory.exit import leave
+from durable_memory.exit import run_and_leave
 
 HERE = Path(__file__).parent
 KILL_AT_FLUSH = 2
@@ -273,7 +273,4 @@ async def main(*, stay: bool) -> int:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--stay", action="store_true", help="keep the servers and Temporal's pages until Ctrl+C")
-    try:
-        leave(asyncio.run(main(stay=parser.parse_args().stay)))
-    except KeyboardInterrupt:
-        leave(130)
+    run_and_leave(main(stay=parser.parse_args().stay))

@@ -16,7 +16,7 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 
 from durable_memory import MemoryPlugin, MemoryRef, RuleBasedSummarizer, SummaryRequest, current_memory_client
-from durable_memory.exit import leave
+from durable_memory.exit import run_and_leave
 
 MEMORIES = Path(__file__).with_name("memories")
 THINKING_SECONDS = 0.2
@@ -74,5 +74,4 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
-    leave(0)
+    run_and_leave(main())
