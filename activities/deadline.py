@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
-from typing import Final
 
 from temporalio import activity
 
 from durable_memory.memory.caller import GIVEN_ID_LIFETIME_MS
+from durable_memory.memory.stores.values import KEPT_AFTER_DEADLINE_MS
 from durable_memory.memory.wiring import Wiring
 
 LIFETIME_MS = GIVEN_ID_LIFETIME_MS
@@ -22,10 +22,7 @@ LIFETIME_MS = GIVEN_ID_LIFETIME_MS
 LATE_MS = LIFETIME_MS // 2
 """An attempt that begins so long after the order is late: the others would have too little time left, or none."""
 
-REMEMBERED_AFTER_MS: Final = 60_000
-"""How long operation ids outlive their deadline."""
-
-CLOCKS_DIFFER_MS = REMEMBERED_AFTER_MS // 2
+CLOCKS_DIFFER_MS = KEPT_AFTER_DEADLINE_MS // 2
 """By how much the clocks of this process and of Redis may differ when an attempt goes on after its deadline."""
 
 
@@ -74,7 +71,7 @@ class ActivityDeadline:
             starts = self._wiring.starts
             if starts is not None:
                 counted_from_ms = await starts.first(
-                    self._wiring.project, self._name, counted_from_ms, LIFETIME_MS + REMEMBERED_AFTER_MS
+                    self._wiring.project, self._name, counted_from_ms, LIFETIME_MS + KEPT_AFTER_DEADLINE_MS
                 )
             self._deadline_ms = self._counted_from(counted_from_ms)
         return self._deadline_ms
@@ -86,7 +83,7 @@ class ActivityDeadline:
         now_ms = self._wiring.clock.now_ms()
         if now_ms <= deadline_ms + CLOCKS_DIFFER_MS:
             # What any other attempt may have applied is still remembered.
-            return self._limit_ms(deadline_ms + REMEMBERED_AFTER_MS)
+            return self._limit_ms(deadline_ms + KEPT_AFTER_DEADLINE_MS)
         # Asked after the deadline, so that no attempt that begins later can apply anything.
         self._is_alone = self._is_alone or await self._is_running()
         return self._limit_ms(now_ms + LIFETIME_MS) if self._is_alone else deadline_ms
@@ -94,7 +91,7 @@ class ActivityDeadline:
     def _is_over_soon(self, deadline_ms: int) -> bool:
         """Whether this is the first attempt, and goes on where the others end; to others all this does not apply."""
         goes_on = self._is_first and deadline_ms < self._end_ms
-        return goes_on and self._wiring.clock.now_ms() > deadline_ms - REMEMBERED_AFTER_MS
+        return goes_on and self._wiring.clock.now_ms() > deadline_ms - KEPT_AFTER_DEADLINE_MS
 
     def _counted_from(self, moment_ms: int) -> int:
         return self._limit_ms(moment_ms + LIFETIME_MS)

@@ -19,11 +19,11 @@ from durable_memory.memory.types import (
     required_text,
 )
 
-_MAX_WORKFLOW_ID: Final = 1000
-"""In characters, as Temporal's ids and types have at most."""
+_LONGEST_ID: Final = 1000
+"""In characters: what ids and types of workflows have at most in Temporal."""
 
-MAX_OPERATION_ID: Final = _MAX_WORKFLOW_ID
-"""In characters, as many."""
+MAX_OPERATION_ID: Final = _LONGEST_ID
+"""Of an operation id that a user chose, in characters."""
 
 MAX_IDS: Final = 1000
 """Of messages in one call, as many as one append may carry: a script holds up all other callers while it runs."""
@@ -46,12 +46,12 @@ def whole_number(name: str, value: object) -> int | None:
     return number
 
 
-def known_workflow(ref: MemoryRef | AgentRef) -> None:
+def check_workflow(ref: MemoryRef | AgentRef) -> None:
     """Raises MemoryInvalid for what a reference says of a workflow and cannot be so."""
     for name in ("workflow_id", "workflow_type", "run_id"):
         value = getattr(ref, name)
-        if value is not None and not (isinstance(value, str) and 0 < len(value) <= _MAX_WORKFLOW_ID):
-            raise MemoryInvalid(f"{name}: must be text of 1 to {_MAX_WORKFLOW_ID:,} characters, as a workflow gave it")
+        if value is not None and not (isinstance(value, str) and 0 < len(value) <= _LONGEST_ID):
+            raise MemoryInvalid(f"{name}: must be text of 1 to {_LONGEST_ID:,} characters, as a workflow gave it")
         if value is not None and clean_text(value) != value:
             raise MemoryInvalid(f"{name}: has NUL or half of a surrogate pair; it is no valid text")
 

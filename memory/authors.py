@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from durable_memory.memory.errors import MemoryOversize
+from durable_memory.memory.stores.values import ReadQuery
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.types import SYSTEM, Message, View
 
@@ -23,17 +24,17 @@ def author_of(message: Message) -> str | None:
 
 
 async def read_with_authors(
-    read: Callable[[int | None], Awaitable[View]], max_tokens: int | None, counter: TokenCounter, resource: str
+    read: Callable[[ReadQuery], Awaitable[View]], query: ReadQuery, counter: TokenCounter, resource: str
 ) -> View:
     """Returns a view in which what an agent said as the assistant has the agent's name, unless it has one.
 
-    read: reads the memory in so many tokens. max_tokens: what the view may have, its names included. counter: of the
-    memory's tokens. resource: id of the memory resource, for the error's text. Raises MemoryOversize if what must stand
-    does not fit, and what `read` raises.
+    query: what is asked; names count in its max_tokens. read: reads the memory once. counter: of the memory's tokens.
+    resource: id of the memory resource, for the error's text. Raises MemoryOversize if what must stand does not fit,
+    and what `read` raises.
     """
-    asked = max_tokens
+    asked, max_tokens = query.max_tokens, query.max_tokens
     for _ in range(_ATTEMPTS):
-        view = await read(asked)
+        view = await read(replace(query, max_tokens=asked))
         named = await _named(view, counter)
         if max_tokens is None or asked is None or named.tokens <= max_tokens:
             return named
@@ -49,23 +50,19 @@ async def read_with_authors(
 
 
 async def _named(view: View, counter: TokenCounter) -> View:
-    agents = {message.agent for message in view.messages if _lacks_name(message)}
-    costs = {agent: await _cost(agent, counter) for agent in agents if agent is not None}
-    messages = tuple(_signed(message, costs) for message in view.messages)
-    more = sum(costs[message.agent] for message in view.messages if _lacks_name(message) and message.agent)
-    return replace(view, messages=messages, tokens=view.tokens + more)
-
-
-def _lacks_name(message: Message) -> bool:
-    """Tells whether a message shows its author by the agent alone. An agent signs what its users said as well."""
-    return message.role == "assistant" and message.agent is not None and message.name is None
-
-
-def _signed(message: Message, costs: dict[str, int]) -> Message:
-    if message.agent is None or not _lacks_name(message):
-        return message
-    tokens = None if message.tokens is None else message.tokens + costs[message.agent]
-    return replace(message, name=message.agent, tokens=tokens)
+    costs: dict[str, int] = {}
+    messages: list[Message] = []
+    more = 0
+    for message in view.messages:
+        author = author_of(message)
+        if author is None or message.name is not None:
+            messages.append(message)
+            continue
+        if author not in costs:
+            costs[author] = await _cost(author, counter)
+        more += costs[author]
+        messages.append(replace(message, name=author, tokens=(message.tokens or 0) + costs[author]))
+    return replace(view, messages=tuple(messages), tokens=view.tokens + more)
 
 
 async def _cost(agent: str, counter: TokenCounter) -> int:

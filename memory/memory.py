@@ -204,18 +204,15 @@ class Memory:
                 before_id=None if before_id is None else one_id("before_id", before_id),
                 since_version=version_of_view("since_version", since_version),
             )
-            view = await (self._read_with_authors(query) if truth("authors", authors) else self._read(query))
+            if truth("authors", authors):
+                view = await read_with_authors(self._read, query, self._writing.counter, self._id.resource)
+            else:
+                view = await self._read(query)
             call.records(view.messages)
             return view
 
     async def _read(self, query: ReadQuery) -> View:
         return view_of(await self._services.store.read(self._id, query, self._limits))
-
-    async def _read_with_authors(self, query: ReadQuery) -> View:
-        async def read(max_tokens: int | None) -> View:
-            return await self._read(replace(query, max_tokens=max_tokens))
-
-        return await read_with_authors(read, query.max_tokens, self._writing.counter, self._resource.id)
 
     async def touch(self, ids: Sequence[str]) -> tuple[str, ...]:
         """Records an access to these messages, for lru, lfu and token_aware_lru. Returns the ids that are live."""

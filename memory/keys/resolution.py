@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from durable_memory.memory.access import Access, narrowest
-from durable_memory.memory.arguments import known_workflow, template_input
+from durable_memory.memory.arguments import check_workflow, template_input
 from durable_memory.memory.declarations.agent import AgentResource, Use
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.resource import MemoryResource
@@ -46,7 +46,7 @@ def resolve(
     or the memory is for agents only; MemoryKeyInvalid if there is no key, no template for one, or it breaks the key
     rule.
     """
-    known_workflow(ref)
+    check_workflow(ref)
     resource = registry.memory(ref.resource)
     uses = _uses(resource, None if ref.agent is None else registry.agent(ref.agent))
     if ref.key is not None:
@@ -76,7 +76,7 @@ def resolve_agent(
     Raises MemoryUnknownResource; MemoryKeyInvalid if a memory has no template for its key, the template fails, or two
     of them make one key.
     """
-    known_workflow(ref)
+    check_workflow(ref)
     values = _values(ref, ref.id, project, workflow_id, workflow_type)
     found: dict[MemoryId, tuple[Use, Resolved]] = {}
     for use in registry.agent(ref.id).uses:

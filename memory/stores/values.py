@@ -17,6 +17,9 @@ NORMAL: Final = 1
 MOST_OPEN: Final = 100_000
 """Operations of one memory that are remembered at the same time."""
 
+KEPT_AFTER_DEADLINE_MS: Final = 60_000
+"""How long the id of an operation is remembered after its deadline: clocks may differ by as much."""
+
 BACKUP_LIFETIME_MS: Final = 7 * 24 * 3600 * 1000
 """How long a backup is kept: seven days, whatever the lifetime of the memory is."""
 
@@ -25,8 +28,9 @@ BACKUP_LIFETIME_MS: Final = 7 * 24 * 3600 * 1000
 class Operation:
     """The identity of one mutating call, the same for all its attempts.
 
-    deadline_ms: Unix time after which the store refuses it; the id is remembered until 60 s after it. digest: of the
-    input; the same id with another digest is refused. An empty digest compares with nothing: the first content stands.
+    deadline_ms: Unix time after which the store refuses it; the id is remembered for KEPT_AFTER_DEADLINE_MS more.
+    digest: of the input; the same id with another digest is refused. An empty digest compares with nothing: the first
+    content stands.
     """
 
     id: str

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from durable_memory.memory.stores import refusals
-from durable_memory.memory.stores.values import MOST_OPEN, Operation
+from durable_memory.memory.stores.values import KEPT_AFTER_DEADLINE_MS, MOST_OPEN, Operation
 from durable_memory.memory.types import ClearResult, DeleteResult, FlushResult
 
 Kind: TypeAlias = Literal["append", "write", "pin", "unpin", "delete", "clear", "restore", "drop", "flush"]
 Answer: TypeAlias = "tuple[str, ...] | DeleteResult | ClearResult | FlushResult"
 """What is kept of the first call: the ids of an append, a write or a pin, or the whole result."""
-
-KEPT_AFTER_DEADLINE_MS: Final = 60_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from durable_memory.memory.identity import MemoryId
-from durable_memory.memory.stores.in_memory.operations import KEPT_AFTER_DEADLINE_MS, OperationLog
+from durable_memory.memory.stores.in_memory.operations import OperationLog
 from durable_memory.memory.stores.in_memory.state import MemoryState
+from durable_memory.memory.stores.values import KEPT_AFTER_DEADLINE_MS
 
 _LOOKED_AT_PER_CALL: Final = 2
 

@@ -10,6 +10,7 @@ from durable_memory import MemoryClient, Message, ToolCall, View
 from durable_memory.activities import wire
 from durable_memory.memory.authors import read_with_authors
 from durable_memory.memory.errors import MemoryOversize
+from durable_memory.memory.stores.values import ReadQuery
 from durable_memory.memory.tokens.estimating import ScaledCounter
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from tests.integration.agents.conftest import Desk, unique
@@ -117,10 +118,10 @@ async def test_an_estimated_name_is_never_less_than_a_count_of_its_message(facto
         for message, count in zip(said, await counter.count(said), strict=True)
     ]
 
-    async def read(_: int | None) -> View:
+    async def read(_: ReadQuery) -> View:
         return View(tuple(counted), sum(message.tokens or 0 for message in counted), "absent")
 
-    view = await read_with_authors(read, None, counter, "desk")
+    view = await read_with_authors(read, ReadQuery(), counter, "desk")
     again = await counter.count(view.messages)
     assert all((message.tokens or 0) >= count.tokens for message, count in zip(view.messages, again, strict=True))
     assert view.tokens == sum(message.tokens or 0 for message in view.messages)
