@@ -15,6 +15,7 @@ from durable_memory.activities import wire
 from durable_memory.activities.attempts import is_running
 from durable_memory.activities.caller import ActivityCaller
 from durable_memory.activities.faults import to_application_error, without_words
+from durable_memory.activities.rollout import judged_by_all
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.errors import MemoryFault, MemoryInvalid, MemoryWrongWorker
 
@@ -96,8 +97,9 @@ class _Inbound(ActivityInboundInterceptor):
                 _check_arguments(input)
                 return await super().execute_activity(input)
         except MemoryFault as fault:
+            verdict = await judged_by_all(fault, self._client().wiring, activity.info())
             # Without the cause: a chain of stack traces could carry content into the history.
-            raise to_application_error(fault) from None
+            raise to_application_error(verdict) from None
         except FailureError:
             raise  # a failure that a summariser raised for Temporal
         except Exception as error:

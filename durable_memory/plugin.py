@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import weakref
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import nullcontext
+from contextlib import AsyncExitStack, nullcontext
 from contextvars import ContextVar
 from datetime import timedelta
 from functools import partial
@@ -22,6 +22,7 @@ from durable_memory.activities import conversation, flush, janitor, lifecycle
 from durable_memory.activities.current import ActivityInterceptor
 from durable_memory.activities.execute import PUBLIC_ACTIVITIES
 from durable_memory.activities.waker import TemporalWaker
+from durable_memory.announcing import announced
 from durable_memory.audit_log import keep_audit_log
 from durable_memory.early_refusals import refuse_in_memory, refuse_pinned, warn_of_plain_payloads
 from durable_memory.janitor_schedule import ensure_janitor
@@ -214,19 +215,19 @@ class MemoryPlugin(SimplePlugin):
         self, worker: Worker, group: WorkerGroup, run: Callable[[Worker], Awaitable[None]]
     ) -> None:
         """Runs a worker; beside one of the project's queue, another one whose slots are for its slow summaries."""
-        if worker.task_queue != self._settings.task_queue:
+        async with AsyncExitStack() as around:
+            await around.enter_async_context(announced(group.client.wiring, worker))
+            if worker.task_queue == self._settings.task_queue:
+                summary_worker = self._make(
+                    "summary_worker",
+                    worker.client,
+                    task_queue=summaries_queue(self._settings.task_queue),
+                    max_concurrent_activities=self._settings.summary_slots,
+                )
+                self._summary_workers.add(summary_worker)
+                await around.enter_async_context(summary_worker)
+                around.enter_context(group.running(summary_worker))
             await run(worker)
-            return
-        summary_worker = self._make(
-            "summary_worker",
-            worker.client,
-            task_queue=summaries_queue(self._settings.task_queue),
-            max_concurrent_activities=self._settings.summary_slots,
-        )
-        self._summary_workers.add(summary_worker)
-        async with summary_worker:
-            with group.running(summary_worker):
-                await run(worker)
 
     def _make_group(self, client: Client, after: WorkerGroup | None) -> WorkerGroup:
         return WorkerGroup(

@@ -2,7 +2,8 @@
 
     MemoryFault                     anything below; `type` is the stable string that crosses the Temporal border
     ├── MemoryInvalid               bad input: a field, a value, a declaration
-    │   └── InvalidDeclarations     the same `type`, with every fault of the YAML files at once
+    │   ├── InvalidDeclarations     the same `type`, with every fault of the YAML files at once
+    │   └── MemoryUndeclaredSection the same `type`, for a section that the resource does not declare
     ├── MemoryUnknownResource       no such memory resource or agent
     ├── MemoryKeyInvalid            a key, or what its template rendered, breaks the key rule
     ├── MemoryAccessDenied          the agent has not declared this memory, or not in a mode that allows the call
@@ -79,6 +80,12 @@ class InvalidDeclarations(MemoryInvalid):
     def __init__(self, faults: Sequence[Fault]) -> None:
         super().__init__("\n".join(map(str, faults)))
         self.faults = tuple(faults)
+
+
+class MemoryUndeclaredSection(MemoryInvalid):
+    """A message is for a section that the resource does not declare."""
+
+    type = "MemoryInvalid"
 
 
 class MemoryUnknownResource(MemoryFault):
@@ -184,10 +191,10 @@ class MemoryModelUnavailable(MemoryFault):
 
 
 class MemoryWrongWorker(MemoryFault):
-    """The worker that took the work serves another project, or does not declare the memory.
+    """The worker that took the work serves another project, or has other declarations than others of its queue.
 
-    One that does may take the next attempt. Each project needs a task queue of its own, as it has by default, and all
-    workers of that queue the same declarations.
+    One of those may take the next attempt. Each project needs a task queue of its own, as it has by default, and all
+    workers of a queue the same declarations.
     """
 
     retryable = True

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import AsyncExitStack
+import asyncio
+from collections.abc import Iterator, Mapping
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import replace
 
 from durable_memory.memory.admission import Admission
@@ -51,9 +52,12 @@ class Wiring:
         of_projects = backends.get("redis") or next(iter(backends.values()), None)
         self.starts = None if of_projects is None else of_projects.starts
         """Where late starts are noted: in Redis if it is open, as other processes see that; None if nothing is."""
+        self.fleet = None if of_projects is None else of_projects.fleet
+        """Where workers say what they declare; likewise."""
         spending = {persistence: backend.spending for persistence, backend in backends.items()}
         self.summarizers = Summarizers(summarizer, spending, project=project)
         self.registry = registry
+        self._watching: set[asyncio.Event] = set()
         self._counters = Counters(counter)
         admission = Admission(clock)
         self._drafting = Drafting(self._summarizer_of, self.counter_of, clock, self._privacy_of)
@@ -84,6 +88,18 @@ class Wiring:
         """Puts other declarations in force; see MemoryClient.use."""
         self.check(registry)
         self.registry = registry
+        for changed in self._watching:
+            changed.set()
+
+    @contextmanager
+    def watched(self) -> Iterator[asyncio.Event]:
+        """Gives an event that is set whenever declarations are put in force."""
+        changed = asyncio.Event()
+        self._watching.add(changed)
+        try:
+            yield changed
+        finally:
+            self._watching.discard(changed)
 
     def services(self, resource: MemoryResource) -> Services:
         """Returns the parts that serve a resource's memories, behind its circuit breaker where it declares one."""

@@ -23,6 +23,7 @@ from durable_memory.testing.deleting import DeletingContract
 from durable_memory.testing.dropping import DroppingContract
 from durable_memory.testing.erasing import ErasingContract
 from durable_memory.testing.eviction import EvictionContract
+from durable_memory.testing.fleet import FleetContract
 from durable_memory.testing.flush_committing import FlushCommitContract
 from durable_memory.testing.flush_leasing import FlushLeaseContract
 from durable_memory.testing.flush_planning import FlushPlanningContract
@@ -77,5 +78,6 @@ class StoreContract(
     AccessContract,
     SpendingContract,
     StartsContract,
+    FleetContract,
 ):
     """All parts of the suite in one class; a part can be run alone by its own name."""

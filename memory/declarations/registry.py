@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -22,11 +23,12 @@ _MAX_ID: Final = 100
 class Registry:
     """Declared memory resources and agents by their ids. Safe to share between threads and loops."""
 
-    __slots__ = ("_agents", "_memories", "_sources")
+    __slots__ = ("_agents", "_fingerprint", "_memories", "_sources")
 
     def __init__(self, sources: Iterable[Source]) -> None:
         """Takes declarations that were checked against each other: see `load` and `from_resources`."""
         self._sources = tuple(sources)
+        self._fingerprint: str | None = None
         memories: dict[str, MemoryResource] = {}
         agents: dict[str, AgentResource] = {}
         for source in self._sources:
@@ -82,6 +84,14 @@ class Registry:
     def agents(self) -> tuple[AgentResource, ...]:
         """Returns all agents, in the order in which they were declared."""
         return tuple(self._agents.values())
+
+    @property
+    def fingerprint(self) -> str:
+        """What tells these declarations from others: the same in every process that declares the same."""
+        if self._fingerprint is None:
+            declared = sorted(each.model_dump_json() for each in (*self.memories(), *self.agents()))
+            self._fingerprint = hashlib.sha256("\n".join(declared).encode()).hexdigest()
+        return self._fingerprint
 
     def faults(self, check: Check) -> list[Fault]:
         """Returns what `check` finds in the documents, each with its place."""

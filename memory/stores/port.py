@@ -20,6 +20,7 @@ from durable_memory.memory.access import Mode
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.breaker import Breaker
+from durable_memory.memory.stores.fleet_port import Fleet
 from durable_memory.memory.stores.index_port import ProjectIndex
 from durable_memory.memory.stores.spending_port import Spending
 from durable_memory.memory.stores.starts_port import Starts
@@ -270,7 +271,7 @@ def _any_loop() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """A store, the index of its projects, what they spend and what began late in them, opened together.
+    """A store, the index of its projects, what they spend, what began late in them, and their workers: opened together.
 
     guarded: makes the same behind a circuit breaker, on the same connections; None where nothing can be unavailable.
     warnings: one sentence for each setting of its server under which acknowledged messages can be lost.
@@ -281,6 +282,7 @@ class Backend:
     index: ProjectIndex
     spending: Spending
     starts: Starts
+    fleet: Fleet
     guarded: Callable[[Breaker], Backend] | None = None
     warnings: tuple[str, ...] = ()
     check_loop: Callable[[], None] = _any_loop

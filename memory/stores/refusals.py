@@ -19,6 +19,7 @@ from durable_memory.memory.errors import (
     MemoryOrphanResult,
     MemoryOversize,
     MemorySummaryRejected,
+    MemoryUndeclaredSection,
 )
 from durable_memory.memory.types import LONG_TERM, SECTIONS, SYSTEM, Section, did_you_mean
 
@@ -71,7 +72,7 @@ def section_not_writable(resource: str, position: int, section: Section, declare
         return MemoryInvalid(f"{resource}: messages[{position}] is for section long_term, which only a flush writes")
     user_defined = [name for name in declared if name not in SECTIONS]
     known = f"it declares {', '.join(user_defined)}" if user_defined else "it declares no sections of its own"
-    return MemoryInvalid(
+    return MemoryUndeclaredSection(
         f"{resource}: messages[{position}] is for section {section!r}, which the resource does not declare; {known}"
         f"{did_you_mean(section, declared)}"
     )

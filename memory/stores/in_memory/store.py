@@ -16,6 +16,7 @@ from durable_memory.memory.stores.append_checks import check_sections
 from durable_memory.memory.stores.in_memory.answers import listed, repeated, stats_of
 from durable_memory.memory.stores.in_memory.applying import apply_append
 from durable_memory.memory.stores.in_memory.deleting import remove_groups
+from durable_memory.memory.stores.in_memory.fleet import InMemoryFleet
 from durable_memory.memory.stores.in_memory.flush_steps import InMemoryFlushing
 from durable_memory.memory.stores.in_memory.index import InMemoryProjectIndex
 from durable_memory.memory.stores.in_memory.operations import Kind
@@ -273,7 +274,13 @@ class InMemoryStore(InMemoryFlushing):
 def open_in_memory(clock: Clock | None = None) -> Backend:
     """Returns a store and an index of this process. clock: the time of deadlines, leases and expiry."""
     clock = clock or SystemClock()
-    return Backend(InMemoryStore(clock), InMemoryProjectIndex(clock), InMemorySpending(clock), InMemoryStarts(clock))
+    return Backend(
+        InMemoryStore(clock),
+        InMemoryProjectIndex(clock),
+        InMemorySpending(clock),
+        InMemoryStarts(clock),
+        InMemoryFleet(clock),
+    )
 
 
 def _check_version(state: MemoryState | None, wanted: str | None, resource: str) -> None:

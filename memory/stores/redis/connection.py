@@ -14,6 +14,7 @@ from redis.exceptions import RedisError
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 from durable_memory.memory.identity import DEFAULT_PREFIX
 from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.redis.fleet import RedisFleet
 from durable_memory.memory.stores.redis.guarded import GuardedLink
 from durable_memory.memory.stores.redis.index import RedisProjectIndex
 from durable_memory.memory.stores.redis.keys import RedisKeys
@@ -63,6 +64,7 @@ def _backend(link: Link, keys: RedisKeys, warnings: tuple[str, ...]) -> Backend:
         RedisProjectIndex(link, keys),
         RedisSpending(link, keys),
         RedisStarts(link, keys),
+        RedisFleet(link, keys),
         guarded=lambda breaker: _backend(GuardedLink(link, breaker), keys, warnings),
         warnings=warnings,
         check_loop=link.check_loop,

@@ -128,5 +128,9 @@ class RedisKeys:
         """Returns since when the calls of an activity count that began late."""
         return key_set(self._project(project, f"start:{activity}"))
 
+    def fleet(self, project: str, queue: str) -> KeySet:
+        """Returns the hash of the workers of a queue, and what they declare."""
+        return key_set(self._project(project, f"fleet:{queue}"))
+
     def _project(self, project: str, name: str) -> str:
         return f"{self._prefix}{{{encode_part(project)}}}:{name}"

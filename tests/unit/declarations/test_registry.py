@@ -78,3 +78,11 @@ def test_a_snapshot_cannot_be_changed() -> None:
     with pytest.raises(AttributeError):
         setattr(registry, "extra", 1)  # noqa: B010 - a checker would refuse the assignment itself
     assert isinstance(registry.memories(), tuple)
+
+
+def test_the_fingerprint_is_that_of_what_is_declared_and_not_of_its_order() -> None:
+    desk, till = ({"resource": "memory", "id": each, "max_tokens": 300, "scope": "user"} for each in ("desk", "till"))
+    declared = Registry.from_resources([desk, till])
+    assert declared.fingerprint == Registry.from_resources([till, desk]).fingerprint
+    assert declared.fingerprint != Registry.from_resources([desk]).fingerprint
+    assert declared.fingerprint != Registry.from_resources([{**desk, "max_tokens": 301}, till]).fingerprint
