@@ -97,9 +97,10 @@ class _Inbound(ActivityInboundInterceptor):
                 _check_arguments(input)
                 return await super().execute_activity(input)
         except MemoryFault as fault:
-            verdict = await judged_by_all(fault, self._client().wiring, activity.info())
+            if input.executor is None:
+                fault = await judged_by_all(fault, self._client().wiring, activity.info())
             # Without the cause: a chain of stack traces could carry content into the history.
-            raise to_application_error(verdict) from None
+            raise to_application_error(fault) from None
         except FailureError:
             raise  # a failure that a summariser raised for Temporal
         except Exception as error:

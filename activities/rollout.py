@@ -6,25 +6,9 @@ from typing import Final
 
 from temporalio import activity
 
-from durable_memory.memory.errors import (
-    MemoryAccessDenied,
-    MemoryFault,
-    MemoryKeyInvalid,
-    MemoryOversize,
-    MemoryUnavailable,
-    MemoryUndeclaredSection,
-    MemoryUnknownResource,
-    MemoryWrongWorker,
-)
+from durable_memory.memory.errors import MemoryFault, MemoryUnavailable, MemoryWrongWorker
 from durable_memory.memory.wiring import Wiring
 
-_BY_DECLARATIONS: Final = (
-    MemoryUnknownResource,
-    MemoryUndeclaredSection,
-    MemoryAccessDenied,
-    MemoryKeyInvalid,
-    MemoryOversize,
-)
 _PAUSE_MS: Final = 1_000
 _MOST_ATTEMPTS: Final = 600
 """Ten minutes of pauses: one worker in a hundred has then nearly always taken an attempt."""
@@ -40,7 +24,7 @@ async def judged_by_all(fault: MemoryFault, wiring: Wiring, info: activity.Info)
 
     That is: the declarations decided, and a worker of this queue has others than this one.
     """
-    if wiring.fleet is None or not isinstance(fault, _BY_DECLARATIONS) or info.attempt > _MOST_ATTEMPTS:
+    if wiring.fleet is None or not fault.by_declarations or info.attempt > _MOST_ATTEMPTS:
         return fault
     queue = queue_name(info.namespace, info.task_queue)
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,13 +14,15 @@ from typing import Final
 from temporalio.worker import Worker
 
 from durable_memory.activities.rollout import queue_name
-from durable_memory.memory.errors import MemoryUnavailable
+from durable_memory.memory.errors import MemoryFault, MemoryUnavailable
 from durable_memory.memory.wiring import Wiring
 from durable_memory.repeating import repeating
 
+_log = logging.getLogger(__name__)
 _EVERY: Final = timedelta(seconds=10)
 _KEPT_MS: Final = 30_000
 """How long others believe it: as many turns may fail as fit in."""
+_PATIENCE_SECONDS: Final = 2.0
 
 
 @asynccontextmanager
@@ -32,7 +35,7 @@ async def announced(wiring: Wiring, worker: Worker) -> AsyncIterator[None]:
     place = wiring.project, queue_name(worker.client.namespace, worker.task_queue), uuid.uuid4().hex
 
     async def tell() -> None:
-        with contextlib.suppress(MemoryUnavailable):  # an outage has log lines of its own; the next turn comes
+        async with _never_in_the_way():
             await fleet.tell(*place, wiring.registry.fingerprint, _KEPT_MS)
 
     async def turn() -> None:
@@ -48,5 +51,17 @@ async def announced(wiring: Wiring, worker: Worker) -> AsyncIterator[None]:
             async with repeating(turn, "telling other workers which declarations this one has", pause=_EVERY):
                 yield
         finally:
-            with contextlib.suppress(MemoryUnavailable):
+            async with _never_in_the_way():
                 await fleet.leave(*place)
+
+
+@asynccontextmanager
+async def _never_in_the_way() -> AsyncIterator[None]:
+    """Lets nothing that is wrong with the store hold up or end a worker; the next turn comes."""
+    try:
+        async with asyncio.timeout(_PATIENCE_SECONDS):
+            yield
+    except (MemoryUnavailable, TimeoutError):
+        pass  # an outage has log lines of its own
+    except MemoryFault as fault:
+        _log.warning("other workers were not told which declarations this one has: %s", fault.message)

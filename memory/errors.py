@@ -2,8 +2,7 @@
 
     MemoryFault                     anything below; `type` is the stable string that crosses the Temporal border
     ├── MemoryInvalid               bad input: a field, a value, a declaration
-    │   ├── InvalidDeclarations     the same `type`, with every fault of the YAML files at once
-    │   └── MemoryUndeclaredSection the same `type`, for a section that the resource does not declare
+    │   └── InvalidDeclarations     the same `type`, with every fault of the YAML files at once
     ├── MemoryUnknownResource       no such memory resource or agent
     ├── MemoryKeyInvalid            a key, or what its template rendered, breaks the key rule
     ├── MemoryAccessDenied          the agent has not declared this memory, or not in a mode that allows the call
@@ -43,6 +42,8 @@ class MemoryFault(Exception):
 
     type: ClassVar[str] = "MemoryFault"
     retryable: ClassVar[bool] = False
+    by_declarations: bool = False
+    """Whether other declarations than those of this process might have allowed the call."""
 
     def __init__(self, message: str, *, retry_after_ms: int | None = None) -> None:
         super().__init__(message)
@@ -82,14 +83,10 @@ class InvalidDeclarations(MemoryInvalid):
         self.faults = tuple(faults)
 
 
-class MemoryUndeclaredSection(MemoryInvalid):
-    """A message is for a section that the resource does not declare."""
-
-    type = "MemoryInvalid"
-
-
 class MemoryUnknownResource(MemoryFault):
     """No memory resource or agent of this id is declared."""
+
+    by_declarations = True
 
 
 class MemoryKeyInvalid(MemoryFault):
@@ -98,13 +95,19 @@ class MemoryKeyInvalid(MemoryFault):
     Or its template could not be rendered.
     """
 
+    by_declarations = True
+
 
 class MemoryAccessDenied(MemoryFault):
     """The agent has not declared this memory, or has declared it in a mode that does not allow the call."""
 
+    by_declarations = True
+
 
 class MemoryOversize(MemoryFault):
     """What was sent can never fit its budget. Nothing that was stored is lost."""
+
+    by_declarations = True
 
     def __init__(self, message: str, *, position: int | None = None, excess_tokens: int = 0, waiting: int = 0) -> None:
         super().__init__(message)

@@ -19,7 +19,6 @@ from durable_memory.memory.errors import (
     MemoryOrphanResult,
     MemoryOversize,
     MemorySummaryRejected,
-    MemoryUndeclaredSection,
 )
 from durable_memory.memory.types import LONG_TERM, SECTIONS, SYSTEM, Section, did_you_mean
 
@@ -72,10 +71,12 @@ def section_not_writable(resource: str, position: int, section: Section, declare
         return MemoryInvalid(f"{resource}: messages[{position}] is for section long_term, which only a flush writes")
     user_defined = [name for name in declared if name not in SECTIONS]
     known = f"it declares {', '.join(user_defined)}" if user_defined else "it declares no sections of its own"
-    return MemoryUndeclaredSection(
+    refusal = MemoryInvalid(
         f"{resource}: messages[{position}] is for section {section!r}, which the resource does not declare; {known}"
         f"{did_you_mean(section, declared)}"
     )
+    refusal.by_declarations = True
+    return refusal
 
 
 def message_too_large(

@@ -7,12 +7,15 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from redis.asyncio import Redis
 from temporalio import workflow
 from temporalio.api.failure.v1 import Failure
 from temporalio.client import Client, WorkflowHandle
 from temporalio.common import RetryPolicy
 
 from durable_memory import AgentMemory, MemoryClient, Registry
+from durable_memory.activities.rollout import queue_name
+from durable_memory.memory.stores.redis.arguments import mark_of
 from tests.integration.temporal.observing import eventually, fault_of
 from tests.integration.temporal.rig import plugin, unique, worker
 
@@ -126,3 +129,15 @@ async def test_declarations_that_are_read_again_are_told_at_once(temporal_addres
         handle = await say(client, queue, "till", {}, "Hello.")
         await refused(handle)
         await handle.terminate()
+
+
+async def test_a_worker_that_cannot_tell_the_others_runs_nevertheless(
+    temporal_address: str, redis_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    project, queue = unique("project"), unique("queue")
+    mark, _ = mark_of(queue_name("default", queue))
+    async with Redis.from_url(redis_url) as redis:
+        await redis.set(f"dm:{{{project}}}:fleet:{mark.hex()}", "of somebody else")
+    async with a_worker(temporal_address, redis_url, project, queue, OLD) as client:
+        await (await say(client, queue, "desk", {}, "Hello.")).result()
+    assert "other workers were not told which declarations this one has: the index of this project" in caplog.text
