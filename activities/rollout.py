@@ -31,6 +31,8 @@ async def judged_by_all(fault: MemoryFault, wiring: Wiring, info: activity.Info)
         differs = await wiring.fleet.differs(wiring.project, queue, wiring.registry.fingerprint)
     except MemoryUnavailable as unavailable:
         return unavailable
+    except MemoryFault:  # its key in Redis was changed by somebody: the call has its own verdict
+        return fault
     if not differs:
         return fault
     return MemoryWrongWorker(

@@ -140,4 +140,6 @@ async def test_a_worker_that_cannot_tell_the_others_runs_nevertheless(
         await redis.set(f"dm:{{{project}}}:fleet:{mark.hex()}", "of somebody else")
     async with a_worker(temporal_address, redis_url, project, queue, OLD) as client:
         await (await say(client, queue, "desk", {}, "Hello.")).result()
+        fault = await fault_of((await say(client, queue, "till", {}, "Hello.")).result())
+    assert fault.type == "MemoryUnknownResource"
     assert "other workers were not told which declarations this one has: the index of this project" in caplog.text
