@@ -74,6 +74,7 @@ from durable_memory.memory.types import (
 )
 from durable_memory.workflows.agent import Agent
 from durable_memory.workflows.agent_memory import AgentMemory
+from durable_memory.workflows.failures import memory_error
 
 if TYPE_CHECKING:
     from durable_memory.activities.current import current_memory_client
@@ -183,6 +184,7 @@ __all__ = [
     "Turn",
     "View",
     "current_memory_client",
+    "memory_error",
     "messages_from_anthropic",
     "messages_from_openai",
 ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeAlias, cast, get_args
 
+from durable_memory.memory.types.brief import brief
 from durable_memory.memory.types.clean import (
     InvalidValue,
     Json,
@@ -94,6 +95,8 @@ class Message:
     provenance: Provenance | None = None
     priority: Priority = "normal"
     truncated_from: int | None = None
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         if self.role not in ROLES:

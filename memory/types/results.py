@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal, TypeAlias
 
+from durable_memory.memory.types.brief import brief
 from durable_memory.memory.types.message import Message
 from durable_memory.memory.types.view import Omitted, View
 
@@ -36,6 +37,8 @@ class AppendResult:
     created: bool = False
     view: View | None = None
     dropped: int = 0
+
+    __repr__ = brief
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +120,8 @@ class FlushResult:
     retry_after_ms: int = 0
     already_applied: bool = field(default=False, compare=False)
 
+    __repr__ = brief
+
 
 GroupBy: TypeAlias = Literal["role", "author", "section", "day"]
 """How stats may be grouped.
@@ -166,6 +171,8 @@ class MemoryStats:
     groups_complete: bool = True
     shares: Mapping[str, int] = field(default_factory=dict)
     backups: tuple[Backup, ...] = ()
+
+    __repr__ = brief
 
     @property
     def section_ratios(self) -> Mapping[str, float]:

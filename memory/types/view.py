@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from durable_memory.memory.types.answers import JsonForm
+from durable_memory.memory.types.brief import brief
 from durable_memory.memory.types.chat_anthropic import anthropic_request
 from durable_memory.memory.types.chat_openai import openai_messages
 from durable_memory.memory.types.message import Message
@@ -34,6 +35,8 @@ class View(JsonForm):
     version: str
     omitted: Omitted = Omitted()
     flush_due: bool = False
+
+    __repr__ = brief
 
     def to_openai(self) -> list[Any]:
         """Returns the messages of a chat-completions request, summaries as system messages.

@@ -78,8 +78,8 @@ from pathlib import Path
 from temporalio.client import Client, WorkflowFailureError
 from temporalio.worker import Worker
 from approval import Approved, ask_model, run_tool
-from desk import Note, memory_error
-from durable_memory import MemoryPlugin, Registry
+from desk import Note
+from durable_memory import MemoryPlugin, Registry, memory_error
 from durable_memory.dev import start_temporal
 from durable_memory.exit import leave
 from test_desk import RESOURCES, Look

@@ -1,0 +1,28 @@
+"""The error of a memory behind a call that failed in a workflow, or behind the failure of the workflow itself."""
+
+from __future__ import annotations
+
+from temporalio.exceptions import ApplicationError
+
+from durable_memory.memory.errors import MemoryFault
+
+
+def memory_error(error: BaseException) -> ApplicationError | None:
+    """Returns the error of a memory behind `error`; None if a memory is not what failed, or no attempt was answered.
+
+    error: what a call of a handle raised (an ActivityError), or `WorkflowFailureError`. The `type` of the answer is one
+    of `MemoryUnavailable`, `MemoryOversize`, …, and `non_retryable` says that no repetition helps.
+    """
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ApplicationError) and cause.type in _TYPES:
+            return cause
+        cause = cause.__cause__
+    return None
+
+
+def _types_below(kind: type[MemoryFault]) -> set[str]:
+    return {kind.type}.union(*map(_types_below, kind.__subclasses__()))
+
+
+_TYPES = frozenset(_types_below(MemoryFault))
