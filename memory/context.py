@@ -62,13 +62,15 @@ async def compose(sources: Sequence[Source], max_tokens: int | None, *, authors:
     room = None if max_tokens is None else max_tokens - own
     if room is not None and room < 0:
         raise MemoryOversize(f"context: its first message has {own} tokens, max_tokens is {max_tokens}; allow more")
-    wanted = await asyncio.gather(*(_part(source, _least(source.share, room), authors=authors) for source in sources))
+    wanted = await asyncio.gather(
+        *(_part(source, _least(source.share, room), max_tokens, authors=authors) for source in sources)
+    )
     demands = [part.memory.tokens for part in wanted]
     if room is not None and sum(demands) > room:
         allotted = divide(room, demands, weights_of([source.share for source in sources], room))
         wanted = await asyncio.gather(
             *(
-                _part(source, limit, authors=authors) if limit < demand else _same(part)
+                _part(source, limit, max_tokens, authors=authors) if limit < demand else _same(part)
                 for source, limit, demand, part in zip(sources, allotted, demands, wanted, strict=True)
             )
         )
@@ -77,11 +79,14 @@ async def compose(sources: Sequence[Source], max_tokens: int | None, *, authors:
     return AgentContext(messages, tokens, tuple(part.memory for part in wanted))
 
 
-async def _part(source: Source, limit: int | None, *, authors: bool) -> _Part:
-    """Reads a memory and puts it under its label, in at most `limit` tokens."""
+async def _part(source: Source, limit: int | None, max_tokens: int | None, *, authors: bool) -> _Part:
+    """Reads a memory and puts it under its label, in at most `limit` tokens; the whole context has `max_tokens`."""
     asked = limit
     for _ in range(_ATTEMPTS):
-        view = await source.memory.read(max_tokens=asked, authors=authors)
+        try:
+            view = await source.memory.read(max_tokens=asked, authors=authors)
+        except MemoryOversize:
+            break  # its numbers are of this read, which nobody asked for
         part = await _labelled(source, view)
         if limit is None or asked is None or part.memory.tokens <= limit:
             return part
@@ -90,9 +95,11 @@ async def _part(source: Source, limit: int | None, *, authors: bool) -> _Part:
             break
         over = part.memory.tokens - limit
         asked = max(least, min(asked, view.tokens) - over)
+    whole = "" if max_tokens is None else f" of {max_tokens}"
+    leaner = ", or read without authors" if authors else ""
     raise MemoryOversize(
         f"{source.memory.id.resource}: system and pinned messages and the label do not fit into the {limit} tokens of "
-        "its part of the context; allow more, or give it a larger inject.max_tokens"
+        f"its part of the context{whole}; allow more, or give it a larger inject.max_tokens{leaner}"
     )
 
 

@@ -121,8 +121,12 @@ async def test_what_an_empty_memory_lacks_is_told(clerk: Clerk) -> None:
 
 async def test_what_must_stand_and_does_not_fit_is_an_error(clerk: Clerk) -> None:
     await clerk.thread.append([Message.system(LONG * 5), "Hello."])
-    with pytest.raises(MemoryOversize, match="desk"):
+    with pytest.raises(
+        MemoryOversize, match=r"^desk: .* do not fit into the \d+ tokens of its part of the context of 120;"
+    ):
         await clerk.agent.context(max_tokens=120)
+    with pytest.raises(MemoryOversize, match=r"or read without authors$"):
+        await clerk.agent.context(max_tokens=120, authors=True)
     with pytest.raises(MemoryOversize, match="max_tokens is 10"):
         await clerk.agent.context(max_tokens=10)
 
