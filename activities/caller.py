@@ -24,14 +24,16 @@ _log = logging.getLogger(__name__)
 _CALL: Final = "/"
 _TURN: Final = "/turn/"
 """What stands in an operation id before the number of a call, and of a turn."""
+_AGENT: Final = "/of/"
+"""And before that, in front of the agent in whose name it is made."""
 
 
 class ActivityCaller:
     """One attempt of an activity.
 
-    The nth mutating call of an attempt on one memory is `namespace/run id/activity/n`, the nth turn `…/turn/n`, so an
-    activity must make its calls on each memory in the same order in each attempt, or name them itself with
-    `operation_id`.
+    The nth mutating call of an attempt on one memory is `namespace/run id/activity/n`, the nth turn `…/turn/n`, those
+    of an agent `…/of/agent/n` and `…/of/agent/turn/n`. So an activity must make its calls on each memory, in the name
+    of each agent, in the same order in each attempt, or name them itself with `operation_id`.
     """
 
     def __init__(
@@ -45,6 +47,8 @@ class ActivityCaller:
         self._info = info
         self._calls: dict[tuple[MemoryId, str], int] = {}
         """How many there were on each memory, of each kind."""
+        self._found: set[tuple[MemoryId, str]] = set()
+        """Where the next turn was found, and not recorded once more since."""
         run_id = info.workflow_run_id or info.activity_run_id
         self._prefix = f"{info.namespace}/{run_id}/{_name(info, headers)}"
         self._deadline = ActivityDeadline(info, self._prefix, wiring, is_running)
@@ -84,15 +88,32 @@ class ActivityCaller:
             origin["workflow_run_id"] = info.workflow_run_id
         return origin
 
-    def next_attempt(self, memory: MemoryId, *, is_turn: bool = False) -> Attempt:
+    def next_attempt(self, memory: MemoryId, agent: str | None = None, *, is_turn: bool = False) -> Attempt:
         """See Caller."""
-        kind = _TURN if is_turn else _CALL
+        kind = _kind(agent, is_turn=is_turn)
+        self._found.discard((memory, kind))
         self._calls[memory, kind] = number = self._calls.get((memory, kind), 0) + 1
         return Attempt(f"{self._prefix}{kind}{number}", self._deadline.of_next_call())
 
-    def next_turn_id(self, memory: MemoryId) -> str | None:
+    def next_turn_id(self, memory: MemoryId, agent: str | None = None) -> str | None:
         """See Caller."""
-        return f"{self._prefix}{_TURN}{self._calls.get((memory, _TURN), 0) + 1}"
+        kind = _kind(agent, is_turn=True)
+        number = self._calls.get((memory, kind), 0) + 1
+        if (memory, kind) in self._found:
+            # Who asks again has taken what was found, as a loop that goes on to its next turn.
+            self._found.discard((memory, kind))
+            self._calls[memory, kind] = number
+            number += 1
+        return f"{self._prefix}{kind}{number}"
+
+    def turn_was_found(self, memory: MemoryId, agent: str | None = None) -> None:
+        """See Caller."""
+        self._found.add((memory, _kind(agent, is_turn=True)))
+
+
+def _kind(agent: str | None, *, is_turn: bool) -> str:
+    kind = _TURN if is_turn else _CALL
+    return kind if agent is None else f"{_AGENT}{agent}{kind}"
 
 
 def _name(info: activity.Info, headers: Mapping[str, Payload]) -> str:

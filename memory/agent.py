@@ -85,7 +85,8 @@ class AgentMemories:
     async def recorded_turn(self, *, operation_id: str | None = None) -> AgentTurn | None:
         """Returns the turn that an earlier attempt has recorded, or None: to be asked before a model is asked again.
 
-        Without an operation id it is the turn that `record_turn` would record if it were this attempt's next call.
+        Without an operation id it is the turn that `record_turn` would record if it were this attempt's next call, and
+        the one after that where it was asked before and found one.
         `messages` are those that `record_turn` would return; `turns` has the memories that hold it. An attempt may have
         ended between two of them: pass `messages` to `record_turn`, which completes the others. They are none if no
         memory holds any more of it, or only a part while others lack the turn: then ask the model again. Raises as

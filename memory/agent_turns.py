@@ -85,6 +85,8 @@ async def recorded_in_any(memories: Sequence[Writing], operation_id: str | None)
     held = [here for here in found if here is not None]
     if not held:
         return None
+    for writing in memories:  # also those that lack it: the turn has one number in all of them
+        writing.found(operation_id)
     # Given only a part of it, `record_in_all` would complete the memories that lack the turn without the rest.
     may_be_shown = len(held) == len(memories) or any(here.is_complete for here in held)
     return AgentTurn(_most_complete(held) if may_be_shown else (), _results(held))

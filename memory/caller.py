@@ -68,24 +68,32 @@ class Caller(Protocol):
         """What an audit may say of it: `caller`, and of an activity where it runs; no id that a user has chosen."""
         ...
 
-    def next_attempt(self, memory: MemoryId, *, is_turn: bool = False) -> Attempt:
-        """Names the next mutating call on a memory. Turns are numbered apart: no other call may pass for one.
+    def next_attempt(self, memory: MemoryId, agent: str | None = None, *, is_turn: bool = False) -> Attempt:
+        """Names the next mutating call on a memory in the name of an agent.
 
-        A repeated attempt of the same work must get the same names in the same order, whatever it does to others.
+        Turns are numbered apart, and so are the calls of each agent: no other call may pass for one of these. A
+        repeated attempt of the same work must get the same names in the same order, whatever it does to others.
         """
         ...
 
-    def next_turn_id(self, memory: MemoryId) -> str | None:
-        """Returns the operation id of the next turn without making the call; None if no attempt repeats it."""
+    def next_turn_id(self, memory: MemoryId, agent: str | None = None) -> str | None:
+        """Returns the operation id of the next turn without making the call; None if no attempt repeats it.
+
+        Behind a turn that was found it is that of the one after.
+        """
+        ...
+
+    def turn_was_found(self, memory: MemoryId, agent: str | None = None) -> None:
+        """Notes that the next turn is recorded: the call that records it may follow, or be left out."""
         ...
 
 
-def repeated_turn_id(caller: Caller, memory: MemoryId) -> str:
+def repeated_turn_id(caller: Caller, memory: MemoryId, agent: str | None) -> str:
     """Returns the operation id that the next turn will get, where a repeated attempt gives it again.
 
     Raises MemoryInvalid where calls are not repeated by themselves.
     """
-    operation_id = caller.next_turn_id(memory)
+    operation_id = caller.next_turn_id(memory, agent)
     if operation_id is None:
         raise MemoryInvalid("operation_id: is needed outside an activity, where no call repeats another")
     return operation_id
@@ -111,13 +119,22 @@ class ProcessCaller:
         self._clock = clock
         self.origin: Mapping[str, str | int] = {"caller": kind}
 
-    def next_attempt(self, memory: MemoryId, *, is_turn: bool = False) -> Attempt:  # noqa: ARG002 - no two are one here
+    def next_attempt(
+        self,
+        memory: MemoryId,  # noqa: ARG002 - no two calls are one here
+        agent: str | None = None,  # noqa: ARG002
+        *,
+        is_turn: bool = False,  # noqa: ARG002
+    ) -> Attempt:
         """See Caller."""
         return Attempt(secrets.token_hex(16), self._clock.now_ms() + OWN_ID_LIFETIME_MS)
 
-    def next_turn_id(self, memory: MemoryId) -> str | None:  # noqa: ARG002 - none is repeated
+    def next_turn_id(self, memory: MemoryId, agent: str | None = None) -> str | None:  # noqa: ARG002 - none is repeated
         """See Caller."""
         return None
+
+    def turn_was_found(self, memory: MemoryId, agent: str | None = None) -> None:
+        """See Caller; by no id that was made here."""
 
 
 def given_id(operation_id: str) -> str:

@@ -128,12 +128,16 @@ class Memory:
         """Returns the turn that an earlier attempt has recorded, or None: to be asked before a model is asked again.
 
         Without an operation id it is the turn that `record_turn` would record if it were this attempt's next call on
-        this memory. Its messages are empty if the memory holds none of them any more. Raises MemoryInvalid outside an
-        activity, where no call repeats another, unless an operation id is given; MemoryOperationConflict.
+        this memory; asked again where it found one, it goes on to the turn after that. Its messages are empty if the
+        memory holds none of them any more. Raises MemoryInvalid outside an activity, where no call repeats another,
+        unless an operation id is given; MemoryOperationConflict.
         """
         with telemetry.measured("recorded_turn", self._id) as call:
             self._check("recorded_turn")
-            return await recorded_turn(self._writing, self._writing.recorded_id(operation_id), call)
+            turn = await recorded_turn(self._writing, self._writing.recorded_id(operation_id), call)
+            if turn is not None:
+                self._writing.found(operation_id)
+            return turn
 
     async def write(
         self,

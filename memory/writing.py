@@ -88,14 +88,19 @@ class Writing:
         they were made.
         """
         if operation_id is None:
-            return self.caller.next_attempt(self.id, is_turn=is_turn)
+            return self.caller.next_attempt(self.id, self.agent, is_turn=is_turn)
         return given_attempt(operation_name(operation_id), self.services.clock)
 
     def recorded_id(self, operation_id: str | None) -> str:
         """Returns the id under which `attempt` would name the next turn, without naming one. Raises MemoryInvalid."""
         if operation_id is None:
-            return repeated_turn_id(self.caller, self.id)
+            return repeated_turn_id(self.caller, self.id, self.agent)
         return given_id(operation_name(operation_id))
+
+    def found(self, operation_id: str | None) -> None:
+        """Notes that the turn is recorded for which `recorded_id` gave the id."""
+        if operation_id is None:
+            self.caller.turn_was_found(self.id, self.agent)
 
     async def operation(self, operation_id: str | None, digest: str) -> Operation:
         """Names the next call for the store; `digest` tells it from another call with the same id.

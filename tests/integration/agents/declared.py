@@ -35,6 +35,16 @@ def declarations(persistence: str = "redis") -> list[dict[str, Any]]:
                 {"id": "desk", "key": "trip:{{ input.user }}", "inject": {"label": "Trip thread"}},
             ],
         },
+        *(
+            {
+                "resource": "agent",
+                "id": debater,
+                "memory": True,
+                "memories": ["desk", "other"],
+                "memory_key": "d:{{ input.user }}",
+            }
+            for debater in ("debater-a", "debater-b")
+        ),
         {
             "resource": "agent",
             "id": "twins",

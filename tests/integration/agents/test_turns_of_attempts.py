@@ -10,10 +10,13 @@ import pytest
 from temporalio.testing import ActivityEnvironment
 
 from durable_memory import MemoryClient, Message
+from durable_memory.memory.agent import AgentMemories
+from durable_memory.memory.memory import Memory
 from tests.integration.agents.conftest import attempt_of, unique
 from tests.integration.agents.test_record_turn import TURN, said
 from tests.logs import said_by
 
+TEXTS = [message.text for message in TURN]
 SLOW = "-" * 20_000
 """So long that it is counted in a thread: a call made after the one that says it overtakes it."""
 
@@ -72,3 +75,82 @@ async def test_a_turn_that_is_taken_for_the_repetition_of_another_one_is_told_in
     records = said_by(caplog, "durable_memory.memory.turns")
     assert len(records) == warnings
     assert all("pass operation_id" in record.message and question not in record.message for record in records)
+
+
+QUESTIONS = ("Where to?", "And back?", "Which seat?")
+
+
+async def ask_all(memory: Memory | AgentMemories, attempt: int, *, dies_after: int | None = None) -> list[str]:
+    """Records a turn for each question but those that it finds, as far as it comes."""
+    answers = []
+    for number, question in enumerate(QUESTIONS):
+        recorded = await memory.recorded_turn()
+        if recorded is not None:
+            answers.append(recorded.messages[-1].text)
+            continue
+        turn = await memory.record_turn([Message.user(question), Message.assistant(f"{question} {attempt}")])
+        answers.append(turn.messages[-1].text)
+        if number == dies_after:
+            break
+    return answers
+
+
+async def test_an_attempt_that_goes_on_behind_each_turn_that_it_finds_records_the_rest(client: MemoryClient) -> None:
+    user = unique("user")
+    first, second, third = (each.memory("desk", f"trip:{user}") for each in attempts(client, 3))
+    assert await ask_all(first, 1, dies_after=1) == ["Where to? 1", "And back? 1"]
+    answers = ["Where to? 1", "And back? 1", "Which seat? 2"]
+    assert await ask_all(second, 2) == answers
+    assert await ask_all(third, 3) == answers
+    assert (await said(client, "desk", f"trip:{user}"))[1::2] == answers
+
+
+async def test_a_turn_that_is_found_in_one_memory_of_an_agent_counts_in_all_of_them(client: MemoryClient) -> None:
+    user = unique("user")
+    first, second, third = (each.agent("scribe", input={"user": user}) for each in attempts(client, 3))
+    await first.memories[0].record_turn(TURN)  # and dies before the other one
+    found = await second.recorded_turn()
+    assert found is not None
+    await second.record_turn(found.messages)
+    await second.record_turn([Message.user("And back?"), Message.assistant("Booked, too.")])
+    assert [await third.recorded_turn() is not None for _ in range(3)] == [True, True, False]
+    for resource in ("desk", "other"):
+        assert await said(client, resource, f"s:{user}") == [*TEXTS, "And back?", "Booked, too."]
+
+
+async def test_a_turn_that_is_found_and_recorded_again_is_one_turn(client: MemoryClient) -> None:
+    user = unique("user")
+    first, second = (each.memory("desk", f"trip:{user}") for each in attempts(client, 2))
+    await first.record_turn(TURN)
+    found = await second.recorded_turn()
+    assert found is not None
+    assert (await second.record_turn(found.messages)).result.already_applied
+    assert await second.recorded_turn() is None
+    assert not (await second.record_turn(TURN)).result.already_applied
+    assert await said(client, "desk", f"trip:{user}") == [*TEXTS, *TEXTS]
+
+
+async def test_agents_of_one_attempt_find_their_own_turns_in_a_memory_that_they_share(client: MemoryClient) -> None:
+    user = unique("user")
+    first, second = (
+        [each.agent(name, input={"user": user}) for name in ("debater-a", "debater-b")] for each in attempts(client, 2)
+    )
+    for agent in reversed(first):  # whoever answers first: the order of another attempt may differ
+        await agent.record_turn([Message.user("Which?"), Message.assistant(f"Mine, says {agent.ref.id}.")])
+    found = [await agent.recorded_turn() for agent in second]
+    assert [turn.messages[-1].text for turn in found if turn is not None] == [
+        "Mine, says debater-a.",
+        "Mine, says debater-b.",
+    ]
+
+
+async def test_appends_of_two_agents_in_another_order_are_repetitions(client: MemoryClient) -> None:
+    key = unique("d:user")
+    first, second = (
+        {name: each.memory("desk", key, agent=name) for name in ("debater-a", "debater-b")}
+        for each in attempts(client, 2)
+    )
+    for attempt, order in ((first, sorted(first)), (second, sorted(second, reverse=True))):
+        for name in order:
+            await attempt[name].append(f"By {name}.")
+    assert await said(client, "desk", key) == ["By debater-a.", "By debater-b."]
