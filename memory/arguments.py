@@ -16,6 +16,7 @@ from durable_memory.memory.types import (
     clean_text,
     did_you_mean,
     refuse_beside_reference,
+    refuse_no_reference,
     required_text,
 )
 
@@ -144,6 +145,11 @@ def require_method(method: str, **given: object) -> None:
 def reference_alone(**given: object) -> None:
     """Raises MemoryInvalid for what is given beside a reference."""
     _checked(refuse_beside_reference, **given)
+
+
+def no_other_reference(name: str, value: object, kind: type[MemoryRef | AgentRef]) -> None:
+    """Raises MemoryInvalid for what is neither an id nor a reference of this kind."""
+    _checked(refuse_no_reference, name, value, kind)
 
 
 def template_input(value: object) -> dict[str, Any] | None:

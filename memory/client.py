@@ -9,7 +9,7 @@ from typing import Any, Self, TypedDict
 
 from durable_memory.memory.agent import AgentMemories, UsedMemory
 from durable_memory.memory.all_memories import AllMemories
-from durable_memory.memory.arguments import reference_alone, require_method, template_input
+from durable_memory.memory.arguments import no_other_reference, reference_alone, require_method, template_input
 from durable_memory.memory.audit import audited
 from durable_memory.memory.caller import Caller, ProcessCaller, given_out
 from durable_memory.memory.clock import Clock, SystemClock
@@ -153,6 +153,7 @@ class MemoryClient(AllMemories):
             reference_alone(key=key, input=input, agent=agent)
             ref = resource
         else:
+            no_other_reference("resource", resource, MemoryRef)
             ref = MemoryRef(resource, key=key, input=template_input(input), agent=agent)
         try:
             return self._opened(resolve(ref, self._wiring.registry, **self._from()), self._lender(ref))
@@ -172,6 +173,7 @@ class MemoryClient(AllMemories):
             reference_alone(input=input)
             ref = agent
         else:
+            no_other_reference("agent", agent, AgentRef)
             ref = AgentRef(agent, template_input(input))
         found = resolve_agent(ref, self._wiring.registry, **self._from())
         lender = self._lender(ref)

@@ -14,6 +14,7 @@ from durable_memory.memory.types import (
     AgentTurn,
     MessageInput,
     refuse_beside_reference,
+    refuse_no_reference,
 )
 from durable_memory.workflows.calling import Calls, checked, checked_json, wire_messages
 from durable_memory.workflows.references import for_calls, for_others
@@ -40,6 +41,7 @@ class Agent:
             checked(refuse_beside_reference, input=input)
             ref = id
         else:
+            checked(refuse_no_reference, "id", id, AgentRef)
             variables = None if input is None else checked_json(input, "input")
             ref = AgentRef(id, variables)
         self._calls = Calls(task_queue, activity_config)

@@ -23,6 +23,7 @@ from durable_memory.memory.types import (
     View,
     checked_texts,
     refuse_beside_reference,
+    refuse_no_reference,
 )
 from durable_memory.workflows.calling import FLUSH, Calls, call_here, checked, checked_json, wire_ids, wire_messages
 from durable_memory.workflows.references import for_calls, for_others
@@ -56,6 +57,7 @@ class AgentMemory:
             checked(refuse_beside_reference, key=key, input=input, agent=agent)
             ref = resource
         else:
+            checked(refuse_no_reference, "resource", resource, MemoryRef)
             variables = None if input is None else checked_json(input, "input")
             ref = MemoryRef(resource, key=key, input=variables, agent=agent)
         self._calls = Calls(task_queue, activity_config)

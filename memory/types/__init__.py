@@ -46,6 +46,7 @@ from durable_memory.memory.types.refs import (
     given_by,
     names_workflow,
     refuse_beside_reference,
+    refuse_no_reference,
 )
 from durable_memory.memory.types.results import (
     TOOK_OUT,
@@ -126,6 +127,7 @@ __all__ = [
     "names_workflow",
     "refuse_beside_reference",
     "refuse_broken_text",
+    "refuse_no_reference",
     "refuse_unknown",
     "required_text",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -65,3 +66,24 @@ def refuse_beside_reference(**given: object) -> None:
     for name, value in given.items():
         if value is not None:
             raise InvalidValue(name, "stands beside a reference, which has its own; give one of the two")
+
+
+def refuse_no_reference(name: str, value: object, kind: type[MemoryRef | AgentRef]) -> None:
+    """Raises InvalidValue for what is neither an id nor a reference of this kind, and says what the slip was.
+
+    name: of the argument.
+    """
+    if isinstance(value, (str, kind)):
+        return
+    if isinstance(value, Mapping):
+        problem = (
+            f"is a {type(value).__name__}, not a {kind.__name__}; annotate the parameter by which it came, or "
+            "Temporal leaves a reference as the JSON that it was sent as"
+        )
+    elif isinstance(value, MemoryRef):
+        problem = "is a MemoryRef, which opens one memory: AgentMemory(ref), client.memory(ref)"
+    elif isinstance(value, AgentRef):
+        problem = "is an AgentRef, which opens an agent: Agent(ref), client.agent(ref)"
+    else:
+        problem = f"must be the id of a declaration or a {kind.__name__}, not {type(value).__name__}"
+    raise InvalidValue(name, problem)

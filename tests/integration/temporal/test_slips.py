@@ -22,7 +22,7 @@ from temporalio.client import (
 from temporalio.exceptions import ApplicationError, NexusOperationError
 from temporalio.worker import Replayer, Worker
 
-from durable_memory import Agent, AgentMemory, current_memory_client
+from durable_memory import Agent, AgentMemory, AgentRef, MemoryRef, current_memory_client
 from durable_memory.memory.errors import MemoryInvalid
 from tests.integration.temporal.flows.slips import (
     WHERE,
@@ -31,6 +31,8 @@ from tests.integration.temporal.flows.slips import (
     AskForTheClient,
     CallAService,
     CallWithAnyType,
+    OpenAnother,
+    OpenWhatCame,
     PassAHandle,
     SayNothing,
 )
@@ -100,6 +102,32 @@ async def test_what_is_given_beside_a_reference_fails_the_workflow(
         fault = await fault_of(handle.result())
     assert (fault.type, fault.non_retryable) == ("MemoryInvalid", True)
     assert fault.message.startswith(f"{named}: stands beside a reference")
+
+
+@pytest.mark.parametrize(("what", "kind"), [("memory", "MemoryRef"), ("agent", "AgentRef")])
+async def test_a_reference_that_came_as_json_fails_the_workflow_and_says_what_to_annotate(
+    temporal_address: str, redis_url: str, what: str, kind: str
+) -> None:
+    client = await Client.connect(temporal_address, plugins=[plugin(redis_url, unique("project"), companion=False)])
+    queue, sent = unique("queue"), AgentRef("clerk") if what == "agent" else MemoryRef("chat", key="anna")
+    async with Worker(client, task_queue=queue, workflows=[OpenWhatCame]):
+        handle = await client.start_workflow(OpenWhatCame.run, args=[what, sent], id=unique("run"), task_queue=queue)
+        fault = await fault_of(handle.result())
+    assert (fault.type, fault.non_retryable) == ("MemoryInvalid", True)
+    assert f"is a dict, not a {kind}; annotate the parameter" in fault.message
+
+
+@pytest.mark.parametrize(("what", "right"), [("memory", "Agent(ref)"), ("agent", "AgentMemory(ref)")])
+async def test_a_reference_that_is_opened_as_what_it_is_not_fails_the_workflow(
+    temporal_address: str, redis_url: str, what: str, right: str
+) -> None:
+    client = await Client.connect(temporal_address, plugins=[plugin(redis_url, unique("project"), companion=False)])
+    queue = unique("queue")
+    async with Worker(client, task_queue=queue, workflows=[OpenAnother]):
+        handle = await client.start_workflow(OpenAnother.run, what, id=unique("run"), task_queue=queue)
+        fault = await fault_of(handle.result())
+    assert (fault.type, fault.non_retryable) == ("MemoryInvalid", True)
+    assert right in fault.message
 
 
 NEEDED = {

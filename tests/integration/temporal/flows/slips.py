@@ -82,6 +82,32 @@ class AddToAReference:
 
 
 @workflow.defn
+class OpenWhatCame:
+    """Opens what it was sent, which Temporal leaves as JSON: the parameter does not say that it is a reference."""
+
+    @workflow.run
+    async def run(self, what: str, sent: Any) -> None:
+        """See class."""
+        if what == "agent":
+            Agent(sent)
+        else:
+            AgentMemory(sent)
+
+
+@workflow.defn
+class OpenAnother:
+    """Opens a reference as what it is not."""
+
+    @workflow.run
+    async def run(self, what: str) -> None:
+        """See class."""
+        if what == "agent":
+            Agent(MemoryRef("chat", key="anna"))  # type: ignore[arg-type]  # the slip
+        else:
+            AgentMemory(AgentRef("clerk"))  # type: ignore[arg-type]  # the slip
+
+
+@workflow.defn
 class SayNothing:
     """Makes a message that is none, of what it was sent."""
 
