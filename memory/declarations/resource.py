@@ -237,9 +237,8 @@ class MemoryResource(Declaration):
     """
 
     on_workflow_end: OnWorkflowEnd | None = None
-    """What happens when the last workflow that has written to a memory, itself or in its activities, has ended: nothing
-    (`keep`), a flush down to what is never flushed (`flush`), or the end of the memory, without a backup (`clear`). A
-    workflow that only reads the memory, or holds a reference to it, does not keep it.
+    """What happens when the last [owner](sharing.md) of a memory has ended: nothing (`keep`), a flush down to what is
+    never flushed (`flush`), or the end of the memory, without a backup (`clear`).
 
     Default: by scope.
     """
