@@ -5,13 +5,16 @@ from __future__ import annotations
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from durable_memory.memory.clock import Clock
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.stores.values import Operation
 from durable_memory.memory.types import AgentRef, MemoryRef, Provenance, given_by
+
+_GIVEN: Final = "given:"
+"""Begins the ids that users chose."""
 
 _Reference = TypeVar("_Reference", bound=MemoryRef | AgentRef)
 
@@ -139,7 +142,12 @@ class ProcessCaller:
 
 def given_id(operation_id: str) -> str:
     """Returns an id that the user chose with a prefix that keeps it apart from those made here."""
-    return f"given:{operation_id}"
+    return f"{_GIVEN}{operation_id}"
+
+
+def is_given(operation_id: str) -> bool:
+    """Tells whether a user chose what this id was made of."""
+    return operation_id.startswith(_GIVEN)
 
 
 def given_attempt(operation_id: str, clock: Clock) -> Attempt:

@@ -5,14 +5,24 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from durable_memory.memory import telemetry
-from durable_memory.memory.caller import Attempt
+from durable_memory.memory.caller import Attempt, is_given
 from durable_memory.memory.codec import decode
 from durable_memory.memory.types import Message, MessageInput, Turn
 from durable_memory.memory.writing import Writing, is_stored_form
 
 _log = logging.getLogger(__name__)
+
+_ANOTHER_IN_ITS_PLACE: Final = (
+    "a turn was not recorded, since an earlier attempt recorded another one in its place; pass operation_id to "
+    "record_turn where attempts of an activity may record other turns, or record them in another order"
+)
+_ANOTHER_OF_THIS_NAME: Final = (
+    "a turn was not recorded, since another one was recorded in this memory under its operation_id, maybe by another "
+    "workflow; begin the id with what is the caller's own, as the id of its workflow, or leave it out"
+)
 
 
 async def record_turn(
@@ -24,7 +34,7 @@ async def record_turn(
     admitted, result = await writing.append(admitted, "", attempt)
     if result.already_applied:
         first = tuple(map(decode, await writing.services.store.find(writing.id, result.ids)))
-        _warn_of_another_turn(writing, first, admitted.messages)
+        _warn_of_another_turn(writing, attempt, first, admitted.messages)
         return Turn(first or admitted.messages, result)
     sent = zip(admitted.messages, result.ids, strict=False)
     return Turn(tuple(replace(message, id=message_id) for message, message_id in sent), result)
@@ -41,15 +51,17 @@ async def recorded_turn(writing: Writing, operation_id: str, call: telemetry.mea
     return turn
 
 
-def _warn_of_another_turn(writing: Writing, recorded: Sequence[Message], sent: Sequence[Message]) -> None:
+def _warn_of_another_turn(
+    writing: Writing, attempt: Attempt, recorded: Sequence[Message], sent: Sequence[Message]
+) -> None:
     """Says so if what stands was an answer to something else: what a model says may differ, hardly what it was asked.
 
-    So it is in an activity whose attempts record other turns, as one that goes on from its heartbeat details.
+    So it is in an activity whose attempts record other turns, as one that goes on from its heartbeat details, and where
+    two workflows give their turns in one memory the same operation id.
     """
     asked, asked_now = ([m for m in messages if m.role == "user"] for messages in (recorded, sent))
     if asked and asked_now and not (len(asked) == len(asked_now) and all(map(is_stored_form, asked, asked_now))):
         _log.warning(
-            "a turn was not recorded, since an earlier attempt recorded another one in its place; pass operation_id to "
-            "record_turn where attempts of an activity may record other turns, or record them in another order",
+            _ANOTHER_OF_THIS_NAME if is_given(attempt.operation_id) else _ANOTHER_IN_ITS_PLACE,
             extra={"resource": writing.id.resource},
         )

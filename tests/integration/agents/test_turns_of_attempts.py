@@ -77,6 +77,18 @@ async def test_a_turn_that_is_taken_for_the_repetition_of_another_one_is_told_in
     assert all("pass operation_id" in record.message and question not in record.message for record in records)
 
 
+async def test_two_turns_of_one_operation_id_are_told_in_the_log_by_what_to_change(
+    client: MemoryClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    key = unique("trip:user")
+    for one, question in zip([*attempts(client, 1), *attempts(client, 1)], QUESTIONS, strict=False):
+        memory = one.memory("desk", key)
+        await memory.record_turn([Message.user(question), Message.assistant("Yes.")], operation_id="turn-1")
+    assert await said(client, "desk", key) == [QUESTIONS[0], "Yes."]
+    [record] = said_by(caplog, "durable_memory.memory.turns")
+    assert "under its operation_id" in record.message
+
+
 QUESTIONS = ("Where to?", "And back?", "Which seat?")
 
 
