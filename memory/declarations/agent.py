@@ -66,8 +66,7 @@ class DeclaredMemory(Declaration):
     """
 
     mode: Mode = "read-write"
-    """What the agent may do with it: everything, append and read, or read. A protection against mistakes, no boundary
-    between tenants."""
+    """What the agent may do with it: everything, append and read, or read."""
 
     inject: Inject = Inject()
 
