@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from temporalio import activity
 from temporalio.testing import ActivityEnvironment
 
 from durable_memory import MemoryClient, Message
@@ -21,9 +22,19 @@ SLOW = "-" * 20_000
 """So long that it is counted in a thread: a call made after the one that says it overtakes it."""
 
 
+def order() -> activity.Info:
+    """An activity of a workflow of its own, ordered now."""
+    return replace(
+        ActivityEnvironment.default_info(),
+        workflow_id=unique("workflow"),
+        workflow_run_id=unique("run"),
+        scheduled_time=datetime.now(UTC),
+        schedule_to_close_timeout=None,  # a second is the default, which a busy machine takes for one call
+    )
+
+
 async def test_turns_recorded_at_the_same_time_are_numbered_in_the_order_of_their_calls(client: MemoryClient) -> None:
-    info = replace(ActivityEnvironment.default_info(), workflow_run_id=unique("run"), scheduled_time=datetime.now(UTC))
-    user = unique("user")
+    info, user = order(), unique("user")
 
     async def attempt(first: str, second: str) -> list[str]:
         mine = attempt_of(client, info).agent("scribe", input={"user": user})
@@ -37,12 +48,7 @@ async def test_turns_recorded_at_the_same_time_are_numbered_in_the_order_of_thei
 
 def attempts(client: MemoryClient, count: int) -> list[MemoryClient]:
     """The same memories as several attempts of one activity see them."""
-    info = replace(
-        ActivityEnvironment.default_info(),
-        workflow_id=unique("workflow"),
-        workflow_run_id=unique("run"),
-        scheduled_time=datetime.now(UTC),
-    )
+    info = order()
     return [attempt_of(client, replace(info, attempt=1 + number)) for number in range(count)]
 
 
