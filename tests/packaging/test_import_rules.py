@@ -48,9 +48,19 @@ def test_the_value_types_import_the_standard_library_only(graph: grimp.ImportGra
     assert imports(graph, "durable_memory.memory.types") == set()
 
 
-def test_workflow_code_imports_values_the_contract_and_temporal_only(graph: grimp.ImportGraph) -> None:
-    allowed = ("durable_memory.memory.types", "durable_memory.activities.wire", "temporalio")
+def test_workflow_code_imports_values_errors_the_contract_and_temporal_only(graph: grimp.ImportGraph) -> None:
+    allowed = (
+        "durable_memory.memory.types",
+        "durable_memory.memory.errors",
+        "durable_memory.activities.wire",
+        "temporalio",
+    )
     assert beyond(imports(graph, "durable_memory.workflows"), *allowed) == set()
+
+
+def test_the_errors_that_workflows_import_are_as_light_as_they_are(graph: grimp.ImportGraph) -> None:
+    assert imports(graph, "durable_memory.memory.errors") == {"durable_memory.memory.declarations.faults"}
+    assert imports(graph, "durable_memory.memory.declarations.faults") == set()
 
 
 def test_the_contract_that_workflows_import_is_as_light_as_they_are(graph: grimp.ImportGraph) -> None:
