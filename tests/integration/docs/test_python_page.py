@@ -117,6 +117,26 @@ leave(0)
 """
 
 
+SMALL = """
+import asyncio
+from durable_memory import MemoryClient, Message, Registry
+from summaries import ModelSummarizer
+
+SMALL = {"resource": "memory", "id": "small", "max_tokens": 300, "persistence": {"type": "in_memory"},
+         "flushing": {"summary_tokens": 60, "keep_last": 1}}
+
+async def main():
+    registry = Registry.from_resources([SMALL])
+    async with await MemoryClient.connect(memories=registry, summarizer=ModelSummarizer()) as client:
+        memory = client.memory("small", "key")
+        await memory.append([Message.user(f"Parcel {number} is late. " * 8) for number in range(4)])
+        print((await memory.flush(force=True)).outcome)
+        print((await memory.read()).messages[0].text)
+
+asyncio.run(main())
+"""
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     for name, text in files_of(PAGE).items():
@@ -139,8 +159,8 @@ async def run(folder: Path, *command: str, **given: str) -> str:
 
 
 def test_every_block_of_python_is_a_file_that_is_run_here() -> None:
-    assert list(files_of(PAGE)) == ["tools.py", "desk.py", "naming.py", "approval.py", "test_desk.py"]
-    assert (CHECKOUT / PAGE).read_text().count("```python") == 5
+    assert list(files_of(PAGE)) == ["tools.py", "desk.py", "naming.py", "approval.py", "summaries.py", "test_desk.py"]
+    assert (CHECKOUT / PAGE).read_text().count("```python") == 6
 
 
 def test_names_stand_in_the_text_where_an_api_has_none() -> None:
@@ -196,3 +216,12 @@ async def test_nobody_sees_a_turn_before_the_human_has_decided_and_its_error_is_
         "> results: on its way as A-17 / not allowed",
         "> refused: MemoryOversize True",
     ]
+
+
+async def test_the_summarizer_keeps_to_the_room_of_a_small_memory(folder: Path) -> None:
+    (folder / "memories").mkdir()
+    (folder / "memories" / "desk.yaml").write_text("{resource: memory, id: desk, max_tokens: 4000}\n")
+    (folder / "small.py").write_text(SMALL)
+    printed = await run(folder, "small.py")
+    assert printed.startswith("committed\n")
+    assert "user: Parcel 0 is late." in printed

@@ -7,15 +7,11 @@ import os
 import re
 import sys
 import tomllib
-from datetime import timedelta
 from pathlib import Path
 from textwrap import indent
 
 import pytest
 
-from durable_memory.memory.declarations.durations import format_duration
-from durable_memory.memory.settings import Settings
-from durable_memory.memory.spans import HASH_KEY
 from tests.integration.docs.pages import CHECKOUT, files_of
 
 README = CHECKOUT / "README.md"
@@ -175,33 +171,6 @@ async def test_the_script_prints_what_the_readme_says(tour: Path, redis_url: str
     assert printed == "True 2 Good morning!\n"
 
 
-SMALL = """
-import asyncio
-from durable_memory import MemoryClient, Message, Registry
-from summaries import ModelSummarizer
-
-SMALL = {"resource": "memory", "id": "small", "max_tokens": 300, "persistence": {"type": "in_memory"},
-         "flushing": {"summary_tokens": 60, "keep_last": 1}}
-
-async def main():
-    registry = Registry.from_resources([SMALL])
-    async with await MemoryClient.connect(memories=registry, summarizer=ModelSummarizer()) as client:
-        memory = client.memory("small", "key")
-        await memory.append([Message.user(f"Parcel {number} is late. " * 8) for number in range(4)])
-        print((await memory.flush(force=True)).outcome)
-        print((await memory.read()).messages[0].text)
-
-asyncio.run(main())
-"""
-
-
-async def test_the_summarizer_of_the_readme_keeps_to_the_room_of_a_small_memory(tour: Path) -> None:
-    (tour / "small.py").write_text(SMALL)
-    printed = await run(tour, sys.executable, "small.py")
-    assert printed.startswith("committed\n")
-    assert "user: Parcel 0 is late." in printed
-
-
 def test_every_named_file_of_the_readme_is_part_of_a_test() -> None:
     assert sorted(files_of("README.md")) == [
         "agents.py",
@@ -210,36 +179,10 @@ def test_every_named_file_of_the_readme_is_part_of_a_test() -> None:
         "memories/support.yaml",
         "model.py",
         "script.py",
-        "summaries.py",
     ]
-
-
-def test_the_readme_names_only_settings_that_exist() -> None:
-    named = set(re.findall(r"DURABLE_MEMORY_[A-Z_]+", README.read_text()))
-    known = {f"DURABLE_MEMORY_{name.upper()}" for name in Settings.model_fields} | {HASH_KEY}
-    assert named <= known
-    assert known - {"DURABLE_MEMORY_REDIS_URL"} <= named
 
 
 def test_the_readme_names_every_extra() -> None:
     declared = tomllib.loads((README.parent / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     table = README.read_text().split("| extra | brings |\n", 1)[1].split("\n\n", 1)[0]
     assert sorted(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == sorted(declared)
-
-
-def test_the_readme_gives_the_defaults_that_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in list(os.environ):
-        if name.startswith(("DURABLE_MEMORY_", "REDIS_URL")):
-            monkeypatch.delenv(name)
-    rows = re.findall(
-        r"^\| `(?:DURABLE_MEMORY_)?([A-Z_]+)`[^|]* \|(?: `([^`]*)`)? \|", README.read_text(), re.MULTILINE
-    )
-    stated = {name.lower(): default for name, default in rows if name.lower() in Settings.model_fields}
-    held = {name: _written(value) for name, value in Settings().model_dump().items()}
-    assert stated == held
-
-
-def _written(value: object) -> str:
-    if isinstance(value, timedelta):
-        return format_duration(value)
-    return os.pathsep.join(map(str, value)) if isinstance(value, tuple) else "" if value is None else str(value)

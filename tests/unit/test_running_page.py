@@ -1,0 +1,42 @@
+"""docs/running.md and the README name the settings that there are, with the defaults that hold."""
+
+from __future__ import annotations
+
+import os
+import re
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from durable_memory.memory.declarations.durations import format_duration
+from durable_memory.memory.settings import Settings
+from durable_memory.memory.spans import HASH_KEY
+
+CHECKOUT = Path(__file__).parents[2]
+PAGE = (CHECKOUT / "docs" / "running.md").read_text()
+README = (CHECKOUT / "README.md").read_text()
+
+
+def test_it_names_all_settings_and_no_others() -> None:
+    named = set(re.findall(r"DURABLE_MEMORY_[A-Z_]+", PAGE))
+    known = {f"DURABLE_MEMORY_{name.upper()}" for name in Settings.model_fields} | {HASH_KEY}
+    assert named == known - {"DURABLE_MEMORY_REDIS_URL"}
+
+
+@pytest.mark.parametrize("text", [PAGE, README], ids=["page", "readme"])
+def test_the_defaults_that_are_given_hold(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    for name in list(os.environ):
+        if name.startswith(("DURABLE_MEMORY_", "REDIS_URL")):
+            monkeypatch.delenv(name)
+    rows = re.findall(r"^\| `(?:DURABLE_MEMORY_)?([A-Z_]+)`[^|]* \|(?: `([^`]*)`)? \|", text, re.MULTILINE)
+    stated = {name.lower(): default for name, default in rows if name.lower() in Settings.model_fields}
+    held = {name: _written(value) for name, value in Settings().model_dump().items()}
+    assert stated == {name: held[name] for name in stated}
+    assert len(stated) > 1
+
+
+def _written(value: object) -> str:
+    if isinstance(value, timedelta):
+        return format_duration(value)
+    return os.pathsep.join(map(str, value)) if isinstance(value, tuple) else "" if value is None else str(value)
