@@ -16,7 +16,8 @@ from durable_memory.memory.types.view import Omitted, View
 class AppendResult:
     """The answer to an append, a write or a restore.
 
-    ids: of the appended messages, in order; none of a restore. version, tokens, messages: of the live view afterwards.
+    ids: of the appended messages, in order; none of a restore. version, tokens, messages: of the view afterwards, with
+    tool calls that no view shows yet, since they wait for a result.
     evicted: messages that left the view for the overflow, or for good where the resource drops. late: results that
     followed their group out of the view. flush_due: whether the background flush is due. already_applied: this
     operation had been applied before; nothing was written now. removed: how many messages a write or a restore
@@ -143,7 +144,8 @@ class StatsGroup:
 class MemoryStats:
     """The counters of one memory; nothing is loaded or counted for it.
 
-    Tokens and messages are given per section of the live view; `omitted` is the overflow. Times are UTC. flush_blocked:
+    Tokens and messages are given per section of the view, with tool calls that no view shows yet, since they wait for a
+    result; `omitted` is the overflow. Times are UTC. flush_blocked:
     why a flush that is due would take nothing. flushing_owner: who holds the lease. last_flush_outcome: `committed`,
     `dropped`, or `failed: ` and the type of the error. due_since: since when a flush is due that has not ended. groups:
     of all that is held, if that was asked for; groups_complete: whether all of it was looked at. shares: what each
