@@ -5,7 +5,7 @@ local known = recall('a', op, digest)
 if known then
   return known == 'reused' and known or answer_again(known)
 end
--- parts: counts
+-- parts: rights counts
 m = m or new_memory(ARGV[6])
 adopt_policy()
 local plan, refused = plan_append(7, m.born)

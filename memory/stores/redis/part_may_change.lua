@@ -4,3 +4,4 @@
 if mode > 0 then
   return 'denied'
 end
+-- parts: rights

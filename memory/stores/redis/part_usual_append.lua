@@ -71,6 +71,10 @@ do
         or (not summarize and redis.call('EXISTS', key.batch) == 0))
     end
 
+    -- Whoever lacks one of these rights is refused by the general append, before anything is written.
+    usual = usual and redis.acl_check_cmd('HSET', key.msg) and redis.acl_check_cmd('ZADD', order)
+      and redis.acl_check_cmd('HDEL', key.msg) and (left == 0 or redis.acl_check_cmd('ZREM', order))
+
     -- The first write tells whether the operation is known.
     local first = seq + 1
     local record = string.format('a%s %s %d %d', digest, incarnation, first, count)

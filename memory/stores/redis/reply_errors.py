@@ -19,6 +19,8 @@ _BY_DATA: Final = ("DAMAGED", "WRONGTYPE")
 _IN_SCRIPT: Final = "user_script:"
 """Names the line of a script that failed: it met data that no script of ours leaves behind."""
 _STOPPED: Final = "Script killed"
+_LACKING: Final = ("Unknown Redis command", "Invalid command passed to redis.acl_check_cmd")
+"""What a script meets on a server where a command was renamed, or that never had it."""
 
 
 def refusal_of(  # noqa: C901, PLR0911, PLR0912 - a table
@@ -116,6 +118,8 @@ def _not_run(error: Exception) -> MemoryUnavailable | None:
     text = str(error)
     if _STOPPED in text:
         return MemoryUnavailable("Redis was told to stop a script (SCRIPT KILL), which has changed nothing")
+    if any(lacking in text for lacking in _LACKING):
+        return MemoryUnavailable("Redis lacks a command that scripts need: none of its commands may be renamed")
     if text.startswith(_BY_DATA) or _IN_SCRIPT in text:
         return None
     # What follows repeats arguments.

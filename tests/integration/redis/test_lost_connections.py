@@ -104,6 +104,11 @@ async def test_a_server_out_of_memory_is_unavailable_at_once(proxied: Backend, p
             "told to stop a script",
             id="killed",
         ),
+        pytest.param(
+            b"-ERR Unknown Redis command called from script script: 12ab, on @user_script:9.\r\n",
+            "none of its commands may be renamed",
+            id="renamed",
+        ),
     ],
 )
 async def test_a_script_that_met_no_strange_data_is_no_damage(

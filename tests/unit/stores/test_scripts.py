@@ -25,8 +25,8 @@ NEED_A_BATCH = {"content", "draft", "renew", "fail"}
 """Only a begin gives one."""
 
 OF_THE_SERVER = frozenset(
-    {"ARGV", "KEYS", "error", "ipairs", "math", "next", "pairs", "redis", "string", "struct", "table", "tonumber"}
-    | {"tostring", "type", "unpack"}
+    {"ARGV", "KEYS", "error", "ipairs", "math", "next", "pairs", "pcall", "redis", "string", "struct", "table"}
+    | {"tonumber", "tostring", "type", "unpack"}
 )
 """What a script finds when it begins."""
 
