@@ -40,6 +40,7 @@ _PASSING: Final = (
     exceptions.ClusterDownError,
     exceptions.TryAgainError,
     exceptions.AskError,
+    exceptions.ClusterError,
     exceptions.RedisClusterException,
 )
 """What may pass by itself: lost connections, a failover, a server that loads, a cluster that moves slots."""
@@ -54,6 +55,14 @@ def _refuses_user(error: Exception) -> bool:
     if isinstance(error, (exceptions.AuthenticationError, exceptions.NoPermissionError)):
         return True
     return str(error).startswith("ACL failure in script")
+
+
+def _is_moving(error: Exception) -> bool:
+    """Whether a slot moves to another node: no node runs a script of which some keys are here, or not yet there.
+
+    redis-py asks again by itself, and makes a ClusterError of it in the end, whose subclasses say something else.
+    """
+    return isinstance(error, (exceptions.TryAgainError, exceptions.AskError)) or type(error) is exceptions.ClusterError
 
 
 def _passes(error: Exception) -> bool:
@@ -159,6 +168,8 @@ class Attempts:
 
     def _refused(self, error: Exception) -> MemoryUnavailable | None:
         """Returns what to say of an error that another attempt would meet again."""
+        if isinstance(error, exceptions.RedisClusterException) and isinstance(error.__cause__, Exception):
+            error = error.__cause__  # what the node said that was asked last for the cluster's slots
         if isinstance(error, exceptions.OutOfMemoryError):
             return MemoryUnavailable(f"Redis at {self._place} is out of memory (maxmemory) and refuses writes")
         if isinstance(error, exceptions.InvalidResponse):
@@ -184,6 +195,8 @@ def _refusal(error: Exception) -> str:
 def _lasting(error: Exception, seconds: float) -> str:
     if isinstance(error, exceptions.ReadOnlyError):
         return "is a read-only replica and refuses writes: name its primary"
+    if _is_moving(error):
+        return f"moves the part of its cluster where this is kept, and did not end within {seconds:.0f} s"
     return f"cannot be reached: {_describe(error, seconds)}"
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from redis.asyncio import RedisCluster
+from redis.asyncio import Redis, RedisCluster
 
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 from durable_memory.memory.identity import MemoryId, Owner
@@ -18,7 +19,7 @@ from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.memory.stores.redis.keys import RedisKeys
 from durable_memory.testing.builders import call, divided, result, summarising, system, user
 from durable_memory.testing.driven import Driven
-from tests.integration.redis.topologies import open_cluster, open_sentinels
+from tests.integration.redis.topologies import ask, open_cluster, open_sentinels
 from tests.integration.redis.warnings_at_start import warnings_of
 
 
@@ -98,6 +99,64 @@ async def test_a_cluster_keeps_the_time_since_which_a_late_activity_counts(clust
     assert answers == [1_000, 1_000]
 
 
+@asynccontextmanager
+async def moving_slot(cluster_url: str, memory: MemoryId) -> AsyncIterator[Callable[[int], Awaitable[None]]]:
+    """Begins to move the slot of a memory to another node.
+
+    Yields a function that moves so many of its keys, and ends with the move.
+    """
+    key = RedisKeys("dm:").memory(memory).names[0]
+    async with RedisCluster.from_url(cluster_url.replace("redis+cluster", "redis")) as cluster:
+        here = cluster.get_node_from_key(key.decode())
+        assert here is not None
+        there = next(node for node in cluster.get_primaries() if node != here)
+        slot = cluster.keyslot(key)
+        async with Redis(port=int(here.port)) as source, Redis(port=int(there.port)) as target:
+            ids = [(await ask(node, "CLUSTER", "MYID")).decode() for node in (source, target)]
+
+            async def move(count: int) -> None:
+                for name in await ask(source, "CLUSTER", "GETKEYSINSLOT", slot, count):
+                    await ask(source, "MIGRATE", "127.0.0.1", there.port, name, 0, 5_000)
+
+            await ask(target, "CLUSTER", "SETSLOT", slot, "IMPORTING", ids[0])
+            await ask(source, "CLUSTER", "SETSLOT", slot, "MIGRATING", ids[1])
+            yield move
+            await move(1_000)
+            for node in (target, source):
+                await ask(node, "CLUSTER", "SETSLOT", slot, "NODE", ids[1])
+
+
+async def test_a_call_waits_for_a_slot_that_moves_to_another_node(clustered: Backend, cluster_url: str) -> None:
+    driven = Driven(clustered.store, summarising())
+    await driven.append(user("before"))
+    async with moving_slot(cluster_url, driven.memory) as move:
+        await move(1)
+        waiting = asyncio.create_task(driven.append(user("meanwhile")))
+        await asyncio.sleep(1)
+        assert not waiting.done()
+    assert not (await waiting).already_applied
+    assert await driven.texts() == ["before", "meanwhile"]
+
+
+@pytest.mark.parametrize("moved", [0, 1, 1_000])
+async def test_a_slot_that_goes_on_moving_is_unavailable_and_nothing_is_lost(
+    clustered: Backend, cluster_url: str, moved: int
+) -> None:
+    driven = Driven(clustered.store, summarising())
+    await driven.append(user("before"))
+    async with moving_slot(cluster_url, driven.memory) as move:
+        await move(moved)
+        with pytest.raises(MemoryUnavailable, match="moves the part of its cluster where this is kept"):
+            await driven.append(user("once"), op="once")
+    await driven.append(user("once"), op="once")
+    assert await driven.texts() == ["before", "once"]
+
+
+async def test_a_user_whom_a_cluster_refuses_is_told_so_at_once(cluster_url: str) -> None:
+    with pytest.raises(MemoryUnavailable, match="refuses this user or password: AuthenticationError"):
+        await connect_redis(cluster_url.replace("://", "://somebody:sesame@"))
+
+
 async def test_a_cluster_takes_writes_when_each_primary_does(clustered: Backend, cluster_url: str) -> None:
     async with RedisCluster.from_url(cluster_url.replace("redis+cluster", "redis")) as cluster:
         await cluster.initialize()
@@ -175,7 +234,5 @@ async def _append_until_it_lands(driven: Driven, text: str) -> None:
 
 async def _replicated(port: int) -> None:
     """Waits until the replica has everything, since a failover loses what it has not."""
-    from redis.asyncio import Redis  # noqa: PLC0415 - this test only
-
     async with Redis(port=port) as primary:
         assert await primary.wait(1, 60_000) == 1
