@@ -22,7 +22,7 @@ from durable_memory.memory.stores.redis.link import ClusterLink, Link, PooledLin
 from durable_memory.memory.stores.redis.spending import RedisSpending
 from durable_memory.memory.stores.redis.starts import RedisStarts
 from durable_memory.memory.stores.redis.store import RedisStore
-from durable_memory.memory.stores.redis.url import check_url, parse_sentinel_url, redact_url, unreadable
+from durable_memory.memory.stores.redis.url import SENTINEL_FORM, check_url, parse_sentinel_url, redact_url, unreadable
 
 _CONNECT_SECONDS: Final = 3.0
 _OLDEST: Final = (7, 0)
@@ -113,6 +113,11 @@ def _check_server(url: str, info: dict[str, str]) -> None:
     numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdecimal())
     if numbers < _OLDEST:
         raise MemoryInvalid(f"Redis at {redact_url(url)} has version {version}; 7.0 or newer (or Valkey) is needed")
+    if info.get("redis_mode") == "sentinel":
+        raise MemoryInvalid(
+            f"Redis at {redact_url(url)} is a Sentinel, which keeps nothing; name all of them and the service as "
+            f"{SENTINEL_FORM}"
+        )
     if info.get("cluster_enabled") == "1" and not url.startswith("redis+cluster://"):
         raise MemoryInvalid(f"Redis at {redact_url(url)} is part of a cluster; write redis+cluster:// instead")
 

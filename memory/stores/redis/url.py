@@ -18,7 +18,7 @@ _DATABASE: Final = re.compile(r"0|[1-9][0-9]*")
 """What redis-py reads otherwise becomes database 0 without a word, or another one: it takes `/1x`, `/0/1` and `/٣`."""
 _CLUSTER: Final = "redis+cluster://"
 _SENTINEL_PORT: Final = 26379
-_SENTINEL_FORM: Final = "redis+sentinel://host:port[,host:port]/service[/db]"
+SENTINEL_FORM: Final = "redis+sentinel://host:port[,host:port]/service[/db]"
 
 
 def redact_url(url: str) -> str:
@@ -90,7 +90,7 @@ class SentinelAddress:
 
 def parse_sentinel_url(url: str) -> SentinelAddress:
     """Reads `redis+sentinel://[user:password@]host:port[,host:port]/service[/db]`."""
-    wrong = MemoryInvalid(f"Redis URL {redact_url(url)}: must have the form {_SENTINEL_FORM}")
+    wrong = MemoryInvalid(f"Redis URL {redact_url(url)}: must have the form {SENTINEL_FORM}")
     rest = url.partition("://")[2]
     place, question, _ = rest.partition("?")
     credentials, at, place = place.rpartition("@")
