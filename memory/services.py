@@ -23,8 +23,8 @@ _REMEMBERED_PAIRS = 100_000
 class Services:
     """The parts that serve the memories of one store, made once per event loop.
 
-    registered: pairs of owner and memory that the project's index is known to hold, so that a steady append is one
-    script.
+    registered: pairs of owner and memory that the project's index was told of, each with the generation of the index
+    then: a steady append is one script.
     """
 
     store: Store
@@ -34,6 +34,6 @@ class Services:
     counters: Counters
     waker: FlushWaker
     clock: Clock
-    registered: MutableMapping[tuple[Owner | None, MemoryId], bool] = field(
+    registered: MutableMapping[tuple[Owner | None, MemoryId], int] = field(
         default_factory=lambda: LRUCache(_REMEMBERED_PAIRS)
     )

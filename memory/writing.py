@@ -199,9 +199,12 @@ class Writing:
         return admitted, replace(result, dropped=admitted.dropped) if admitted.dropped else result
 
     async def register_once(self) -> None:
-        """Tells the project's index of this memory and its owners, before the first write that this process makes."""
-        registered = self.services.registered
-        if (self.caller.owner, self.id) not in registered or (self.lender and (self.lender, self.id) not in registered):
+        """Tells the project's index of this memory and its owners, unless this process has, and it cannot have lost it.
+
+        Before the first write, so that nobody settles a memory to which somebody is about to write.
+        """
+        known, generation = self.services.registered, self.services.index.generation
+        if any(known.get((owner, self.id)) != generation for owner in self._owners()):
             await self._register()
 
     async def follow_up(self, result: AppendResult) -> AppendResult:
@@ -210,6 +213,8 @@ class Writing:
             # The index may have forgotten a memory that is created again; and a repeated attempt may follow a crash
             # between the script and the registration.
             await self._register()
+        else:
+            await self.register_once()  # the server that answered may not be the one that was told
         if not result.already_applied:
             telemetry.record_view(self.id.resource, result.tokens, self.limits.max_tokens)
             if result.evicted:
@@ -292,11 +297,15 @@ class Writing:
             dropped=admitted.dropped,
         )
 
-    async def _register(self) -> None:
+    def _owners(self) -> tuple[Owner | None, ...]:
         # The lender first: at no time is the borrower the only owner.
-        for owner in (self.lender, self.caller.owner) if self.lender else (self.caller.owner,):
+        return (self.lender, self.caller.owner) if self.lender else (self.caller.owner,)
+
+    async def _register(self) -> None:
+        for owner in self._owners():
+            generation = self.services.index.generation  # that of before: what fails meanwhile is asked for again
             await self.services.index.register(self.id, owner)
-            self.services.registered[owner, self.id] = True
+            self.services.registered[owner, self.id] = generation
 
 
 def is_stored_form(stored: Message, given: Message) -> bool:

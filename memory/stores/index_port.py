@@ -50,10 +50,15 @@ class ProjectIndex(Protocol):
     may be of one chain, or of several that followed each other.
     """
 
+    @property
+    def generation(self) -> int:
+        """Changes when the index may have lost what it was told last, as a server has that took over from another."""
+        ...
+
     async def register(self, memory: MemoryId, owner: Owner | None) -> None:
         """Notes that this memory is written to, by this owner.
 
-        Called before the first append of a pair, and again whenever a memory is born.
+        Called before the first append of a pair in each generation, and again whenever a memory is born.
         """
         ...
 

@@ -47,6 +47,11 @@ class InMemoryProjectIndex:
         self._owners: defaultdict[MemoryId, dict[_Chain, _Bond]] = defaultdict(dict)
         self._owned: defaultdict[str, defaultdict[_Chain, set[MemoryId]]] = defaultdict(lambda: defaultdict(set))
 
+    @property
+    def generation(self) -> int:
+        """See ProjectIndex. This process cannot lose a part of what it keeps."""
+        return 0
+
     async def register(self, memory: MemoryId, owner: Owner | None) -> None:
         """See ProjectIndex."""
         now = self._clock.now_ms()

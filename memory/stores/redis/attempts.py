@@ -94,6 +94,8 @@ class Attempts:
         self._whole = TimeLimit(CALL_SECONDS, answered_at)
         self._rest = TimeLimit(CALL_SECONDS - EXCHANGE_SECONDS, answered_at)
         self._probes = TimeLimit(PROBE_SECONDS)
+        self.failures = 0
+        """How many attempts failed so far in a way that may pass."""
 
     async def until_answered(self, attempt: Callable[[], Awaitable[_T]]) -> _T:
         """Makes attempts until one is answered, or raises MemoryUnavailable."""
@@ -164,6 +166,7 @@ class Attempts:
             raise refused from error
         if not _passes(error):
             raise error
+        self.failures += 1
         return error
 
     def _refused(self, error: Exception) -> MemoryUnavailable | None:

@@ -18,6 +18,11 @@ class GuardedLink:
         self._breaker = breaker
         self.check_loop = link.check_loop
 
+    @property
+    def generation(self) -> int:
+        """See Link."""
+        return self._link.generation
+
     async def run(self, script: Script, keys: KeySet, args: Sequence[bytes]) -> Reply:
         """See Link."""
         self.check_loop()  # the breaker belongs to the loop as well

@@ -32,6 +32,11 @@ class RedisProjectIndex:
         except ResponseError as error:
             raise reply_errors.index_failure_of(error) from error
 
+    @property
+    def generation(self) -> int:
+        """See ProjectIndex."""
+        return self._link.generation
+
     async def register(self, memory: MemoryId, owner: Owner | None) -> None:
         """See ProjectIndex."""
         args = (

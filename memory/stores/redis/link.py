@@ -26,6 +26,9 @@ Reply = Any
 
 _MAX_CONNECTIONS: Final = 64
 
+UNASKED_SECONDS: Final = 60
+"""How long a loss may stay unseen on a node of a cluster that steady writes do not ask, such as that of the index."""
+
 _PROBE: Final = "probe"
 """A script that writes nothing and is refused where writes are: a PING is answered there, too."""
 
@@ -38,6 +41,11 @@ class Link(Protocol):
 
     def check_loop(self) -> None:
         """Returns in its own event loop only."""
+        ...
+
+    @property
+    def generation(self) -> int:
+        """Changes when servers may have lost what they answered last: who takes over has not all that was written."""
         ...
 
     async def run(self, script: Script, keys: KeySet, args: Sequence[bytes]) -> Reply:
@@ -105,6 +113,11 @@ class PooledLink:
         self._closed = asyncio.Event()
         self._answers = 0
         self._answered_at = 0.0
+
+    @property
+    def generation(self) -> int:
+        """See Link. Nobody takes over without a call that fails."""
+        return self._attempts.failures
 
     async def run(self, script: Script, keys: KeySet, args: Sequence[bytes]) -> Reply:
         """See Link."""
@@ -218,6 +231,11 @@ class ClusterLink:
         self.check_loop = OwnLoop().check
         self._cluster = cluster
         self._attempts = Attempts(place, servers=True)
+
+    @property
+    def generation(self) -> int:
+        """See Link. It also changes with time, as a node may be replaced that no call has asked meanwhile."""
+        return self._attempts.failures + int(asyncio.get_running_loop().time() / UNASKED_SECONDS)
 
     async def run(self, script: Script, keys: KeySet, args: Sequence[bytes]) -> Reply:
         """See Link."""

@@ -14,9 +14,12 @@ class Proxy:
 
     refusals: error lines to answer with instead of asking the server. cut_before, cut_after: how many script calls
     lose their connection before the server sees them, or after it has answered. held: while it is not set, answers of
-    scripts are kept back. delay_seconds: how long each of them is kept back otherwise.
+    scripts are kept back. delay_seconds: how long each of them is kept back otherwise. host, port: the server; another
+    one is asked by connections that are made after the change.
     """
 
+    host: str
+    port: int
     url: str = ""
     refusals: list[bytes] = field(default_factory=list)
     cut_before: int = 0
@@ -37,7 +40,7 @@ class Proxy:
 @asynccontextmanager
 async def open_proxy(host: str, port: int) -> AsyncIterator[Proxy]:
     """Opens a proxy to a server on a free port."""
-    proxy = Proxy()
+    proxy = Proxy(host, port)
     tasks: set[asyncio.Task[None]] = set()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -46,7 +49,7 @@ async def open_proxy(host: str, port: int) -> AsyncIterator[Proxy]:
         tasks.add(task)
         proxy.connections += 1
         try:
-            server_reader, server_writer = await asyncio.open_connection(host, port)
+            server_reader, server_writer = await asyncio.open_connection(proxy.host, proxy.port)
             try:
                 await _pass_on(proxy, reader, writer, server_reader, server_writer)
             finally:

@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis, RedisCluster
 
+from durable_memory import MemoryClient, Registry
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.redis import link
 from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.memory.stores.redis.keys import RedisKeys
 from durable_memory.testing.builders import call, divided, result, summarising, system, user
@@ -157,6 +159,24 @@ async def test_a_user_whom_a_cluster_refuses_is_told_so_at_once(cluster_url: str
         await connect_redis(cluster_url.replace("://", "://somebody:sesame@"))
 
 
+async def test_what_the_index_of_a_cluster_lost_unseen_is_told_to_it_again(
+    clustered: Backend, cluster_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(link, "UNASKED_SECONDS", 0.5)
+    registry = Registry.from_resources([{"resource": "memory", "id": "desk", "max_tokens": 4000}])
+    client = MemoryClient(registry, {"redis": clustered}, project=uuid.uuid4().hex)
+    memory = client.memory("desk", "key")
+    await memory.append("one")
+    keys = RedisKeys("dm:").index(client.project, "desk").names
+    async with RedisCluster.from_url(cluster_url.replace("redis+cluster", "redis")) as cluster:
+        await cluster.delete(*keys)  # the node of the index was replaced by a replica that had not seen it
+    assert [listed.key async for listed in client.list_memories("desk")] == []
+    async with asyncio.timeout(60):
+        while not [listed.key async for listed in client.list_memories("desk")]:
+            await memory.append("more")
+            await asyncio.sleep(0.05)
+
+
 async def test_a_cluster_takes_writes_when_each_primary_does(clustered: Backend, cluster_url: str) -> None:
     async with RedisCluster.from_url(cluster_url.replace("redis+cluster", "redis")) as cluster:
         await cluster.initialize()
@@ -235,4 +255,5 @@ async def _append_until_it_lands(driven: Driven, text: str) -> None:
 async def _replicated(port: int) -> None:
     """Waits until the replica has everything, since a failover loses what it has not."""
     async with Redis(port=port) as primary:
+        await primary.set("mark", 1)  # WAIT is for what its own connection has written, and all before it
         assert await primary.wait(1, 60_000) == 1

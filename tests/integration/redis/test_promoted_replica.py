@@ -1,0 +1,117 @@
+"""A replica takes over that had not everything yet: who wrote meanwhile is known again, and listed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from redis.asyncio import Redis
+
+from durable_memory import MemoryClient, Registry
+from durable_memory.dev import start_valkey
+from durable_memory.memory.caller import ProcessCaller
+from durable_memory.memory.clock import SystemClock
+from durable_memory.memory.identity import Owner
+from durable_memory.memory.memory import Memory
+from durable_memory.memory.stores.redis.scripts import load_script
+from tests.integration.redis.proxy import Proxy, open_proxy
+from tests.integration.redis.topologies import ask
+
+REGISTRY = Registry.from_resources([{"resource": "memory", "id": "plan", "max_tokens": 4000, "scope": "temp"}])
+
+
+class Workflow(ProcessCaller):
+    """A caller that owns what it writes."""
+
+    def __init__(self, name: str) -> None:
+        """name: of the workflow and its run."""
+        super().__init__(SystemClock())
+        self.owner = Owner("default", name, name)
+
+
+@dataclass
+class Service:
+    """A primary behind an address that moves to its replica. client: connected to the address."""
+
+    client: MemoryClient
+    proxy: Proxy
+    primary: Redis
+    replica: Redis
+
+    def memory(self, workflow: str) -> Memory:
+        """The one memory, as a workflow sees it."""
+        return self.client.calling_as(Workflow(workflow)).memory("plan", "shared")
+
+    async def stop_replicating(self) -> None:
+        """Waits until the replica has everything, and lets it have no more: it is behind from now on."""
+        await self.primary.set("mark", 1)  # WAIT is for what its own connection has written, and all before it
+        assert await self.primary.wait(1, 60_000) == 1
+        await ask(self.replica, "REPLICAOF", "NO", "ONE")
+
+    async def fail_over(self) -> None:
+        """Moves the address to the replica."""
+        for name in ("append", "index_register", "read"):  # the proxy passes requests in one piece, and they are large
+            await ask(self.replica, "SCRIPT", "LOAD", load_script(name).source.decode())
+        self.proxy.port = self.replica.connection_pool.connection_kwargs["port"]
+        self.proxy.cut_before = 1  # with it all idle connections are given up
+
+    async def workflows(self) -> list[str]:
+        """Returns who keeps the memory, as the index has it."""
+        index, project = self.client.wiring.backends["redis"].index, self.client.project
+        page = await index.owners(project, None, 100)
+        return sorted(binding.owner.workflow_id for binding in page.bindings)
+
+
+@pytest.fixture
+async def service(server_folder: Path) -> AsyncIterator[Service]:
+    servers = [await start_valkey(server_folder / f"promoted-{uuid4().hex}") for _ in range(2)]
+    primary, replica = (Redis.from_url(each.url, socket_timeout=60) for each in servers)
+    port = servers[0].server.ports[0]
+    async with primary, replica, open_proxy("127.0.0.1", port) as proxy:
+        await primary.config_set("repl-diskless-sync-delay", 0)
+        await ask(replica, "REPLICAOF", "127.0.0.1", port)
+        async with await MemoryClient.connect(proxy.url, memories=REGISTRY) as client:
+            yield Service(client, proxy, primary, replica)
+    for each in servers:
+        each.server.kill()
+
+
+async def test_a_workflow_whose_first_write_was_lost_keeps_the_memory_that_it_writes_to(service: Service) -> None:
+    await service.memory("one").append("from one")
+    await service.stop_replicating()
+    await service.memory("two").append("lost")
+    await service.fail_over()
+    await service.memory("two").append("from two")
+    assert [message.text for message in (await service.memory("one").read()).messages] == ["from one", "from two"]
+    assert await service.workflows() == ["one", "two"]
+    ended = await service.client.wiring.backends["redis"].index.ending(
+        service.client.project, "default", "one", ["one"]
+    )
+    assert list(ended.values()) == [False], "it is cleared at the end of the first workflow, with what the second wrote"
+
+
+async def test_a_memory_whose_birth_was_lost_is_born_again_and_listed(service: Service) -> None:
+    await service.memory("of another").append("from another")
+    await service.stop_replicating()
+    await service.client.calling_as(Workflow("two")).memory("plan", "own").append("lost", operation_id="step 1")
+    await service.fail_over()
+    again = (
+        await service.client.calling_as(Workflow("two")).memory("plan", "own").append("kept", operation_id="step 1b")
+    )
+    assert again.created
+    assert [listed.key async for listed in service.client.list_memories("plan")] == ["own", "shared"]
+    assert await service.workflows() == ["of another", "two"]
+
+
+async def test_a_steady_writer_is_registered_once_more_for_each_loss_and_not_for_each_write(service: Service) -> None:
+    memory = service.memory("one")
+    await memory.append("first")
+    service.proxy.cut_before = 1
+    await memory.append("second")
+    before = (await service.primary.info("commandstats"))["cmdstat_evalsha"]["calls"]
+    for number in range(5):
+        await memory.append(f"steady {number}")
+    assert (await service.primary.info("commandstats"))["cmdstat_evalsha"]["calls"] - before == 5
