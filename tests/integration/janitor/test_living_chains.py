@@ -65,7 +65,7 @@ async def test_a_reset_run_goes_on_though_the_one_that_wrote_is_terminated(busy:
     key, workflow_id = unique("key"), unique("run")
     handle = await busy.rig.start(End.run, "scratch", key, "wait", id=workflow_id)
     await appended(busy.rig, "scratch", key)
-    after_the_append = await _second_workflow_task(handle)
+    after_the_append = await _workflow_task(handle, 2)
     first = str(handle.first_execution_run_id)
     await reset(busy.rig, workflow_id, first, after_the_append)
     again = busy.rig.client.get_workflow_handle(workflow_id)
@@ -77,12 +77,34 @@ async def test_a_reset_run_goes_on_though_the_one_that_wrote_is_terminated(busy:
     await busy.nothing_is_left("scratch", key, workflow_id)
 
 
-async def _second_workflow_task(handle: WorkflowHandle[Any, Any]) -> int:
-    """Waits until the task after the append is done; returns the event of its end."""
+async def test_a_reset_of_an_earlier_run_keeps_what_its_chain_wrote(busy: Sweeper) -> None:
+    key, workflow_id = unique("key"), unique("run")
+    handle = await busy.rig.start(ContinuesAsNew.run, key, 1, id=workflow_id)
+    chain = busy.rig.client.get_workflow_handle(workflow_id)
+    await appended(busy.rig, "scratch", key)
+    runs = [str(handle.first_execution_run_id)]
+    events = [await _workflow_task(chain, 2)]
+    await chain.signal(ContinuesAsNew.go_on)
+    runs.append(await next_run(chain, runs[0]))
+    events.append(await _workflow_task(chain, 1))
+    for run, event in zip(runs, events, strict=True):  # one that has continued, and one that the first reset terminated
+        latest = await latest_run(chain)
+        await reset(busy.rig, workflow_id, run, event)
+        await next_run(chain, latest)
+        await busy.swept_twice()
+        assert await busy.rig.texts("scratch", key) == ["From the first run."]
+    await chain.terminate()
+    await busy.nothing_is_left("scratch", key, workflow_id)
+
+
+async def _workflow_task(handle: WorkflowHandle[Any, Any], number: int) -> int:
+    """Waits until so many tasks of a run are done, two where it has appended; returns the event of that end."""
 
     async def look() -> list[int]:
         completed = EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED
-        return [event.event_id async for event in handle.fetch_history_events() if event.event_type == completed][1:]
+        return [event.event_id async for event in handle.fetch_history_events() if event.event_type == completed][
+            number - 1 :
+        ]
 
     return (await eventually(look))[0]
 
