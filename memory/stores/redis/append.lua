@@ -16,7 +16,8 @@ if operations_full() then
   return 'operations'
 end
 
-if m.born then
-  redis.call('UNLINK', key.lease, unpack(mortal())) -- what an earlier life left behind
+-- What an earlier life left behind. Only if there is any: a full Redis lets a script pass that removes something first.
+if m.born and redis.call('EXISTS', key.lease, unpack(mortal())) > 0 then
+  redis.call('UNLINK', key.lease, unpack(mortal()))
 end
 return carry_out(plan, 'a', op, digest, deadline, 0)

@@ -48,6 +48,7 @@ for i, text in ipairs(records(seqs)) do
 end
 
 m.fence = m.fence + 1
+take_lease(owner) -- first, since a full Redis refuses it: else a model would be asked for a summary that finds no room
 redis.call('DEL', key.batch)
 redis.call('HSET', key.batch, 'id', batch_id, 'owner', owner, 'fence', m.fence, 'messages', #seqs, 'tokens', tokens,
   'summary_max', summary_tokens, 'summaries', table.concat(summaries, ' '),
@@ -56,6 +57,5 @@ for i, page in ipairs(pages) do
   redis.call('HSET', key.batch, 'p:' .. i - 1, table.concat(page, ' '))
 end
 inherit_expiry({key.batch})
-take_lease(owner)
 save()
 return answer()
