@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeVar
 
 from redis import exceptions
+from redis.asyncio.sentinel import MasterNotFoundError
 
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.stores.redis.outage import Outage
@@ -48,6 +49,7 @@ _PASSING: Final = (
 _PASSING_WORDS: Final = ("LOADING", "BUSY", "MASTERDOWN", "UNBLOCKED", "NOREPLICAS", "MISCONF")
 """MISCONF: the disk is full, or a snapshot failed; writes are refused and nothing is damaged."""
 
+_ANSWER: Final = re.compile(r" - (?:\w+:)?(\w+)")
 _REFUSED_COMMAND: Final = re.compile(r"run the '([\w|.-]{1,40})' command")
 
 
@@ -200,7 +202,18 @@ def _lasting(error: Exception, seconds: float) -> str:
         return "is a read-only replica and refuses writes: name its primary"
     if _is_moving(error):
         return f"moves the part of its cluster where this is kept, and did not end within {seconds:.0f} s"
+    if isinstance(error, MasterNotFoundError):
+        return f"cannot be reached: {_unnamed(error)}"
     return f"cannot be reached: {_describe(error, seconds)}"
+
+
+def _unnamed(error: MasterNotFoundError) -> str:
+    """Returns what Sentinels said that name no primary: redis-py tells it behind all the options of each connection."""
+    what, _, answers = str(error).partition(" : ")
+    kinds = sorted(set(_ANSWER.findall(answers)))
+    told = f" ({', '.join(kinds)})" if kinds else ""
+    asks = any(kind.startswith("Authentication") for kind in kinds)
+    return f"{what}{told}" + ("; to Sentinels a password of their own is given as ?sentinel_password=" if asks else "")
 
 
 def _describe(error: Exception, seconds: float) -> str:

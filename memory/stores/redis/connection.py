@@ -38,9 +38,9 @@ async def connect_redis(url: str, *, prefix: str = DEFAULT_PREFIX) -> Backend:
     """Opens the store and the project index on one Redis, Redis Cluster or Sentinel service.
 
     url: `redis://`, `rediss://`, `unix://`, `redis+cluster://host:port`, or
-    `redis+sentinel://host:port[,host:port]/service[/db]`. prefix: of every key; without braces. Raises MemoryInvalid
-    for a wrong URL or prefix, or a server older than 7.0; MemoryUnavailable if the server does not answer or refuses
-    the user.
+    `redis+sentinel://host:port[,host:port]/service[/db]`, with `?sentinel_password=` where Sentinels ask for one.
+    prefix: of every key; without braces. Raises MemoryInvalid for a wrong URL or prefix, or a server older than 7.0;
+    MemoryUnavailable if the server does not answer or refuses the user.
     """
     check_url(url)
     keys = RedisKeys(prefix)
@@ -152,7 +152,13 @@ def _open_sentinel(url: str, place: str) -> PooledLink:
     address = parse_sentinel_url(url)
     sentinel = Sentinel(  # type: ignore[no-untyped-call] # not typed there
         address.sentinels,
-        sentinel_kwargs={"socket_connect_timeout": 1.0, "socket_timeout": 1.0, "retry": Retry(NoBackoff(), 0)},
+        sentinel_kwargs={
+            "socket_connect_timeout": 1.0,
+            "socket_timeout": 1.0,
+            "retry": Retry(NoBackoff(), 0),
+            "username": address.sentinel_username,
+            "password": address.sentinel_password,
+        },
     )
     pool = SentinelConnectionPool(  # type: ignore[no-untyped-call] # not typed there
         address.service,

@@ -19,6 +19,9 @@ _DATABASE: Final = re.compile(r"0|[1-9][0-9]*")
 _CLUSTER: Final = "redis+cluster://"
 _SENTINEL_PORT: Final = 26379
 SENTINEL_FORM: Final = "redis+sentinel://host:port[,host:port]/service[/db]"
+_OF_SENTINELS: Final = frozenset({"sentinel_username", "sentinel_password"})
+"""Options that say who is calling to the Sentinels themselves: to send them what their primary knows would fail where
+they ask for nothing."""
 
 
 def redact_url(url: str) -> str:
@@ -79,25 +82,37 @@ def unreadable(url: str) -> MemoryInvalid:
 
 @dataclass(frozen=True, slots=True)
 class SentinelAddress:
-    """Where to ask for the primary of a service. User and password are those of the primary."""
+    """Where to ask for the primary of a service. User and password are those of the primary, or of the Sentinels."""
 
     sentinels: tuple[tuple[str, int], ...]
     service: str
     db: int
     username: str | None
     password: str | None
+    sentinel_username: str | None
+    sentinel_password: str | None
 
 
 def parse_sentinel_url(url: str) -> SentinelAddress:
-    """Reads `redis+sentinel://[user:password@]host:port[,host:port]/service[/db]`."""
+    """Reads `redis+sentinel://[user:password@]host:port[,host:port]/service[/db]`.
+
+    Behind it `?sentinel_password=…&sentinel_username=…`, where the Sentinels ask for it.
+    """
     wrong = MemoryInvalid(f"Redis URL {redact_url(url)}: must have the form {SENTINEL_FORM}")
     rest = url.partition("://")[2]
-    place, question, _ = rest.partition("?")
+    place, _, query = rest.partition("?")
+    options = dict(parse_qsl(query, keep_blank_values=True))
     credentials, at, place = place.rpartition("@")
     hosts, _, path = place.partition("/")
     service, _, db = path.partition("/")
     username, colon, password = credentials.partition(":")
-    if not hosts or not service or question or (db and _DATABASE.fullmatch(db) is None) or (at and not colon):
+    if (
+        not hosts
+        or not service
+        or options.keys() - _OF_SENTINELS
+        or (db and _DATABASE.fullmatch(db) is None)
+        or (at and not colon)
+    ):
         raise wrong
     sentinels = []
     for host in hosts.split(","):
@@ -110,5 +125,11 @@ def parse_sentinel_url(url: str) -> SentinelAddress:
             raise wrong
         sentinels.append((parts.hostname, port or _SENTINEL_PORT))
     return SentinelAddress(
-        tuple(sentinels), unquote(service), int(db or 0), unquote(username) or None, unquote(password) or None
+        tuple(sentinels),
+        unquote(service),
+        int(db or 0),
+        unquote(username) or None,
+        unquote(password) or None,
+        options.get("sentinel_username") or None,
+        options.get("sentinel_password") or None,
     )

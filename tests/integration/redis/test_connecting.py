@@ -140,6 +140,7 @@ async def test_a_prefix_with_braces_is_refused_before_anything_is_opened(closed_
         ("rediss://host:6380", "rediss://host:6380"),
         ("unix://user@/run/redis.sock?password=pass", "unix:///run/redis.sock"),
         ("redis+sentinel://u:pass@a:1,b:2/mem/0", "redis+sentinel://a:1,b:2/mem/0"),
+        ("redis+sentinel://u:pass@a:1/mem?sentinel_password=other", "redis+sentinel://a:1/mem"),
         ("pass", "(not a URL)"),
     ],
 )
@@ -151,6 +152,13 @@ def test_a_sentinel_url_names_sentinels_service_and_database() -> None:
     address = parse_sentinel_url("redis+sentinel://me:p%3Aw@a:1,b,[::1]:3/mem%2Fory/2")
     assert address.sentinels == (("a", 1), ("b", 26379), ("::1", 3))
     assert (address.service, address.db, address.username, address.password) == ("mem/ory", 2, "me", "p:w")
+    assert (address.sentinel_username, address.sentinel_password) == (None, None)
+
+
+def test_a_sentinel_url_says_who_is_calling_to_the_sentinels() -> None:
+    address = parse_sentinel_url("redis+sentinel://:p@a:1/mem?sentinel_username=we&sentinel_password=s%26w")
+    assert (address.username, address.password, address.service, address.db) == (None, "p", "mem", 0)
+    assert (address.sentinel_username, address.sentinel_password) == ("we", "s&w")
 
 
 async def test_an_unreachable_server_is_unavailable_and_names_its_place_only(closed_port: int) -> None:

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from redis.asyncio import Redis, RedisCluster
@@ -225,6 +226,25 @@ async def test_a_cluster_may_have_a_single_primary(server_folder: Path) -> None:
         await backend.store.close()
         [warning] = await warnings_of(url)
         assert "appendfsync everysec" in warning
+
+
+async def test_sentinels_that_ask_for_a_password_are_given_their_own(server_folder: Path) -> None:
+    async with open_sentinels(server_folder / "secured") as service:
+        places = urlsplit(service.url).netloc
+        for place in places.split(","):
+            async with Redis(port=int(place.rpartition(":")[2])) as sentinel:
+                await ask(sentinel, "ACL", "SETUSER", "default", "resetpass", ">sesame")
+        for wrong in ("", "?sentinel_password=simsim"):
+            with pytest.raises(
+                MemoryUnavailable, match=r"'mem' \(AuthenticationError\); .*\?sentinel_password=$"
+            ) as refused:
+                await connect_redis(service.url + wrong)
+            assert "simsim" not in refused.value.message
+        backend = await connect_redis(f"{service.url}?sentinel_password=sesame")
+        driven = Driven(backend.store, summarising())
+        await driven.append(user("m"))
+        assert await driven.texts() == ["m"]
+        await backend.store.close()
 
 
 async def test_appends_go_on_after_a_failover_and_each_lands_once(server_folder: Path) -> None:
