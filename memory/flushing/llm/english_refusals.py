@@ -10,7 +10,7 @@ from typing import Final
 
 from durable_memory.memory.flushing.llm.alternatives import any_of
 
-_TEXT: Final = any_of(
+TEXT: Final = any_of(
     r"conversations?",
     r"records?",
     r"transcripts?",
@@ -22,7 +22,7 @@ _TEXT: Final = any_of(
     r"input",
 )
 _WORK: Final = any_of(
-    _TEXT,
+    TEXT,
     r"summary",
     r"summaries",
     r"requests?",
@@ -31,13 +31,16 @@ _WORK: Final = any_of(
 )
 _SOME_WORDS: Final = r"(?:[\w-]+ ){0,4}"
 
-_I_DO_NOT: Final = (
+I_DO_NOT: Final = (
     any_of(
-        r"i (?:can't|cannot|can not|won't|will not|couldn't|could not|don't|do not|would not)",
-        r"i(?:'m| am) unable to",
-        r"i(?:'m| am) not (?:able|allowed|permitted|programmed|designed|willing|equipped|comfortable)(?: to)?",
+        r"(?:i|we) (?:can't|cannot|can not|won't|will not|couldn't|could not|don't|do not|would not)",
+        r"(?:i'm|i am|we're|we are) unable to",
+        (
+            r"(?:i'm|i am|we're|we are) not "
+            r"(?:able|allowed|permitted|programmed|designed|willing|equipped|comfortable|going)(?: to)?"
+        ),
     )
-    + r",? (?:\w+ly,? |in good conscience |be able to )*"
+    + r",? (?:\w+ly,? |in good conscience |be able to |be )*"
 )
 _I_WILL: Final = r"(?:i'd|i would|i'll|i will)"
 _WOULD_YOU: Final = r"(?:could|can|would) you(?: please| kindly)?"
@@ -45,6 +48,7 @@ _IS: Final = r"(?:is|are|was|were)"
 
 LEADS: Final = (
     r"(?:sure|certainly|of course|okay|ok|hello|hi|hey|there|no|unfortunately|regrettably|however|but)",
+    r"(?:content )?(?:error|warning|notice|note)",
     r"i(?:'m| am) (?:(?:so|very|really|truly|deeply|terribly|extremely) )*(?:sorry|afraid)(?: that| to say)?",
     r"sorry(?: about that)?",
     r"i regret(?: to (?:say|inform you))?(?: that)?",
@@ -68,7 +72,7 @@ _IS_A_MODEL: Final = (
     ),
 )
 _DECLINES: Final = (
-    _I_DO_NOT
+    I_DO_NOT
     + any_of(
         r"(?:help|assist)(?: you)?\b(?! (?:me|us|him|her|them)\b)",
         r"summari[sz]",
@@ -81,7 +85,7 @@ _DECLINES: Final = (
         r"continue with this",
         r"with (?:this|that) request",
     ),
-    _I_DO_NOT
+    I_DO_NOT
     + any_of(
         r"(?:write|create|generate|produce|provide|give|offer|process|complete|access|share|discuss)",
         r"(?:see|view|find|have|detect|answer|respond to)",
@@ -98,19 +102,19 @@ _DECLINES: Final = (
 _FOUND_NOTHING: Final = (
     r"(?:it )?(?:appears|seems|looks like)(?: that| like)? "
     + any_of(
-        rf"there(?:'s| {_IS}) (?:no|not|nothing)\b {_SOME_WORDS}(?:{_TEXT}|to summari)",
-        rf"no {_TEXT}",
+        rf"there(?:'s| {_IS}) (?:no|not|nothing)\b {_SOME_WORDS}(?:{TEXT}|to summari)",
+        rf"no {TEXT}",
         r"you (?:have not|haven't|did not|didn't|forgot)",
-        rf"your {_TEXT}",
-        rf"the {_TEXT} (?:\w+ ){{0,3}}(?:empty|missing|blank|incomplete)",
+        rf"your {TEXT}",
+        rf"the {TEXT} (?:\w+ ){{0,3}}(?:empty|missing|blank|incomplete)",
     ),
-    rf"(?:there {_IS} )?(?:no|not any|not enough|insufficient) (?:\w+ )?{_TEXT} (?:(?:was|were|has been) )?"
+    rf"(?:there {_IS} )?(?:no|not any|not enough|insufficient) (?:\w+ )?{TEXT} (?:(?:was|were|has been) )?"
     + any_of(
         r"to (?:be )?summari",
         r"(?:provided|given|supplied|attached|included)(?:\W*$|[.!;]| to summari| in your)",
     ),
     (
-        rf"(?:the|your|this) (?:provided |given )?{_TEXT} (?:you (?:\w+ )?provided )?"
+        rf"(?:the|your|this) (?:provided |given )?{TEXT} (?:you (?:\w+ )?provided )?"
         r"(?:is|are|was|appears? to be|seems? to be) (?:empty|blank|missing)"
     ),
     r"you (?:haven't|have not|didn't|did not) (?:\w+ )?(?:provide|include|paste|attach)",
@@ -118,7 +122,7 @@ _FOUND_NOTHING: Final = (
 _ASKS_BACK: Final = (
     (
         rf"(?:please|kindly|{_WOULD_YOU}) (?:paste|provide|share|send|upload|supply|give|include) "
-        rf"(?:me |us )?(?:with )?(?:the|your|a|some)? ?(?:[\w-]+ )?{_TEXT}"
+        rf"(?:me |us )?(?:with )?(?:the|your|a|some)? ?(?:[\w-]+ )?{TEXT}"
         r"(?:\W*$|[.!?]| (?:you|that you|to (?:be )?summari|so|and i)\b)"
     ),
     rf"{_WOULD_YOU} (?:give|tell|send|share|provide|let|clarify|confirm)\b[^.!?]*\?\W*$",
@@ -126,7 +130,7 @@ _ASKS_BACK: Final = (
     r"what (?:can i (?:do for|help)|would you like (?:me )?to)\b",
     rf"{_I_WILL} be (?:happy|glad) to (?:help|assist|summari)",
     r"i(?:'m| am) ready to (?:help|assist|summari)",
-    rf"(?:{_I_WILL}|i) need (?:the|more|a|to see)\b {_SOME_WORDS}(?:{_TEXT}|context|information)",
+    rf"(?:{_I_WILL}|i) need (?:the|more|a|to see)\b {_SOME_WORDS}(?:{TEXT}|context|information)",
     r"i(?:'m| am) (?:glad|happy) to help, but\b",
 )
 

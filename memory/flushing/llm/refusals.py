@@ -12,13 +12,19 @@ from typing import Final
 import regex
 
 from durable_memory.memory.flushing.llm.alternatives import any_of
+from durable_memory.memory.flushing.llm.english_excuses import EXCUSES
 from durable_memory.memory.flushing.llm.english_refusals import BEGINNINGS, LEADS
+from durable_memory.memory.flushing.llm.foreign_excuses import FOREIGN_EXCUSES, REPORTS
 from durable_memory.memory.flushing.llm.foreign_refusals import WAYS
 
 _LONGEST: Final = 400
 """In characters. A longer text that begins so may report one."""
 
 _IN_ENGLISH: Final = regex.compile(rf"[^\w{{]*(?:{any_of(*LEADS)}\b\W*)*{any_of(*BEGINNINGS)}")
+
+_EXCUSE: Final = regex.compile(any_of(*EXCUSES))
+_FOREIGN_EXCUSE: Final = regex.compile(any_of(*FOREIGN_EXCUSES))
+_REPORTS: Final = regex.compile(any_of(*REPORTS))
 
 _REST_OF_SENTENCE: Final = r"[^.!?;。؟।]{0,100}"
 
@@ -37,13 +43,30 @@ _NOTHING: Final = regex.compile(
 
 _FAILURE: Final = regex.compile(r"""[\[{] ?["']?(?:error|errors|exception|failure|refusal)["']? ?:""")
 
+_NO: Final = any_of("null", "false", "none", r"\[ ?\]", r"\{ ?\}", r'""', "''")
+
+_IN_JSON: Final = regex.compile(
+    r"""[\[{].*["']"""
+    + any_of(
+        r"""(?:errors?|exception|failure|refusal|refused|blocked|filtered|declined)["'] ?:""",
+        rf"""(?:summary|ok|success|text|answer|content)["'] ?: ?{_NO}""",
+        r"""(?:status|type|result|outcome|finish_reason)["'] ?: ?["']"""
+        r"(?:error|fail|refus|block|declin|reject|denied|filter|content)",
+        r"""(?:code|status|status_code)["'] ?: ?["']?(?:content|[45]\d\d\b)""",
+    )
+    + r"""|\{ ?["'](?:detail|message|reason)["'] ?:"""
+)
+"""What services answer in place of a text, and models that were asked to write JSON."""
+
 
 def is_refusal(text: str) -> bool:
     """Tells whether an answer is as short as those that decline, ask back or report an error, and begins so."""
     said = _normal(text)
     if _FAILURE.match(said):
         return True
-    return len(said) <= _LONGEST and (_IN_ENGLISH.match(said) or _IN_OTHERS.match(said)) is not None
+    if len(said) > _LONGEST:
+        return False
+    return any(way.match(said) for way in (_IN_ENGLISH, _IN_OTHERS, _IN_JSON)) or _excuses(said)
 
 
 def is_nothing(text: str) -> bool:
@@ -52,6 +75,12 @@ def is_nothing(text: str) -> bool:
     if len(said) > _LONGEST:
         return not any(map(str.isalnum, said))
     return _NOTHING.fullmatch(said) is not None
+
+
+def _excuses(said: str) -> bool:
+    if _EXCUSE.match(said.lstrip("\"'\u201c*_#>-( ")):
+        return True
+    return _FOREIGN_EXCUSE.search(said) is not None and _REPORTS.search(said) is None
 
 
 def _normal(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import yaml
 
 from durable_memory import MemoryClient, Registry
 from durable_memory.memory.errors import MemorySummaryRejected
+from durable_memory.memory.flushing.llm.refusals import is_refusal
 from durable_memory.memory.flushing.llm.summarizer import LlmSummarizer
 from durable_memory.memory.types import Message
 from tests.integration.llm.asking import request
@@ -81,6 +83,13 @@ async def test_no_sentence_stands_for_a_long_conversation(
     service.default = Says(answer)
     with pytest.raises(MemorySummaryRejected, match="next to nothing"):
         await summarizer.summarize(request(*talk_of(talk), max_tokens=800))
+
+
+@pytest.mark.parametrize("words", ["sorry ", "hi ", "thank you. sorry, ", "I can't, so ", "your? ", "{'a': ", "can I "])
+def test_whether_a_text_is_a_refusal_is_told_at_once(words: str) -> None:
+    began = time.thread_time()
+    assert not is_refusal((words * 400)[:400])
+    assert time.thread_time() - began < 0.5
 
 
 REFUSAL = "I apologize, but I can't help with that."
