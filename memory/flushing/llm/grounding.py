@@ -5,6 +5,9 @@ number, or a word of three letters and more that is not one of those; two words 
 summaries bend words. In Chinese and Japanese it is two characters that stand together, in Thai and its neighbours four,
 in Korean the first two syllables of a word.
 
+A text in letters that the conversation does not have, as one in English of a conversation in Japanese, may share
+nothing. It counts as one about the conversation if it says much.
+
 What begins like a refusal may still be a report, as of a conversation in which somebody declined: then most of what it
 says comes from there.
 """
@@ -12,7 +15,8 @@ says comes from there.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
 from typing import Final
 
 import regex
@@ -25,6 +29,12 @@ _FEWEST_TO_JUDGE: Final = 5
 _ENOUGH_TO_RETELL: Final = 5
 """Words of a text that come from the conversation, a number of several digits counted twice: a refusal that names its
 subject has up to four."""
+
+_ENOUGH_IN_OTHER_LETTERS: Final = 6
+"""Words that say something: talk of nothing, or of an error, has fewer of them."""
+
+_WEIGHTS: Final = {"pairs": 1 / 2, "fours": 1 / 4}
+"""Of how many words two or four characters count as one that stand together."""
 
 _SHORTEST_WORD: Final = 3
 _STEM: Final = 5
@@ -46,13 +56,30 @@ def is_grounded(text: str, record: Iterable[str]) -> bool:
     """
     said = set(_stems(_ITEM.sub("", text)))
     found = set[str]()
+    letters = set[str]()
     for part in record:
         for stem in _stems(part):
             if stem in said:
                 return True
             if len(found) < _FEWEST_TO_JUDGE:
                 found.add(stem)
-    return len(found) < _FEWEST_TO_JUDGE
+            letters.add(_letters_of(stem))
+    return len(found) < _FEWEST_TO_JUDGE or _says_much(text, letters)
+
+
+def _says_much(text: str, letters: Collection[str]) -> bool:
+    """Tells whether a text says much in other letters than these."""
+    said = {(kind, stem) for kind, word in _runs(text) for stem in _stems_of(kind, word) if kind != "number"}
+    if any(_letters_of(stem) in letters for _, stem in said):
+        return False
+    return sum(_WEIGHTS.get(kind, 1) for kind, _ in said) >= _ENOUGH_IN_OTHER_LETTERS
+
+
+@lru_cache(maxsize=4096)
+def _letters_of(stem: str) -> str:
+    """Returns the name of the letters that a word is written in, as Unicode begins its names with: `LATIN`."""
+    name = unicodedata.name(stem[0], "").partition(" ")[0]
+    return "CJK" if name in ("HIRAGANA", "KATAKANA") else name
 
 
 def retells(text: str, record: Iterable[str]) -> bool:
