@@ -35,6 +35,9 @@ _SHORTEN: Final = (
     "with the shortened text alone."
 )
 
+OUR_WORDS: Final = (DEFAULT_TASK, _RULES, _SHORTEN)
+"""What is of ours in instructions; the task of a program's own may be a form that a summary is to repeat."""
+
 _WORDS_A_TOKEN: Final = 0.6
 """Models hold to words better than to tokens; most languages have fewer words than tokens."""
 

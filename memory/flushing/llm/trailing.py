@@ -1,4 +1,4 @@
-"""What models put behind what they were asked for: the mark that ends their turn, an offer to do more."""
+"""What models put behind what they were asked for: the mark that ends their turn, an offer to do more, a word count."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ _TURN_ENDS: Final = regex.compile(
 _OFFERS: Final = (
     # English
     r"(?:please |just )?(?:let me know|feel free to)\b",
+    r"\(?(?:total )?(?:word|token|character) count\b",
+    r"\(?note: i(?:'ve| have)? (?:omitted|left out|removed|excluded|kept|shortened|tried)\b",
     r"i (?:hope|trust) (?:this|that|the|my)\b",
     r"(?:would you like|do you want) me to\b",
     r"is there anything else\b",

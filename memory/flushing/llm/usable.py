@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final
+
+import regex
 
 from durable_memory.memory.errors import MemorySummaryRejected
 from durable_memory.memory.flushing.llm.grounding import is_grounded, retells
 from durable_memory.memory.flushing.llm.model import Answer, Question
+from durable_memory.memory.flushing.llm.prompt import OUR_WORDS
 from durable_memory.memory.flushing.llm.refusals import is_nothing, is_refusal
 from durable_memory.memory.flushing.llm.trailing import without_trailer
-from durable_memory.memory.flushing.llm.wrapping import unwrapped
+from durable_memory.memory.flushing.llm.wrapping import unwrapped, without_frame
 from durable_memory.memory.flushing.summarizer import SummaryRequest
 from durable_memory.memory.flushing.telling import LINE_BEGINS, texts_told
 from durable_memory.memory.types import clean_text
@@ -31,6 +35,14 @@ _SAME_WORDS: Final = 10
 """How often each word comes in a text that goes in circles, on average: in one of 2,000 words of sense it is about four
 times."""
 
+_SAME_SENTENCE: Final = 10
+"""How often one and the same sentence comes in a text that went in circles at last, or has no spaces between words."""
+
+_SENTENCE: Final = regex.compile(r"[^.!?\n\u3002\uff01\uff1f\u061f\u0964]{6,}")
+
+_SHORTEST_RULE: Final = 40
+"""In characters. A shorter sentence of the instructions may be one of a summary."""
+
 
 def summary_in(answer: Answer, question: Question) -> str:
     """Returns the text that an answer holds, without what models put around it.
@@ -43,7 +55,8 @@ def summary_in(answer: Answer, question: Question) -> str:
         raise _rejected("the model declined to write the summary")
     if answer.ending == "cut" or text is None:
         raise _rejected("the model's answer was cut before its end")
-    text = without_trailer(text, question.text)
+    # What closes the answer may stand outside of its fence.
+    text = without_frame(without_trailer(text, question.text))
     if not text:
         raise _rejected("the model returned an empty text")
     if _repeats(text, question):
@@ -84,22 +97,36 @@ async def tokens_of(text: str, request: SummaryRequest) -> int:
 
 
 def _repeats(text: str, question: Question) -> bool:
-    """Tells whether a text has the fence or a whole line of the record in it, or is part of the instructions."""
+    """Tells whether a text has the fence, a line of the record or a rule of ours in it, or is part of its question."""
     fence, *record, last_line = question.text.split("\n")
     lines = {line.strip() for line in text.split("\n")}
     if fence in text or not lines.isdisjoint(line for line in record if line.startswith(LINE_BEGINS)):
         return True
-    return any(_plain(text) in _plain(told) for told in (question.instructions, last_line))
+    if any(_plain(text) in _plain(told) for told in (question.instructions, last_line)):
+        return True
+    said, heard = _plain(text), _plain("\n".join(record))
+    return any(rule in said and rule not in heard for rule in _RULES)
 
 
 def _goes_in_circles(text: str) -> bool:
     """Tells whether a text has the same few words again and again, as small models write that lost their way."""
     words = text.casefold().split()
-    return len(words) >= _SAME_WORDS * len(set(words))
+    if len(words) >= _SAME_WORDS * len(set(words)):
+        return True
+    sentences = Counter(map(_plain, _SENTENCE.findall(text)))
+    return any(times >= _SAME_SENTENCE for times in sentences.values())
 
 
 def _plain(text: str) -> str:
     return " ".join(text.casefold().split())
+
+
+_RULES: Final = tuple(
+    rule
+    for words in OUR_WORDS
+    for rule in map(_plain, _SENTENCE.findall(words))
+    if len(rule) >= _SHORTEST_RULE and "{" not in rule
+)
 
 
 def _rejected(why: str) -> MemorySummaryRejected:

@@ -8,7 +8,7 @@ import regex
 
 _TAGS: Final = "think|thinking|thoughts?|reasoning|reflection|analysis|scratchpad"
 _OPENING: Final = rf"(?:[<\u25c1]\|?(?:seed:)?(?P<tag>{_TAGS})\b[^<>\u25c1\u25b7]*[>\u25b7]|\[THINK\])"
-_CLOSING: Final = r"(?:[<\u25c1]\|?/(?:seed:)?(?:{tags})\s*\|?[>\u25b7]|\[/THINK\])"
+_CLOSING: Final = r"(?:[<\u25c1]\|?/(?:seed:)?(?:{tags})\s*\|?[>\u25b7]|\[/THINK\]|<\|channel\|>final<\|message\|>)"
 _ENDS_LINE: Final = r"(?=[^\S\n]*(?:\n|\Z))"
 
 
@@ -61,6 +61,7 @@ _COLON: Final = regex.compile("[:\uff1a]")
 _MARKUP: Final = " *_#:\uff1a"
 _ANNOUNCES: Final = regex.compile(
     r"""(?:(?:sure|certainly|of\ course|okay|ok|absolutely|gerne|natürlich|bien\ sûr|claro)[\s,.!-]*)*
+    (?:(?:based\ on|according\ to|from)\ (?:the\ )?(?:record|conversation|messages|text)(?:\ above|\ provided)?,\ )?
     (?:(?:here(?:'s|\ is)|below\ is|this\ is|hier\ ist|voici|aquí\ (?:está|tienes)|ecco|aqui\ está)\ )?
     (?:(?:a|an|the|your|my|eine|die|un|une|la|le|el|il|o)\ )?
     (?:(?:brief|short|concise|shortened|updated|final|kurze|breve|bref)\ )*
@@ -91,10 +92,11 @@ def unwrapped(text: str, told: str) -> str | None:
     if closed is not None and _MENTIONED.search(text, begins, closed.start()) is None:
         # The first tag was part of the prompt that the provider's template makes.
         begins = closed.end()
-    return _without_frame(text[begins:].strip())
+    return without_frame(text[begins:].strip())
 
 
-def _without_frame(text: str) -> str:
+def without_frame(text: str) -> str:
+    """Returns what stands inside a fence, a tag or behind a heading; the text if nothing encloses it."""
     for _ in range(_MOST_FRAMES):
         for frame in _WHOLE:
             if enclosed := frame.fullmatch(text):

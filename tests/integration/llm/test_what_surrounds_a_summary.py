@@ -48,6 +48,13 @@ from tests.integration.llm.endpoint import SUMMARY, Endpoint, Says
         f"{SUMMARY}\nLassen Sie mich wissen, ob etwas fehlt.",
         f"{SUMMARY}\n\nN\u2019h\u00e9sitez pas \u00e0 demander plus de d\u00e9tails.",
         f"**Summary:** {SUMMARY}\n\nLet me know if anything is missing.<|eot_id|>",
+        f"```\n{SUMMARY}\n```\nLet me know if you need more detail!",
+        f"Here is the summary:\n```markdown\n{SUMMARY}\n```\n\nI hope this helps!",
+        f"<summary>{SUMMARY}</summary>\n\nWould you like me to shorten it?",
+        f"Based on the record above, here is a summary:\n\n{SUMMARY}",
+        f"{SUMMARY}\n\n(Word count: 11)",
+        f"{SUMMARY}\n\nNote: I have omitted greetings.",
+        f"<|channel|>analysis<|message|>Parcels.<|end|><|start|>assistant<|channel|>final<|message|>{SUMMARY}<|return|>",
     ],
 )
 async def test_what_stands_around_a_summary_is_not_stored(
