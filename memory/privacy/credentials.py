@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from durable_memory.memory.privacy.entities import Recogniser, Span
-from durable_memory.memory.privacy.neighbours import BEGINS, NEXT, WHITE
+from durable_memory.memory.privacy.neighbours import BEGINS, NEXT, WHITE, is_alone
 
 _SHAPES: Final = (
     r"(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,}",  # Stripe
@@ -46,6 +46,20 @@ _SHAPES: Final = (
     r"PMAK-[a-f0-9]{24}-[a-f0-9]{34}",  # Postman
     r"NRAK-[A-Z0-9]{27}",  # New Relic
     r"AGE-SECRET-KEY-1[A-Z0-9]{58}",
+    r"pcsk_[A-Za-z0-9_]{40,}",  # Pinecone
+    r"lsv2_(?:pt|sk)_[a-f0-9]{32}_[a-f0-9]{8,}",  # LangSmith
+    r"tvly-(?:dev-|prod-)?[A-Za-z0-9\-]{20,}",  # Tavily
+    r"csk-[a-z0-9]{40,}",  # Cerebras
+    r"AT(?:AT|CT|BB)T3[A-Za-z0-9_=\-]{30,}",  # Atlassian
+    r"dckr_(?:pat|oat)_[A-Za-z0-9_\-]{20,}",  # Docker
+    r"gl(?:sa|c)_[A-Za-z0-9_+/=]{30,}",  # Grafana
+    r"fig[dur]_[A-Za-z0-9_\-]{30,}",  # Figma
+    r"sntry[su]_[A-Za-z0-9_+/=]{30,}",  # Sentry
+    r"pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_\-.=]{24,}",  # PlanetScale
+    r"pat-(?:na|eu)[0-9]-[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{12}",  # HubSpot
+    r"rubygems_[a-f0-9]{40,}",
+    r"sq[pua]_[a-f0-9]{40}",  # SonarQube
+    r"1//0[A-Za-z0-9_\-]{30,}",  # Google, to refresh with
 )
 
 _OF_WHAT: Final = (
@@ -68,6 +82,11 @@ _GIVES: Final = (
     rf"[\"'`*\[({{]{{0,3}}[{WHITE}]{{0,2}}[\"'`]?"
 )
 """From a name to its value. More is asked than of numbers: a word of twelve characters is found soon."""
+
+
+def _alone(text: str, start: int, end: int) -> Iterator[Span]:
+    if is_alone(text, start, end):
+        yield start, end
 
 
 def _shaped(text: str, start: int, end: int) -> Iterator[Span]:
@@ -93,6 +112,12 @@ def _assigned(text: str, start: int, end: int) -> Iterator[Span]:
         yield from _random(text, start, end)
 
 
+def _drawn(text: str, start: int, end: int) -> Iterator[Span]:
+    """Yields what is no word, and no name that a program gives."""
+    if not _PATH.fullmatch(text, start, end):
+        yield from _random(text, start, end)
+
+
 def _each_random(text: str, start: int, end: int) -> Iterator[Span]:
     """Yields of a list what is no word and no name: `tokens` are also what a model reads, in `tokens: day_1_tokens`."""
     for value in _VALUE_HERE.finditer(text, start, end):
@@ -106,7 +131,14 @@ def _of_a_model(text: str, start: int, end: int) -> Iterator[Span]:
         yield from _shaped(text, start, end)
 
 
+def _of_a_session(text: str, start: int, end: int) -> Iterator[Span]:
+    """Yields the header of cookies if one of them is drawn at random."""
+    if any(any(_random(text, *value.span())) for value in _VALUE_HERE.finditer(text, start, end)):
+        yield start, end
+
+
 CREDENTIALS: Final = (
+    Recogniser("api_key", r"(?:AKIA|ASIA)[A-Z2-7]{16}", _alone),  # AWS: one in thirty has no digit
     # OpenAI, Anthropic, OpenRouter, and who followed them.
     Recogniser("api_key", r"sk-[A-Za-z0-9_\-]{20,}", _of_a_model),
     Recogniser("api_key", "|".join(_SHAPES), _shaped),
@@ -137,6 +169,19 @@ CREDENTIALS: Final = (
         "api_key",
         r"(?i)(?:\b|_)authorization[\"']?\s{0,2}[:=]\s{0,2}[\"']?(?:bearer|basic|token|digest|apikey)\s{1,2}"
         r"(?P<value>[A-Za-z0-9._~+/=\-]{8,})",
+    ),
+    Recogniser(
+        "api_key",
+        r"(?i)(?:\b|_)cookie[\"']?\s{0,2}[:=]\s{0,2}[\"']?(?P<value>[A-Za-z0-9_.\-]{1,60}=[^\s\"';]*(?:;\s?[^\s\"';]+)*)",
+        _of_a_session,
+        labelled=True,
+    ),
+    Recogniser("api_key", rf"(?i)(?:\b|_)authorization{_GIVES}(?P<value>{_VALUE})", _drawn, labelled=True),
+    # What signs a URL that opens a file to whoever has it: of AWS, Google, Azure.
+    Recogniser(
+        "api_key",
+        r"(?i)(?:\bx-(?:amz|goog)-(?:signature|security-token)|[?&;](?:sig|signature))=(?P<value>[A-Za-z0-9._~+/=\-]{20,})",
+        _drawn,
     ),
     # What a URL says before its host: user and password.
     Recogniser("api_key", r"(?i)(?:\b|_)[a-z][a-z0-9+.\-]{1,20}://(?P<value>[^\s/@:\"']*:[^\s/@\"']+)@"),

@@ -34,13 +34,16 @@ with any pattern, and take 8 s if both were made for it."""
 
 _MAX_MEMORY: Final = 32 << 20
 
+_CARD_LABELS: Final = r"(?i:card|visa|amex|cc|pan|num(?:ber)?|no|nr)"
+"""A label without a space behind it, as tables leave it when they are copied. A checksum tells the rest."""
+
 _RECOGNISERS: Final = (
     *PEOPLE,
     *TELEPHONES,
     *MACHINES,
     *CREDENTIALS,
-    Recogniser("credit_card", rf"{BEGINS}(?P<value>[0-9](?:{GAP}[0-9]){{13,}})", cards),
-    Recogniser("iban", rf"{BEGINS}(?P<value>[A-Za-z]{{2}}[0-9]{{2}})", ibans),
+    Recogniser("credit_card", rf"(?:{BEGINS}|{_CARD_LABELS})(?P<value>[0-9](?:{GAP}[0-9]){{13,}})", cards),
+    Recogniser("iban", rf"(?:{BEGINS}|(?i:iban))(?P<value>[A-Za-z]{{2}}[0-9]{{2}})", ibans),
 )
 
 

@@ -24,11 +24,18 @@ MARKUP: Final = r"[*`]{0,2}"
 GAP: Final = rf"{MARKUP}(?: - |[{WHITE}._+\-]{{0,2}}){MARKUP}"
 """Between the groups of a number with a checksum. A form of the web writes a space as `+`."""
 
+_TAG: Final = rf"(?:</?[A-Za-z][^<>]{{0,40}}>[{WHITE}]{{0,2}})"
+_ATTRIBUTES: Final = r"(?: [A-Za-z][A-Za-z:\-]{0,20}=[\"'][^\"'<>]{0,60}[\"']){1,4} ?>"
+_VERB: Final = rf"(?:[{WHITE}](?:is|are|ist|es|est|è)(?:[{WHITE}](?:now|still|currently))?)"
 LEADS: Final = (
-    rf"(?: ?\([A-Za-z ]{{1,12}}\))?[\"'`*)]{{0,3}}(?:[{WHITE}](?:is|are))?"
-    rf"[{WHITE}.:=#|>\-]{{1,8}}[\"'`*\[({{]{{0,3}}[{WHITE}]{{0,2}}[\"'`]?"
+    rf"(?: ?\([A-Za-z ]{{1,12}}\))?[\"'`*)]{{0,3}}{_VERB}?"
+    rf"(?:{_TAG}{{0,3}}[{WHITE}.:=#|>\-]{{1,8}}{_TAG}{{0,3}}|{_TAG}{{1,4}}|{_ATTRIBUTES})"
+    rf"[\"'`*\[({{]{{0,3}}[{WHITE}]{{0,2}}[\"'`]?"
 )
-"""From a label to its value: quotes, Markdown, the bracket of a list, an item of YAML, a cell, a tag, `(work)`."""
+"""From a label to its value: quotes, Markdown, the bracket of a list, an item of YAML, a cell, tags, `(work)`, `is`."""
+
+PAST: Final = rf"(?:'s|[{WHITE}](?:was|were|will be))"
+"""Between the word `number` and its value; a phone was, and a cell will be, also other things."""
 
 NEXT: Final = rf"[\"'`*]{{0,3}}(?:[{WHITE},;&|*\-]|and|or){{1,8}}[\"'`*]{{0,3}}"
 """From one value of a list to the next."""

@@ -13,6 +13,7 @@ from durable_memory.memory.privacy.neighbours import (
     LEADS,
     MARKUP,
     NEXT,
+    PAST,
     WHITE,
     is_alone,
     is_in_table,
@@ -79,7 +80,7 @@ PEOPLE: Final = (
         rf"(?i){_LOCAL}\s?[\[({{<]\s?at\s?[\])}}>]\s?{_LABEL}(?:\s?(?:[\[({{<]\s?dot\s?[\])}}>]|\.)\s?{_LABEL})+",
     ),
     Recogniser("us_ssn", rf"{BEGINS}(?P<value>{_WRITTEN})", _written),
-    Recogniser("us_ssn", rf"(?i){_NAMES}s?{_NUMBER}?{LEADS}(?P<value>{_NAMED})", _ssn, labelled=True),
+    Recogniser("us_ssn", rf"(?i){_NAMES}s?{_NUMBER}?{PAST}?{LEADS}(?P<value>{_NAMED})", _ssn, labelled=True),
     Recogniser(
         "us_ssn",
         rf"(?i){_NAMES}(?:s|{_NUMBERS}){LEADS}(?P<value>{_NAMED}(?:{NEXT}{_NAMED})*)",

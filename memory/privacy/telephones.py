@@ -12,6 +12,8 @@ from durable_memory.memory.privacy.neighbours import (
     BREAKS,
     LEADS,
     NEXT,
+    PAST,
+    WHITE,
     has_break,
     is_alone,
     is_in_table,
@@ -133,7 +135,13 @@ _AMERICAN_GAP: Final = rf"(?:[ .\-]| - |[ .\-]?[{BREAKS}]{{1,2}})"
 
 _WORDS: Final = (
     r"(?:\b|_)(?:(?:tele?(?:phone|fon)?|(?:home|work|office|contact|cell)?phone|mobile?|mob|fax|whatsapp|handy|msisdn)s?"
-    r"|cell|call me(?: at| on)?)"
+    r"|cell|contact[ _\-](?:number|no)|call me"
+    r"|(?:call|text|ring|phone|reach|message|whatsapp) (?:me|us|him|her|them) (?:at|on)"
+    r"|rufnummer|tél|tel[eé]fonos?|telefones?|telemóvel|telefoon|m[oó]vil|celular|cellulare)"
+)
+_WORDS_OF_OTHER_SCRIPTS: Final = (
+    "(?:телефона?|тел|моб|τηλ(?:έφωνο)?|电话|電話|手机|手機|携帯|전화|휴대폰|핸드폰|هاتف|جوال|טלפון|נייד|फ़ोन|फोन|मोबाइल"
+    "|โทร(?:ศัพท์)?)(?:号码|號碼|番号|号|번호)?(?:は|是|는|은)?"
 )
 _PLURALS: Final = r"(?:\b|_)(?:telephone|(?:home|work|office|contact|cell)?phone|mobile|faxe)s"
 """Cells are those of a table."""
@@ -165,13 +173,20 @@ TELEPHONES: Final = (
     ),
     Recogniser(
         "phone",
-        rf"(?i){_WORDS}(?:[ _\-]?(?:numbers?|nummern?|nos?|nrs?))?{_INDEX}{LEADS}(?P<value>{_VALUE})",
+        rf"(?i){_WORDS}(?:[ _\-]?(?:numbers?|nummern?|nos?|nrs?){PAST}?)?{_INDEX}{LEADS}(?P<value>{_VALUE})",
         _named,
         labelled=True,
     ),
     Recogniser(
         "phone",
-        rf"(?i)(?:{_PLURALS}|{_WORDS}[ _\-]?(?:numbers|nummern|nos|nrs)){LEADS}(?P<value>{_VALUE}(?:{NEXT}{_VALUE})*)",
+        rf"(?i){_WORDS_OF_OTHER_SCRIPTS}[{WHITE}.:=|\-]{{0,8}}[\"']?[{WHITE}]?[\"']?(?P<value>{_VALUE})",
+        _named,
+        labelled=True,
+    ),
+    Recogniser(
+        "phone",
+        rf"(?i)(?:{_PLURALS}|{_WORDS}[ _\-]?(?:numbers|nummern|nos|nrs){PAST}?){LEADS}"
+        rf"(?P<value>{_VALUE}(?:{NEXT}{_VALUE})*)",
         _each_named,
         labelled=True,
     ),

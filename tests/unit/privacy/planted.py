@@ -15,6 +15,8 @@ _PEM: Final = (
     "-----END RSA PRIVATE KEY-----"
 )
 
+_RANDOM: Final = "0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d"
+
 _PLAIN: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "email": (
         ("write to ada.lovelace@example.com please", "ada.lovelace@example.com"),
@@ -106,6 +108,7 @@ _PLAIN: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         ("github_pat_11ABCDEFG0123456789_abcdefghijklmnop", "github_pat_11ABCDEFG0123456789_abcdefghijklmnop"),
         ("glpat-0123456789abcdefABCD", "glpat-0123456789abcdefABCD"),
         ("AKIAIOSFODNN7EXAMPL3", "AKIAIOSFODNN7EXAMPL3"),
+        ("AKIAIOSFODNNXEXAMPLE", "AKIAIOSFODNNXEXAMPLE"),
         (
             "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
             "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
@@ -125,6 +128,13 @@ _PLAIN: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         ("SG.abcdefghij0123456789AB.abcdefghij0123456789ABCDEFGHIJ01234567890", "SG.abcdefghij0123456789AB"),
         ("https://hooks.slack.com/services/T01234567/B01234567/abcdef0123456789ABCDEF01", "T01234567/B01234567"),
         ("npm_abcdefghij0123456789ABCDEFGHIJ012345", "npm_abcdefghij0123456789ABCDEFGHIJ012345"),
+        *(
+            (f"key {prefix}{_RANDOM}", _RANDOM)
+            for prefix in ("pcsk_4Xy7Zq_", "tvly-dev-", "csk-", "ATATT3xFfGF0", "dckr_pat_", "glsa_", "figd_")
+        ),
+        *((f"key {prefix}{_RANDOM}", _RANDOM) for prefix in ("sntrys_", "pscale_tkn_", "sqp_", "rubygems_", "1//0g")),
+        ("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", "0a1b2c3d4e5f60718293a4b5c6d7e8f9"),
+        ("pat-na1-550e8400-e29b-41d4-a716-446655440000", "550e8400-e29b-41d4-a716-446655440000"),
         ("ghp_01234567\u200b89abcdefghijABCDEFGHIJ012345", "89abcdefghijABCDEFGHIJ012345"),
         ("gh\u0440_0123456789abcdefghijABCDEFGHIJ012345", "0123456789abcdefghijABCDEFGHIJ012345"),
     ),
