@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from durable_memory.memory.privacy.labels import label_of
+from durable_memory.memory.privacy.labels import Labels, is_name, labels_of, names_among
 from durable_memory.memory.types import clean_text
 
 _TOKENS: Final = re.compile(
@@ -18,8 +18,11 @@ _TOKENS: Final = re.compile(
 
 _COLON: Final = re.compile(r"\s*:")
 
-ChangeValue = Callable[[str, str], str]
-"""Takes a value's text and its label (see label_of); returns the text to stand there."""
+ChangeValue = Callable[[str, Labels], str]
+"""Takes a value's text and its labels (see labels_of); returns the text to stand there."""
+
+_PAIR: Final = re.compile(r'"[Vv][Aa][Ll](?:[Uu][Ee][Ss]?)?"\s*:')
+"""Most texts have no pairs of a name and a value, and are read once."""
 
 ChangeKey = Callable[[str, set[str]], str]
 """Takes a key and those that its object has already; returns the key to stand there."""
@@ -58,21 +61,25 @@ class _Names:
 
 @dataclass(slots=True)
 class _Level:
-    """An object or a list. names: the keys of an object; None in a list. above: labels it. label: labels what comes."""
+    """An object or a list. names: the keys of an object; None in a list. above: labels it. labels: label what comes.
+
+    said: what an object says of its value.
+    """
 
     names: _Names | None
-    above: str
-    label: str
+    above: Labels
+    labels: Labels
+    said: Labels = ()
 
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    """A string or a number: where it stands and what it says. label: of a value. names: of a key, its object's."""
+    """A string or a number: where it stands and what it says. labels: of a value. names: of a key, its object's."""
 
     start: int
     end: int
     text: str
-    label: str
+    labels: Labels
     names: _Names | None
 
 
@@ -81,7 +88,7 @@ def change_json(text: str, value: ChangeValue, key: ChangeKey) -> str:
     kept: list[str] = []
     position = 0
     for token in _tokens(text):
-        changed = value(token.text, token.label) if token.names is None else token.names.renamed(token.text, key)
+        changed = value(token.text, token.labels) if token.names is None else token.names.renamed(token.text, key)
         if changed != token.text:
             kept += (text[position : token.start], json.dumps(changed, ensure_ascii=False))
             position = token.end
@@ -108,20 +115,46 @@ def replace_within(text: str, spans: Sequence[tuple[int, int]], marker: str) -> 
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    levels = [_Level(None, "", "")]
+    said = _said_of_values(text) if _PAIR.search(text) else {}
+    levels = [_Level(None, (), ())]
     for token in _TOKENS.finditer(text):
         level = levels[-1]
         if token["mark"] in ("{", "["):
-            levels.append(_Level(_Names() if token["mark"] == "{" else None, level.label, level.label))
+            names = _Names() if token["mark"] == "{" else None
+            of_values = said.get(token.start(), ()) if names is not None else level.said
+            levels.append(_Level(names, level.labels, level.labels, of_values))
         elif token["mark"] in ("}", "]"):
             levels.pop()
         elif token["string"] is not None and level.names is not None and _COLON.match(text, token.end()):
             key = _said(token["string"])
-            level.label = label_of(key, level.above)
-            yield _Token(token.start(), token.end(), key, "", level.names)
+            level.labels = labels_of(key, level.above, level.said)
+            yield _Token(token.start(), token.end(), key, (), level.names)
         elif token["mark"] is None:
-            said = token["number"] or _said(token["string"])
-            yield _Token(token.start(), token.end(), said, level.label, None)
+            if token["number"] is not None:
+                labels = tuple(label for label in level.labels if label not in level.said)
+                yield _Token(token.start(), token.end(), token["number"], labels, None)
+            else:
+                yield _Token(token.start(), token.end(), _said(token["string"]), level.labels, None)
+
+
+def _said_of_values(text: str) -> dict[int, Labels]:
+    """Returns what objects say of their values, by where they begin. A name may stand behind its value."""
+    fields: dict[int, list[tuple[str, object]]] = {}
+    levels: list[int] = []
+    key = ""
+    for token in _TOKENS.finditer(text):
+        if token["mark"] in ("{", "["):
+            levels.append(token.start())
+            key = ""
+        elif token["mark"] in ("}", "]"):
+            levels.pop()
+        elif token["string"] is not None:
+            said = _said(token["string"])
+            if _COLON.match(text, token.end()):
+                key = said
+            elif is_name(key) and text[levels[-1]] == "{":
+                fields.setdefault(levels[-1], []).append((key, said))
+    return {start: names_among(named) for start, named in fields.items()}
 
 
 def _said(string: str) -> str:

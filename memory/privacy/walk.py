@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from durable_memory.memory.privacy.json_text import change_json, is_json, replace_within
-from durable_memory.memory.privacy.labels import label_of
+from durable_memory.memory.privacy.labels import Labels, labels_of, names_among
 from durable_memory.memory.privacy.redactor import Redactor, TooSlow
 from durable_memory.memory.types.clean import Json
 
@@ -49,6 +49,11 @@ class Kept:
 _NOTHING_KEPT: Final = Kept()
 
 
+def _is_said(item: Json) -> bool:
+    """Tells whether a value is a text, or a list of some."""
+    return isinstance(item, str) or (isinstance(item, Sequence) and all(isinstance(one, str) for one in item))
+
+
 class Walk:
     """Redacts the parts of one call and counts what was found, by kind. Used by one thread at a time."""
 
@@ -62,43 +67,45 @@ class Walk:
         """What stands where something was taken out; never empty."""
         return self._redactor.marker
 
-    def text(self, text: str, label: str = "", nested: int = _NESTED_JSON) -> str:
+    def text(self, text: str, labels: Labels = (), nested: int = _NESTED_JSON) -> str:
         """Returns a text redacted. JSON text stays valid: its values and keys are redacted one by one.
 
-        label: the nearest key above it.
+        labels: what says what it is.
         """
         if not nested or not is_json(text):
-            return self._plain(text, label)
+            return self._plain(text, labels)
         for _ in range(_ROUNDS):
             # A pattern that was written for raw text reaches over quotes and colons.
-            redacted = change_json(text, lambda value, name: self.text(value, name or label, nested - 1), self._key)
+            redacted = change_json(text, lambda value, names: self.text(value, names or labels, nested - 1), self._key)
             redacted = replace_within(redacted, self._redactor.crossing(redacted), self._redactor.marker)
             if redacted == text:
                 return text
             text = redacted
         return "{}"
 
-    def value(self, value: Json, label: str = "", kept: Kept = _NOTHING_KEPT) -> Json:
+    def value(self, value: Json, labels: Labels = (), kept: Kept = _NOTHING_KEPT) -> Json:
         """Returns JSON data redacted. A number that is a secret becomes text."""
         if isinstance(value, str):
-            return self.text(value, label)
+            return self.text(value, labels)
         if isinstance(value, Mapping):
-            return self.object(value, kept, label)
+            return self.object(value, kept, labels)
         if isinstance(value, Sequence):
-            return [self.value(item, label, kept) for item in value]
+            return [self.value(item, labels, kept) for item in value]
         if value is None or isinstance(value, bool):
             return value
-        redacted = self._plain(str(value), label)
+        redacted = self._plain(str(value), labels)
         return value if redacted == str(value) else redacted
 
-    def object(self, value: Mapping[str, Json], kept: Kept = _NOTHING_KEPT, label: str = "") -> dict[str, Json]:
-        """Returns a JSON object redacted, its keys too. label: what labels the object itself."""
+    def object(self, value: Mapping[str, Json], kept: Kept = _NOTHING_KEPT, labels: Labels = ()) -> dict[str, Json]:
+        """Returns a JSON object redacted, its keys too. labels: what labels the object itself."""
+        names = names_among(value.items())
         redacted: dict[str, Json] = {}
         for key, item in value.items():
             name = key if key in kept.words else self._key(key, redacted)
             is_kind = key == "type" and isinstance(item, str) and item in kept.words
             stays = is_kind or kept.is_opaque(value, key, item)
-            redacted[name] = item if stays else self.value(item, label_of(key, label), kept)
+            said = names if _is_said(item) else ()
+            redacted[name] = item if stays else self.value(item, labels_of(key, labels, said), kept)
         return redacted
 
     def _key(self, key: str, taken: Collection[str]) -> str:
@@ -106,7 +113,7 @@ class Walk:
         head, marker = key, self._redactor.marker
         if (number := _NUMBER.search(key)) and key[: number.start()].endswith(marker):
             head = key[: number.start()]
-        redacted = self._plain(head, "")
+        redacted = self._plain(head)
         name = key if redacted == head else redacted
         count = len(taken)
         while name in taken:
@@ -114,12 +121,14 @@ class Walk:
             name = f"{redacted}#{count}"
         return name
 
-    def _plain(self, text: str, label: str) -> str:
+    def _plain(self, text: str, labels: Labels = ()) -> str:
         before = time.thread_time()
-        redacted = self._redactor.redact(text, label)
+        for label in labels or ("",):
+            redacted = self._redactor.redact(text, label)
+            text = redacted.text
+            if redacted.found:
+                self.found.update(redacted.found)
         self._seconds_left -= time.thread_time() - before
         if self._seconds_left < 0:
             raise TooSlow("all texts together take the patterns too long")
-        if redacted.found:
-            self.found.update(redacted.found)
-        return redacted.text
+        return text

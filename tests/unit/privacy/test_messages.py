@@ -93,6 +93,29 @@ def test_arguments_stay_valid_json_as_they_were_written() -> None:
             '{"ssn": {"0": {"raw": "536228731"}, "order": 536228731}}',
             '{"ssn": {"0": {"raw": "[redacted]"}, "order": 536228731}}',
         ),
+        ('{"name": "ssn", "value": "536228731"}', '{"name": "ssn", "value": "[redacted]"}'),
+        ('[{"value": "536228731", "label": "SSN"}]', '[{"value": "[redacted]", "label": "SSN"}]'),
+        ('[{"system": "phone", "value": "5550104"}]', '[{"system": "phone", "value": "[redacted]"}]'),
+        ('{"name": "phone_number", "values": ["5550104"]}', '{"name": "phone_number", "values": ["[redacted]"]}'),
+        (
+            '{"phones": [{"name": "x", "type": "home", "value": "5550104"}]}',
+            '{"phones": [{"name": "x", "type": "home", "value": "[redacted]"}]}',
+        ),
+        (
+            '{"name": "x-api-key", "value": "0a1b2c3d4e5f6a7b8c9d"}',
+            '{"name": "x-api-key", "value": "[redacted]"}',
+        ),
+        *(
+            (pair, pair)
+            for pair in (
+                '{"name": "mobile", "value": 5550104}',
+                '{"name": "mobile", "values": [5550104, 5550105]}',
+                '{"name": "version", "value": "1.2.3.4"}',
+                '{"name": "order", "value": "5550104"}',
+                '[{"name": "phone"}, {"value": "5550104"}]',
+                '{"name": "phone", "order": {"value": "5550104"}}',
+            )
+        ),
         ('{"api_keys": [["0a1b2c3d4e5f6a7b8c9d"]]}', '{"api_keys": [["[redacted]"]]}'),
         ('{"MRN-1": 1, "MRN-2": 2}', '{"[redacted]": 1, "[redacted]#2": 2}'),
         ('{"body": "{\\"to\\": \\"ada@example.com\\"}"}', '{"body": "{\\"to\\": \\"[redacted]\\"}"}'),
@@ -112,11 +135,13 @@ def test_a_label_reaches_into_the_values_under_it_in_metadata_too() -> None:
         "phones": [{"type": "home", "value": "5550104"}],
         "ssns": {"0": [536228731]},
         "order": {"number": 5550104},
+        "form": [{"name": "ssn", "value": "536228731"}, {"name": "mobile", "value": 5550104}],
     }
     assert redacted(Message.user("hi", metadata=metadata)).metadata == {
         "phones": [{"type": "home", "value": "[redacted]"}],
         "ssns": {"0": ["[redacted]"]},
         "order": {"number": 5550104},
+        "form": [{"name": "ssn", "value": "[redacted]"}, {"name": "mobile", "value": 5550104}],
     }
 
 
