@@ -135,7 +135,21 @@ async def _start_once(spec: ServerSpec, folder: Path, ports: Sequence[int], time
     return server
 
 
-def _launch(spec: ServerSpec, folder: Path, ports: Sequence[int]) -> tuple[Server, Path]:
+@dataclass(frozen=True, slots=True)
+class _Log:
+    """The log of one run, which stands in the file behind those of earlier ones."""
+
+    path: Path
+    begins_at: int
+
+    def text(self) -> str:
+        """Returns what this run has written."""
+        with self.path.open("rb") as file:
+            file.seek(self.begins_at)
+            return file.read().decode("utf-8", "replace")
+
+
+def _launch(spec: ServerSpec, folder: Path, ports: Sequence[int]) -> tuple[Server, _Log]:
     folder = folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
     pids = PidFile(folder / f"{spec.name}.pid")
@@ -146,8 +160,10 @@ def _launch(spec: ServerSpec, folder: Path, ports: Sequence[int]) -> tuple[Serve
             f"{spec.name}: another running process uses the folder {folder}; stop it first, or name another folder."
         ) from None
     command = list(spec.command(ports))
-    log_path = folder / f"{spec.name}.log"
-    with log_path.open("wb") as log:
+    path = folder / f"{spec.name}.log"
+    # Why the run before ended is what somebody looks for who has just started it again.
+    with path.open("ab") as log:
+        written = _Log(path, log.tell())
         process = subprocess.Popen(  # noqa: S603 -- the program comes from the installed package or PATH
             [sys.executable, "-I", "-S", tether.__file__, str(os.getpid()), *command],
             stdin=subprocess.DEVNULL,
@@ -157,22 +173,22 @@ def _launch(spec: ServerSpec, folder: Path, ports: Sequence[int]) -> tuple[Serve
             start_new_session=True,  # a Ctrl-C is for us alone: the servers outlive the worker that drains
         )
     pids.write(process.pid, command)
-    return Server(spec.name, process, ports, pids), log_path
+    return Server(spec.name, process, ports, pids), written
 
 
-async def _wait_until_ready(spec: ServerSpec, server: Server, log_path: Path, timeout_seconds: float) -> None:
+async def _wait_until_ready(spec: ServerSpec, server: Server, log: _Log, timeout_seconds: float) -> None:
     deadline = time.monotonic() + timeout_seconds
-    while not _is_ready(spec, server, log_path):
+    while not _is_ready(spec, server, log):
         if time.monotonic() > deadline:
-            raise ServerStartError(f"{spec.name} was not ready after {timeout_seconds:g} s (log: {log_path})")
+            raise ServerStartError(f"{spec.name} was not ready after {timeout_seconds:g} s (log: {log.path})")
         await asyncio.sleep(_POLL_SECONDS)
 
 
-def _is_ready(spec: ServerSpec, server: Server, log_path: Path) -> bool:
+def _is_ready(spec: ServerSpec, server: Server, log: _Log) -> bool:
     ended = server.exit_code is not None  # asked before the log is read, so that its last line is in it
-    log = log_path.read_text(encoding="utf-8", errors="replace")
+    text = log.text()
     if ended:
-        last = next((line.strip() for line in reversed(log.splitlines()) if line.strip()), "it wrote nothing")
-        kind = _PortTakenError if "address already in use" in log.lower() else ServerStartError
-        raise kind(f"{spec.name} ended at its start with code {server.exit_code}: {last} (log: {log_path})")
-    return spec.ready_text in log
+        last = next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "it wrote nothing")
+        kind = _PortTakenError if "address already in use" in text.lower() else ServerStartError
+        raise kind(f"{spec.name} ended at its start with code {server.exit_code}: {last} (log: {log.path})")
+    return spec.ready_text in text

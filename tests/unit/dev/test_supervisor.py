@@ -104,6 +104,16 @@ async def test_a_server_that_dies_at_its_start_gives_the_last_line_of_its_log(tm
     assert str(failure.value) == (f"toy ended at its start with code 3: the disk is full (log: {tmp_path / 'toy.log'})")
 
 
+async def test_a_log_keeps_what_earlier_runs_wrote_and_a_run_is_judged_by_its_own_part(tmp_path: Path) -> None:
+    first = await start_server(spec(), tmp_path)
+    await first.stop()
+    with pytest.raises(ServerStartError, match="ended at its start with code 3: it wrote nothing"):
+        await start_server(spec("raise SystemExit(3)"), tmp_path)
+    last = await start_server(spec(), tmp_path)
+    await last.stop()
+    assert (tmp_path / "toy.log").read_text() == "ready to serve\nready to serve\n"
+
+
 async def test_a_server_that_never_gets_ready_is_given_up_and_ended(tmp_path: Path) -> None:
     def silent(_: Sequence[int]) -> list[str]:
         return [sys.executable, "-c", "import time; time.sleep(600)", str(tmp_path)]
