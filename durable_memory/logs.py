@@ -57,6 +57,9 @@ _KINDS = re.compile(r"\b(?:code|kind): ([A-Z][A-Za-z]{2,40})\b")
 _UNKNOWN_ENCODING = re.compile(r"Unknown payload encoding ([\w.+-]{1,40}/[\w.+-]{1,40})", re.ASCII)
 """What Temporal's converter says of a payload that a codec made: the name of its form, and nothing of its content."""
 
+_LINE_BREAKS = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
+"""What JSON leaves as it is, and some that read logs take for the end of a line."""
+
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 
@@ -101,7 +104,7 @@ class JsonLines(logging.Formatter):
             **_fields(record),
             **_error(record),
         }
-        return json.dumps(entry, ensure_ascii=False)
+        return json.dumps(entry, ensure_ascii=False).translate(_LINE_BREAKS)
 
 
 class _ConsoleLines(logging.Formatter):

@@ -99,6 +99,14 @@ def test_of_what_temporal_adds_no_workflow_id_is_written(lines: Callable[[LogFor
     assert "marley" not in stream.getvalue()
 
 
+def test_no_reader_of_lines_ends_one_inside_of_an_entry(lines: Callable[[LogFormat], io.StringIO]) -> None:
+    breaks = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+    stream = lines("json")
+    logging.getLogger("durable_memory").warning("one%sline", breaks, extra={"resource": breaks})
+    assert len(stream.getvalue().splitlines()) == 1
+    assert (entry(stream)["message"], entry(stream)["resource"]) == (f"one{breaks}line", breaks)
+
+
 def test_libraries_are_silent_below_info(lines: Callable[[LogFormat], io.StringIO]) -> None:
     stream = lines("json")
     logging.getLogger("temporalio.worker").debug("Completing activity with completion: what the user said")
