@@ -11,7 +11,7 @@ from redis import exceptions
 from redis.asyncio.sentinel import MasterNotFoundError
 
 from durable_memory.memory.errors import MemoryUnavailable
-from durable_memory.memory.stores.redis.outage import Outage
+from durable_memory.memory.stores.redis.outage import outage_of
 from durable_memory.memory.stores.time_limit import TimeLimit
 
 _T = TypeVar("_T")
@@ -92,7 +92,7 @@ class Attempts:
         self._must_wait = must_wait
         self._answered_at = answered_at
         self._connections = connections
-        self._outage = Outage(place, servers=servers)
+        self._outage = outage_of(place, servers=servers)
         self._whole = TimeLimit(CALL_SECONDS, answered_at)
         self._rest = TimeLimit(CALL_SECONDS - EXCHANGE_SECONDS, answered_at)
         self._probes = TimeLimit(PROBE_SECONDS)

@@ -5,10 +5,12 @@ Calls are retried in silence for seconds, and most succeed then: without these l
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from types import TracebackType
 from typing import Final, Self
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from redis import exceptions
 
@@ -21,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 
 class Outage:
-    """Notices when the Redis behind one link goes away and comes back. Belongs to one event loop.
+    """Notices when the Redis behind some links goes away and comes back. Belongs to one event loop.
 
     An outage begins with a call that was answered by a failure which may pass, or not in time. A connection that is
     lost and replaced at once is none: servers, and what stands between, close idle ones. It ends when a call is
@@ -30,7 +32,7 @@ class Outage:
     """
 
     def __init__(self, place: str, *, servers: bool = False) -> None:
-        """servers: more than one answers, so that an answer of one says little of the others."""
+        """See outage_of."""
         self._place = place
         self._settled_seconds = _SETTLED_SECONDS if servers else 0.0
         self.away = True
@@ -74,6 +76,21 @@ class Outage:
             return
         self.away, self._since = True, since
         _log.warning("Redis at %s does not answer as it should (%s): calls are retried", self._place, kind_of(error))
+
+
+_known: Final[WeakKeyDictionary[asyncio.AbstractEventLoop, WeakValueDictionary[str, Outage]]] = WeakKeyDictionary()
+
+
+def outage_of(place: str, *, servers: bool = False) -> Outage:
+    """Returns what all links of this event loop to one place share, as those of a worker: one outage is one line.
+
+    servers: more than one answers, so that an answer of one says little of the others.
+    """
+    of_loop = _known.setdefault(asyncio.get_running_loop(), WeakValueDictionary())
+    found = of_loop.get(place)
+    if found is None:
+        found = of_loop[place] = Outage(place, servers=servers)
+    return found
 
 
 class RetriedCall:

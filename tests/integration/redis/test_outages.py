@@ -69,6 +69,31 @@ async def test_a_redis_that_is_stopped_and_started_leaves_one_line_for_each(
     again.server.kill()
 
 
+async def test_links_of_one_process_to_the_same_redis_leave_one_line_for_each_together(
+    valkey: Valkey,
+    connected: Backend,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(attempts, "_PAUSES_SECONDS", (0.02,))
+    other = await connect_redis(valkey.url)
+    both = [Driven(backend.store, WIDE) for backend in (connected, other)]
+    for driven in both:
+        await driven.append(user("before"))
+    valkey.server.kill()
+    for driven in both:
+        with pytest.raises(MemoryUnavailable, match="cannot be reached"):
+            await driven.append(user("lost"))
+    assert len(lines(caplog)) == 1
+    again = await start_valkey(tmp_path, port=valkey.server.ports[0])
+    for driven in both:
+        await driven.append(user("after"))
+    assert [line.partition(valkey.url)[2][:14] for line in lines(caplog)] == [" does not answ", " answers again"]
+    again.server.kill()
+    await other.store.close()
+
+
 async def test_a_redis_that_is_paused_leaves_one_line_for_each_and_says_how_long(
     valkey: Valkey, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
