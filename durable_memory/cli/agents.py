@@ -13,7 +13,8 @@ from durable_memory.cli.output import show
 from durable_memory.cli.session import refuse_in_memory, with_client
 from durable_memory.cli.sharing import sharing
 from durable_memory.memory.client import MemoryClient
-from durable_memory.memory.types import AgentContext
+from durable_memory.memory.errors import MemoryKeyInvalid
+from durable_memory.memory.types import AgentContext, AgentRef
 from durable_memory.memory.types.answers import to_json
 
 AgentArgument = Annotated[str, typer.Argument(metavar="AGENT", help="Id of a declared agent.", show_default=False)]
@@ -31,6 +32,21 @@ def context(
     agent: AgentArgument,
     *,
     given: Input = None,
+    workflow_id: Annotated[
+        str | None,
+        typer.Option(
+            "--workflow-id",
+            metavar="ID",
+            help="The workflow whose memories are meant, for keys made of workflow.id.",
+            show_default=False,
+        ),
+    ] = None,
+    workflow_type: Annotated[
+        str | None,
+        typer.Option(
+            "--workflow-type", metavar="NAME", help="Its type, for keys made of workflow.type.", show_default=False
+        ),
+    ] = None,
     max_tokens: Annotated[
         int | None,
         typer.Option("--max-tokens", min=0, help="What a model call may spend on it.", show_default=False),
@@ -38,12 +54,16 @@ def context(
     authors: Authors = False,
 ) -> None:
     """Show what an agent's memories give to one model call."""
-    variables = _variables(given or ())
+    ref = AgentRef(agent, _variables(given or ()), workflow_id=workflow_id, workflow_type=workflow_type)
 
     async def composed(client: MemoryClient) -> AgentContext:
         for use in client.registry.agent(agent).uses:
             refuse_in_memory(client.registry.memory(use.resource))
-        return await client.agent(agent, input=variables).context(max_tokens=max_tokens, authors=authors)
+        try:
+            memories = client.agent(ref)
+        except MemoryKeyInvalid as invalid:
+            raise invalid.saying("keys are made of --input, --workflow-id and --workflow-type") from None
+        return await memories.context(max_tokens=max_tokens, authors=authors)
 
     result = with_client(shared, composed)
     show(shared.output, to_json(result), tables.context_table(agent, result))

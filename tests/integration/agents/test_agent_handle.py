@@ -82,6 +82,31 @@ async def test_the_command_shows_the_context(declared: Path, redis_url: str, des
     assert (await run_program("context", "clerk", cwd=declared, **given)).code == 1
 
 
+async def test_the_command_opens_memories_whose_keys_are_made_of_a_workflow(
+    declared: Path, redis_url: str, desk: Desk
+) -> None:
+    (declared / "memories" / "session.yaml").write_text(
+        "resource: memory\nid: run-notes\nmax_tokens: 1000\nscope: session\n"
+        "---\nresource: agent\nid: runner\nmemory: run-notes\n"
+        'memory_key: "{{ workflow.type }}:{{ workflow.id }}"\n'
+    )
+    given = {"REDIS_URL": redis_url, "DURABLE_MEMORY_PROJECT": PROJECT}
+    workflow = unique("order")
+    key = f"Ship:{workflow}"
+    assert (await run_program("append", "run-notes", key, "Packed.", cwd=declared, **given)).code == 0
+    named = ("--workflow-id", workflow, "--workflow-type", "Ship")
+    shown = await run_program("context", "runner", *named, "-o", "json", cwd=declared, **given)
+    assert [message["content"] for message in shown.json()["messages"]][-1] == "Packed."
+    unnamed = await run_program("context", "runner", cwd=declared, **given)
+    assert (unnamed.code, unnamed.out) == (1, "")
+    assert "the key needs workflow.type, which is not given; keys are made of --input, --workflow-id" in unnamed.err
+    wrong = await run_program("context", "runner", "--workflow-id", "", cwd=declared, **given)
+    assert (wrong.code, wrong.err) == (
+        1,
+        "Error: workflow_id: must be text of 1 to 1,000 characters, as a workflow gave it\n",
+    )
+
+
 @pytest.mark.parametrize("command", ["read", "context"])
 async def test_the_commands_name_the_agent_of_each_answer_if_asked(
     declared: Path, redis_url: str, desk: Desk, command: str
