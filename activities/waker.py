@@ -12,7 +12,10 @@ from datetime import UTC, timedelta
 from typing import Final
 
 from temporalio import activity
+from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.failure.v1 import Failure
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 
@@ -126,6 +129,21 @@ class TemporalWaker:
                     since=flusher.start_time,
                 )
         return None
+
+    async def unpolled(self) -> str | None:
+        """See QueueReporter. Temporal lists who polled in the last five minutes, so a worker that restarts, too."""
+        client = self._client_now()
+        request = DescribeTaskQueueRequest(
+            namespace=client.namespace,
+            task_queue=TaskQueue(name=self._task_queue),
+            task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+        )
+        try:
+            answer = await client.workflow_service.describe_task_queue(request, timeout=_LOOK_TIMEOUT)
+        except RPCError as error:
+            _log.debug("the queue of flushes could not be asked for (%s)", error.status.name)
+            return None
+        return None if answer.pollers else self._task_queue
 
     async def _send_next(self, memory: MemoryId) -> None:
         under_way = self._sending.get(memory)

@@ -26,7 +26,7 @@ from durable_memory.memory.services import Services
 from durable_memory.memory.stores.port import Store
 from durable_memory.memory.stores.values import ReadQuery
 from durable_memory.memory.types import TOOK_OUT, FlushReason, MemoryHealth, MemoryStats
-from durable_memory.memory.waking import FlushReporter, RetriedFlush
+from durable_memory.memory.waking import FlushReporter, QueueReporter, RetriedFlush
 
 _BLOCKED: Final[Mapping[FlushReason, str]] = {
     "pinned": "a flush is due, but system and pinned messages fill the budget: delete some, or raise the budget",
@@ -53,12 +53,19 @@ _FULL = 0.9
 OVERDUE = timedelta(minutes=5)
 """How long a flush may be due before that is a problem: the janitor has looked at least once by then."""
 
+_UNTAKEN = timedelta(minutes=1)
+"""How long it may be due where no worker polls for it: nothing will take it up then."""
+
+_FAILURES: Final = 3
+"""From how many failures on a step that is being retried is a problem: what passes by itself mostly has by then."""
+
 
 async def examine(services: Services, memory: MemoryId, limits: Limits, *, check_connectivity: bool) -> MemoryHealth:
     """Asks the store, and judges what it says. A store that does not answer is unhealthy, and no error."""
     stats: MemoryStats | None = None
     answer_us: int | None = None
     problems: list[str] = []
+    warnings: list[str] = []
     try:
         stats = await services.store.stats(memory, limits)
     except MemoryUnavailable as error:
@@ -74,8 +81,17 @@ async def examine(services: Services, memory: MemoryId, limits: Limits, *, check
     if stats is not None:
         now = datetime.fromtimestamp(services.clock.now_ms() / 1000, UTC)
         problems += [*await _read_problems(services.store, memory, limits), *judge(stats, limits, now)]
-        problems += await _retry_problems(services, memory, stats)
-    return MemoryHealth(healthy=not problems, problems=tuple(problems), stats=stats, answer_us=answer_us)
+        problems += await _untaken(services, stats, now)
+        retried = await _retried(services, memory, stats)
+        if retried is not None:
+            (problems if lasts(stats, retried, now) else warnings).append(retrying(stats, retried))
+    return MemoryHealth(
+        healthy=not problems,
+        problems=tuple(problems),
+        stats=stats,
+        answer_us=answer_us,
+        warnings=tuple(warnings),
+    )
 
 
 async def _read_problems(store: Store, memory: MemoryId, limits: Limits) -> tuple[str, ...]:
@@ -87,13 +103,31 @@ async def _read_problems(store: Store, memory: MemoryId, limits: Limits) -> tupl
     return ()
 
 
-async def _retry_problems(services: Services, memory: MemoryId, stats: MemoryStats) -> tuple[str, ...]:
-    """Returns what is said of a flush in the background that is being retried, which no counter tells."""
+async def _untaken(services: Services, stats: MemoryStats, now: datetime) -> tuple[str, ...]:
+    """Returns what is said of a flush that is due while no worker polls for it, which no counter tells."""
+    if not _due_for(_UNTAKEN, stats, now) or stats.flushing_owner is not None:
+        return ()
+    if not isinstance(services.waker, QueueReporter):
+        return ()
+    queue = await services.waker.unpolled()
+    if queue is None:
+        return ()
+    minutes = (now - (stats.due_since or now)) // timedelta(minutes=1)
+    due = f"{minutes} {'minute' if minutes == 1 else 'minutes'}"
+    return (f"no worker polls the queue {queue!r}, and a flush has been due for {due}: start a worker of this project",)
+
+
+async def _retried(services: Services, memory: MemoryId, stats: MemoryStats) -> RetriedFlush | None:
+    """Returns the flush in the background that is being retried, of which no counter tells."""
     under_way = stats.flush_due or stats.flushing_owner is not None
     if not under_way or not isinstance(services.waker, FlushReporter):
-        return ()
-    flush = await services.waker.retried(memory)
-    return () if flush is None else (retrying(stats, flush),)
+        return None
+    return await services.waker.retried(memory)
+
+
+def lasts(stats: MemoryStats, flush: RetriedFlush, now: datetime) -> bool:
+    """Tells whether a flush is retried for so long, or has failed so often, that somebody should look."""
+    return flush.failures >= _FAILURES or now - (stats.due_since or flush.since) > OVERDUE
 
 
 def retrying(stats: MemoryStats, flush: RetriedFlush) -> str:
@@ -115,7 +149,11 @@ def _utc(moment: datetime) -> str:
 
 def overdue(stats: MemoryStats, now: datetime) -> bool:
     """Tells whether a flush has been due for too long, though there is something that it could take."""
-    return stats.due_since is not None and stats.flush_blocked is None and now - stats.due_since > OVERDUE
+    return _due_for(OVERDUE, stats, now)
+
+
+def _due_for(long: timedelta, stats: MemoryStats, now: datetime) -> bool:
+    return stats.due_since is not None and stats.flush_blocked is None and now - stats.due_since > long
 
 
 def judge(stats: MemoryStats, limits: Limits, now: datetime) -> tuple[str, ...]:

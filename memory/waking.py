@@ -44,6 +44,15 @@ class FlushReporter(Protocol):
         ...
 
 
+@runtime_checkable
+class QueueReporter(Protocol):
+    """What a waker may be as well: it knows whether anybody takes up the flushes of the project."""
+
+    async def unpolled(self) -> str | None:
+        """Returns the name of their queue if no worker polls it; None if one does, or nobody can be asked."""
+        ...
+
+
 class NoWaker:
     """For processes without Temporal: the memory stays due until a writer with a waker, or the janitor, sees it."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from durable_memory.cli.output import say
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
@@ -24,6 +24,9 @@ async def require_temporal() -> None:
     await connect_temporal(profile)
 
 
+_NOT_ASKED: Final = "Temporal could not be asked how its flush fares"
+
+
 class CommandWaker:
     """Connects to Temporal only when there is something to wake, since most commands never need it, and then once."""
 
@@ -32,36 +35,39 @@ class CommandWaker:
         self._payload_keys = payload_keys
         self._connecting = asyncio.Lock()
         self._tried = False
+        self._told = False
         self._waker: TemporalWaker | None = None
 
     async def wake(self, memory: MemoryId, *, force: bool = False) -> None:
         """See FlushWaker. A Temporal that cannot be reached fails no command: what was written is written."""
-        async with self._connecting:  # an import wakes after each of its groups, some at the same time
-            if not self._tried:
-                self._waker = await self._connect()
-                self._tried = True
-        if self._waker is not None:
-            await self._waker.wake(memory, force=force)
+        waker = await self._once("A flush is due; a worker will see it. It could not be woken from here")
+        if waker is not None:
+            await waker.wake(memory, force=force)
+        elif not self._told:
+            say("A flush is due; a worker will see it (set TEMPORAL_ADDRESS to wake one from here).")
+            self._told = True
 
     async def retried(self, memory: MemoryId) -> RetriedFlush | None:
         """See FlushReporter. Where no Temporal is configured there is nobody to ask."""
-        try:
-            waker = await self._open()
-        except (MemoryUnavailable, MemoryInvalid) as fault:
-            say(f"Whether its flush is being retried could not be asked: {fault.message}.")
-            return None
+        waker = await self._once(_NOT_ASKED)
         return None if waker is None else await waker.retried(memory)
 
-    async def _connect(self) -> TemporalWaker | None:
-        """Connects, or says why no worker is woken in this command."""
-        try:
-            waker = await self._open()
-        except (MemoryUnavailable, MemoryInvalid) as fault:
-            say(f"A flush is due; a worker will see it. It could not be woken from here: {fault.message}.")
-            return None
-        if waker is None:
-            say("A flush is due; a worker will see it (set TEMPORAL_ADDRESS to wake one from here).")
-        return waker
+    async def unpolled(self) -> str | None:
+        """See QueueReporter. Where no Temporal is configured there is nobody to ask."""
+        waker = await self._once(_NOT_ASKED)
+        return None if waker is None else await waker.unpolled()
+
+    async def _once(self, in_vain: str) -> TemporalWaker | None:
+        """Connects the first time, if a Temporal is configured. in_vain: what to say if it cannot be reached."""
+        async with self._connecting:  # an import wakes after each of its groups, some at the same time
+            if not self._tried:
+                self._tried = True
+                try:
+                    self._waker = await self._open()
+                except (MemoryUnavailable, MemoryInvalid) as fault:
+                    self._told = True
+                    say(f"{in_vain}: {fault.message}.")
+        return self._waker
 
     async def _open(self) -> TemporalWaker | None:
         """Connects to the Temporal that is configured, if one is."""

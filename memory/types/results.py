@@ -191,10 +191,12 @@ class MemoryStats:
 class MemoryHealth:
     """Whether a memory can do its work: `healthy`, or `problems` in words; stats is None if the store gave none.
 
-    answer_us: how long the store took to answer, in microseconds, if that was asked for.
+    answer_us: how long the store took to answer, in microseconds, if that was asked for. warnings: what most likely
+    passes by itself, in words; a healthy memory may have some.
     """
 
     healthy: bool
     problems: tuple[str, ...]
     stats: MemoryStats | None
     answer_us: int | None = None
+    warnings: tuple[str, ...] = ()

@@ -190,6 +190,7 @@ export interface MemoryHealth {
   problems: string[];
   stats: MemoryStats | null;
   answer_us: number | null;
+  warnings: string[];
 }
 
 export interface MemoryStats {

@@ -8,6 +8,7 @@ import re
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Final
 
 import pytest
 from temporalio.common import RetryPolicy
@@ -17,7 +18,8 @@ from durable_memory import MemoryClient, TemporalWaker
 from durable_memory.memory import health
 from durable_memory.memory.errors import MemoryModelUnavailable
 from durable_memory.memory.flushing.summarizer import SummaryRequest
-from durable_memory.memory.types import MemoryHealth
+from durable_memory.memory.types import MemoryHealth, MemoryStats, Omitted
+from durable_memory.memory.waking import RetriedFlush
 from durable_memory.workflows import flusher
 from tests.integration.cli.programs import run_program
 from tests.integration.temporal.background import flusher_ended, texts
@@ -28,6 +30,16 @@ from tests.integration.temporal.rig import REGISTRY, Rig, running
 from tests.ports import quiet_ports
 
 SECRET = "the parcel of Marley"
+DUE: Final = MemoryStats(
+    exists=True,
+    version="1",
+    tokens={},
+    messages={},
+    omitted=Omitted(),
+    max_tokens=400,
+    max_messages=None,
+    flush_due=True,
+)
 
 
 class Failing:
@@ -49,7 +61,7 @@ class Failing:
 
 
 async def until_retried(memories: MemoryClient, key: str) -> MemoryHealth:
-    """Asks health until an attempt has failed."""
+    """Asks health until so many attempts have failed that it is a problem."""
     async with asyncio.timeout(60):
         while (found := await memories.memory("small", key).health()).healthy:  # noqa: ASYNC110 - nobody tells of it
             await asyncio.sleep(0.1)
@@ -85,6 +97,17 @@ async def asking(rig: Rig, redis_url: str) -> AsyncIterator[MemoryClient]:
         yield memories
 
 
+def test_a_flush_is_a_problem_once_it_failed_thrice_or_for_minutes() -> None:
+    now = datetime.now(UTC)
+
+    def lasts(failures: int, since: timedelta) -> bool:
+        flush = RetriedFlush("summarize", failures, "MemoryModelUnavailable", now, now - since)
+        return health.lasts(DUE, flush, now)
+
+    assert [lasts(failures, timedelta()) for failures in (1, 2, 3)] == [False, False, True]
+    assert [lasts(1, timedelta(seconds=seconds)) for seconds in (299, 301)] == [False, True]
+
+
 @pytest.mark.parametrize(
     ("summarizer", "words"),
     [
@@ -115,6 +138,23 @@ async def test_health_names_since_when_and_why_a_flush_is_retried_and_nothing_th
     assert (await memory.health()).healthy
 
 
+async def test_a_first_failure_is_a_warning_of_a_healthy_memory(
+    rig: Rig, asking: MemoryClient, summarizer: Failing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy = RetryPolicy(initial_interval=timedelta(seconds=8), backoff_coefficient=1)
+    monkeypatch.setitem(flusher.SUMMARIZE, "retry_policy", policy)
+    memory = asking.memory("small", "key")
+    await rig.run(AppendMany.run, "small", ["key"], texts(4))
+    async with asyncio.timeout(60):
+        while not (found := await memory.health()).warnings:  # noqa: ASYNC110 - nobody tells of it
+            await asyncio.sleep(0.1)
+    assert (found.healthy, found.problems) == (True, ())
+    assert re.match(r"a flush is being retried, due since .*: its step summarize failed once, ", found.warnings[0])
+    summarizer.writes = True
+    await flusher_ended(rig, memory)
+    assert (await memory.health()).warnings == ()
+
+
 async def test_the_activity_and_the_command_say_so_too(
     rig: Rig, asking: MemoryClient, summarizer: Failing, redis_url: str, temporal_address: str, tmp_path: Path
 ) -> None:
@@ -134,6 +174,6 @@ async def test_the_activity_and_the_command_say_so_too(
     [port] = quiet_ports(1)
     in_vain = await run_program(*asked, cwd=tmp_path, TEMPORAL_ADDRESS=f"127.0.0.1:{port}", **here)
     assert (in_vain.code, in_vain.json()["healthy"]) == (0, True)
-    assert in_vain.err.startswith("Whether its flush is being retried could not be asked: Temporal at 127.0.0.1:")
+    assert in_vain.err.startswith("Temporal could not be asked how its flush fares: Temporal at 127.0.0.1:")
     summarizer.writes = True
     await flusher_ended(rig, asking.memory("small", "key"))

@@ -84,7 +84,7 @@ VALUES: Final = (
     ClearResult(3, "0123456789abcdef"),
     FlushResult("committed", removed_ids=("a",), summary_id="s"),
     STATS,
-    MemoryHealth(healthy=True, problems=(), stats=STATS),
+    MemoryHealth(healthy=True, problems=(), stats=STATS, warnings=("a flush is being retried",)),
 )
 
 
