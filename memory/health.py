@@ -110,11 +110,14 @@ async def _untaken(services: Services, stats: MemoryStats, now: datetime) -> tup
     if not isinstance(services.waker, QueueReporter):
         return ()
     queue = await services.waker.unpolled()
-    if queue is None:
-        return ()
+    return () if queue is None else (untaken(stats, queue, now),)
+
+
+def untaken(stats: MemoryStats, queue: str, now: datetime) -> str:
+    """Returns what to say of a flush that is due while no worker polls its queue."""
     minutes = (now - (stats.due_since or now)) // timedelta(minutes=1)
     due = f"{minutes} {'minute' if minutes == 1 else 'minutes'}"
-    return (f"no worker polls the queue {queue!r}, and a flush has been due for {due}: start a worker of this project",)
+    return f"no worker polls the queue {queue!r}, and a flush has been due for {due}: start a worker of this project"
 
 
 async def _retried(services: Services, memory: MemoryId, stats: MemoryStats) -> RetriedFlush | None:

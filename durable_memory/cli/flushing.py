@@ -7,10 +7,11 @@ from typing import Annotated, Final
 import typer
 
 from durable_memory.cli import tables
+from durable_memory.cli.absence import NO_SUCH_MEMORY
 from durable_memory.cli.failing import failing_in_words
 from durable_memory.cli.options import OneMemory, OperationId, SummarizerName
 from durable_memory.cli.output import show
-from durable_memory.cli.session import with_memory
+from durable_memory.cli.session import with_memory_if_any
 from durable_memory.cli.sharing import sharing
 from durable_memory.cli.waking import require_temporal
 from durable_memory.memory.memory import Memory
@@ -39,7 +40,7 @@ def flush(
 ) -> None:
     """Run one flush here and now.
 
-    Exit code 1 if another flush was in its way, or the pause after a failed one.
+    Exit code 1 if another flush was in its way, or the pause after a failed one; 3 if there is no such memory.
     """
 
     async def work(memory: Memory) -> FlushResult:
@@ -60,7 +61,9 @@ def flush(
         named = at.settings(summarizer=summarizer).own_summarizer()
         if wait and named is not None:
             named.load()  # a wrong name is told also where nothing is due
-    result = with_memory(at, work, summarizer=summarizer)
+    result, found = with_memory_if_any(at, work, empty=lambda result: result.outcome == "gone", summarizer=summarizer)
     show(at.output, to_json(result), tables.flush_table(at.resource, at.key, result))
+    if not found:
+        raise typer.Exit(NO_SUCH_MEMORY)
     if result.outcome in _UNDONE:
         raise typer.Exit(1)

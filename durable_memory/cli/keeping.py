@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from durable_memory.cli import tables
+from durable_memory.cli.absence import NO_SUCH_MEMORY
 from durable_memory.cli.options import Ids, OneMemory, OperationId
 from durable_memory.cli.output import show
-from durable_memory.cli.session import with_memory
+from durable_memory.cli.session import with_memory, with_memory_if_any
 from durable_memory.cli.sharing import sharing
 from durable_memory.memory.types.answers import to_json
 
@@ -19,20 +20,20 @@ from durable_memory.memory.types.answers import to_json
 def pin(at: OneMemory, ids: Ids, *, operation_id: OperationId = None) -> None:
     """Keep messages in the view until they are unpinned.
 
-    Their groups stay with them. Exit code 1 if one of them is not in the view.
+    Their groups stay with them. Exit code 1 if one of them is not in the view, 3 if there is no such memory.
     """
-    live = with_memory(at, lambda memory: memory.pin(ids, operation_id=operation_id))
-    _show_touched(at, ids, "pinned", live)
+    touched = with_memory_if_any(at, lambda memory: memory.pin(ids, operation_id=operation_id), empty=_nothing)
+    _show_touched(at, ids, "pinned", *touched)
 
 
 @sharing
 def unpin(at: OneMemory, ids: Ids, *, operation_id: OperationId = None) -> None:
     """Let messages go like others again, with their groups.
 
-    Exit code 1 if one of them is not in the view.
+    Exit code 1 if one of them is not in the view, 3 if there is no such memory.
     """
-    live = with_memory(at, lambda memory: memory.unpin(ids, operation_id=operation_id))
-    _show_touched(at, ids, "unpinned", live)
+    touched = with_memory_if_any(at, lambda memory: memory.unpin(ids, operation_id=operation_id), empty=_nothing)
+    _show_touched(at, ids, "unpinned", *touched)
 
 
 @sharing
@@ -51,8 +52,12 @@ def restore(
     show(at.output, to_json(result), tables.restore_table(at.resource, at.key, result))
 
 
-def _show_touched(at: OneMemory, ids: Sequence[str], word: str, live: Sequence[str]) -> None:
+def _nothing(live: Sequence[str]) -> bool:
+    return not live
+
+
+def _show_touched(at: OneMemory, ids: Sequence[str], word: str, live: Sequence[str], found: bool) -> None:  # noqa: FBT001 - what was found, no switch
     missing = [each for each in ids if each not in live]
     show(at.output, {"touched": list(live)}, tables.pin_table(at.resource, at.key, word, live, missing))
     if missing:
-        raise typer.Exit(1)
+        raise typer.Exit(1 if found else NO_SUCH_MEMORY)

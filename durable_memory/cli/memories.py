@@ -8,13 +8,15 @@ from typing import Annotated, Any
 import typer
 
 from durable_memory.cli import tables
+from durable_memory.cli.absence import NO_SUCH_MEMORY
 from durable_memory.cli.failing import failing_in_words
 from durable_memory.cli.json_input import read_json
 from durable_memory.cli.options import Authors, OneMemory, OperationId
 from durable_memory.cli.output import show
-from durable_memory.cli.session import with_memory
+from durable_memory.cli.session import with_memory, with_memory_if_any
 from durable_memory.cli.sharing import sharing
-from durable_memory.memory.types import GroupBy, Priority
+from durable_memory.memory.stores.values import ABSENT
+from durable_memory.memory.types import GroupBy, MemoryHealth, Priority
 from durable_memory.memory.types.answers import to_json
 
 
@@ -95,8 +97,11 @@ def read(
     ] = None,
     authors: Authors = False,
 ) -> None:
-    """Show the view: what an agent reads."""
-    view = with_memory(
+    """Show the view: what an agent reads.
+
+    That of a memory which does not exist is empty.
+    """
+    view, _ = with_memory_if_any(
         at,
         lambda memory: memory.read(
             limit=limit,
@@ -106,6 +111,7 @@ def read(
             sections=section or None,
             authors=authors,
         ),
+        empty=lambda view: view.version == ABSENT,
     )
     show(at.output, to_json(view), tables.view_table(at.resource, at.key, view, at.settings().project))
 
@@ -119,8 +125,13 @@ def stats(
         typer.Option("--group-by", help="Also count what is held by this.", show_default=False),
     ] = None,
 ) -> None:
-    """Show the counters: budget, flushes, lifetime."""
-    counters = with_memory(at, lambda memory: memory.stats(group_by=group_by))
+    """Show the counters: budget, flushes, lifetime.
+
+    Those of a memory which does not exist are zero.
+    """
+    counters, _ = with_memory_if_any(
+        at, lambda memory: memory.stats(group_by=group_by), empty=lambda counters: not counters.exists
+    )
     show(at.output, to_json(counters), tables.stats_table(at.resource, at.key, counters, at.settings().project))
 
 
@@ -134,12 +145,19 @@ def health(
 ) -> None:
     """Tell whether a memory can do its work.
 
-    Exit code 1 if it cannot.
+    Exit code 1 if it cannot, also where Redis cannot be reached; 3 if there is no such memory.
     """
-    verdict = with_memory(at, lambda memory: memory.health(check_connectivity=check_connectivity))
+    verdict, found = with_memory_if_any(
+        at,
+        lambda memory: memory.health(check_connectivity=check_connectivity),
+        empty=lambda verdict: verdict.stats is not None and not verdict.stats.exists,
+        out_of_reach=lambda fault: MemoryHealth(healthy=False, problems=(fault.message,), stats=None),
+    )
     show(at.output, to_json(verdict), tables.health_table(at.resource, at.key, verdict, at.settings().project))
     if not verdict.healthy:
         raise typer.Exit(1)
+    if not found:
+        raise typer.Exit(NO_SUCH_MEMORY)
 
 
 def _messages(file: str) -> list[Any]:

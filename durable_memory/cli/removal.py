@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from durable_memory.cli import tables
+from durable_memory.cli.absence import NO_SUCH_MEMORY
 from durable_memory.cli.options import Ids, OneMemory, OperationId
 from durable_memory.cli.output import say, show
-from durable_memory.cli.session import with_memory
+from durable_memory.cli.session import with_memory_if_any
 from durable_memory.cli.sharing import sharing
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.types import ClearResult
@@ -21,12 +22,16 @@ from durable_memory.memory.types.answers import to_json
 def delete(at: OneMemory, ids: Ids, *, operation_id: OperationId = None) -> None:
     """Remove messages, or summaries, with their whole groups.
 
-    Exit code 1 if one of them is not there, or only as part of a summary.
+    Exit code 1 if one of them is not there, or only as part of a summary; 3 if there is no such memory.
     """
-    result = with_memory(at, lambda memory: memory.delete(ids, operation_id=operation_id))
+    result, found = with_memory_if_any(
+        at,
+        lambda memory: memory.delete(ids, operation_id=operation_id),
+        empty=lambda result: not result.removed and not result.covered,
+    )
     show(at.output, to_json(result), tables.delete_table(at.resource, at.key, result))
     if result.not_found or result.covered:
-        raise typer.Exit(1)
+        raise typer.Exit(1 if found else NO_SUCH_MEMORY)
 
 
 @sharing
@@ -41,8 +46,12 @@ def clear(
     if not yes and not sys.stdin.isatty():
         raise typer.BadParameter("there is no terminal to ask at; --yes clears without a question")
 
+    existed = True
+
     async def clear_if_wanted(memory: Memory) -> ClearResult | None:
+        nonlocal existed
         counters = await memory.stats()
+        existed = counters.exists
         held = sum(counters.messages.values()) + counters.omitted.messages
         if not yes and not typer.confirm(
             f"Remove {tables.counted(held, 'message')} of {at.resource} {at.key!r}{'' if backup else ' for good'}?",
@@ -51,7 +60,7 @@ def clear(
             return None
         return await memory.clear(confirm=True, backup=backup, operation_id=operation_id)
 
-    result = with_memory(at, clear_if_wanted)
+    result, _ = with_memory_if_any(at, clear_if_wanted, empty=lambda _: not existed)
     if result is None:
         say("Nothing was removed.")
         raise typer.Exit(1)

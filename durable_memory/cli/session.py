@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from durable_memory.audit_log import keep_audit_log
+from durable_memory.cli.absence import exists, say_absent
 from durable_memory.cli.failing import failing_in_words
 from durable_memory.cli.options import Connection, OneMemory
 from durable_memory.cli.waking import CommandWaker
@@ -16,7 +17,7 @@ from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.clock import SystemClock
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.resource import MemoryResource
-from durable_memory.memory.errors import MemoryAccessDenied, MemoryInvalid
+from durable_memory.memory.errors import MemoryAccessDenied, MemoryInvalid, MemoryUnavailable
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.settings import Settings
 from durable_memory.memory.waking import FlushWaker
@@ -35,13 +36,30 @@ async def open_client(settings: Settings, waker: FlushWaker) -> MemoryClient:
     return client.calling_as(ProcessCaller(SystemClock(), "cli"))
 
 
-def with_client(connection: Connection, work: Callable[[MemoryClient], Awaitable[_Result]], **more: object) -> _Result:
-    """Connects, does the work and closes; fails in words. more: settings that are options of this command alone."""
+def with_client(
+    connection: Connection,
+    work: Callable[[MemoryClient], Awaitable[_Result]],
+    *,
+    out_of_reach: Callable[[MemoryUnavailable], _Result] | None = None,
+    **more: object,
+) -> _Result:
+    """Connects, does the work and closes; fails in words.
+
+    out_of_reach: makes the result where the store cannot be reached; without it that is an error. more: settings that
+    are options of this command alone.
+    """
 
     async def run() -> _Result:
         settings = connection.settings(**more)
         keep_logs(settings)
-        async with await open_client(settings, CommandWaker(settings.task_queue, settings.payload_keys)) as client:
+        waker = CommandWaker(settings.task_queue, settings.payload_keys)
+        try:
+            client = await open_client(settings, waker)
+        except MemoryUnavailable as fault:
+            if out_of_reach is None:
+                raise
+            return out_of_reach(fault)
+        async with client:
             return await work(client)
 
     with failing_in_words():
@@ -55,17 +73,42 @@ def keep_logs(settings: Settings) -> None:
     keep_audit_log(settings.audit_log)
 
 
-def with_memory(at: OneMemory, work: Callable[[Memory], Awaitable[_Result]], **more: object) -> _Result:
+def with_memory(at: OneMemory, work: Callable[[Memory], Awaitable[_Result]]) -> _Result:
     """Does work on one memory, in the name of an agent if one is given; see `with_client`."""
+    return with_client(at, lambda client: work(_opened(client, at)))
 
-    async def on_memory(client: MemoryClient) -> _Result:
-        resource = client.registry.memory(at.resource)
-        refuse_in_memory(resource)
-        if at.agent is None:
-            _refuse_nobody(client.registry, resource)
-        return await work(client.memory(at.resource, at.key, agent=at.agent))
 
-    return with_client(at, on_memory, **more)
+def with_memory_if_any(
+    at: OneMemory,
+    work: Callable[[Memory], Awaitable[_Result]],
+    *,
+    empty: Callable[[_Result], bool],
+    out_of_reach: Callable[[MemoryUnavailable], _Result] | None = None,
+    **more: object,
+) -> tuple[_Result, bool]:
+    """Does the same, and also returns whether there is such a memory; says so if there is none.
+
+    empty: tells by the result whether there may be none; only then somebody looks.
+    """
+
+    async def on_memory(client: MemoryClient) -> tuple[_Result, bool]:
+        result = await work(_opened(client, at))
+        if not empty(result) or await exists(client, at.resource, at.key):
+            return result, True
+        await say_absent(client, at.resource, at.key)
+        return result, False
+
+    unknown = None if out_of_reach is None else lambda fault: (out_of_reach(fault), True)
+    return with_client(at, on_memory, out_of_reach=unknown, **more)
+
+
+def _opened(client: MemoryClient, at: OneMemory) -> Memory:
+    """Opens the memory that a command names, and refuses one that it cannot see."""
+    resource = client.registry.memory(at.resource)
+    refuse_in_memory(resource)
+    if at.agent is None:
+        _refuse_nobody(client.registry, resource)
+    return client.memory(at.resource, at.key, agent=at.agent)
 
 
 def _refuse_nobody(registry: Registry, resource: MemoryResource) -> None:

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from durable_memory.cli import tables
+from durable_memory.cli.absence import NO_SUCH_MEMORY, say_absent
 from durable_memory.cli.inventory import Prefix
 from durable_memory.cli.options import Connection, Shared
 from durable_memory.cli.output import say, show
@@ -21,6 +22,7 @@ from durable_memory.cli.session import refuse_unseen, with_client
 from durable_memory.cli.sharing import sharing
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.errors import MemoryInvalid
+from durable_memory.memory.keys.rule import checked_key
 from durable_memory.memory.transfer.lines import MAX_LINE_BYTES
 from durable_memory.memory.types import ImportResult
 from durable_memory.memory.types.answers import to_json
@@ -46,15 +48,18 @@ def export(
     """Write messages as JSON lines, in whole groups.
 
     Those in the view, those that wait for their summary, and summaries. They go to FILE.part first, which gets its name
-    when it is whole. It is no picture of one moment: what others append or write meanwhile may be in it.
+    when it is whole. It is no picture of one moment: what others append or write meanwhile may be in it. Exit code 3,
+    and nothing is written, if there is no memory of this key, or with this prefix.
     """
     if key is not None and prefix:
         raise typer.BadParameter("give either KEY or --prefix")
     if file != "-" and Path(file).exists():
         raise typer.BadParameter(f"{file} exists; choose another name")
 
-    async def run(client: MemoryClient) -> int:
+    async def run(client: MemoryClient) -> int | None:
         refuse_unseen(client, resource)
+        if not await _any(client, resource, key, prefix):
+            return None
         held = await client.purge(resource, prefix=key or prefix, dry_run=True) if _watched() else None
         lines = -2
         with _opened(file) as stream, _progress("export", None if held is None else held.messages) as advance:
@@ -65,6 +70,8 @@ def export(
         return lines
 
     messages = with_client(connection, run)
+    if messages is None:
+        raise typer.Exit(NO_SUCH_MEMORY)
     say(f"{tables.counted(messages, 'message')} exported.")
 
 
@@ -106,6 +113,23 @@ def import_(
         say(f"Error: {tables.counted(result.faults, 'line')} could not be appended.")
     if result.faults or not result.complete:
         raise typer.Exit(1)
+
+
+async def _any(client: MemoryClient, resource: str, key: str | None, prefix: str) -> bool:
+    """Tells whether there is a memory to export; a whole resource may be without one. Says so if not."""
+    if key is None and not prefix:
+        return True
+    wanted = prefix if key is None else checked_key(key, resource)
+    cursor: str | None = None
+    while True:
+        page = await client.list_page(resource, prefix=wanted, cursor=cursor, limit=1)
+        # A key itself comes before those that go on behind it.
+        if page.memories and (key is None or page.memories[0].key == wanted):
+            return True
+        cursor = page.cursor
+        if page.memories or cursor is None:
+            await say_absent(client, resource, wanted)
+            return False
 
 
 def _watched() -> bool:

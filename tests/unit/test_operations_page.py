@@ -132,7 +132,14 @@ def problems() -> set[str]:
         for failures in (1, 3)
         for kind in (*health.FAILED, "RuntimeError")
     }
-    return STORE | retried | unreadable() | {problem for stats in ill for problem in health.judge(stats, limits, NOW)}
+    untaken = {health.untaken(replace(WELL, due_since=NOW - timedelta(minutes=1)), "durable-memory", NOW)}
+    return (
+        STORE
+        | retried
+        | untaken
+        | unreadable()
+        | {problem for stats in ill for problem in health.judge(stats, limits, NOW)}
+    )
 
 
 async def test_every_problem_of_health_has_a_row_that_says_what_to_do() -> None:

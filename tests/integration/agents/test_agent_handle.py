@@ -82,9 +82,7 @@ async def test_the_command_shows_the_context(declared: Path, redis_url: str, des
     assert (await run_program("context", "clerk", cwd=declared, **given)).code == 1
 
 
-async def test_the_command_opens_memories_whose_keys_are_made_of_a_workflow(
-    declared: Path, redis_url: str, desk: Desk
-) -> None:
+async def test_the_command_opens_memories_whose_keys_are_made_of_a_workflow(declared: Path, redis_url: str) -> None:
     (declared / "memories" / "session.yaml").write_text(
         "resource: memory\nid: run-notes\nmax_tokens: 1000\nscope: session\n"
         "---\nresource: agent\nid: runner\nmemory: run-notes\n"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.integration.cli.conftest import Cli
 
 
@@ -34,11 +36,62 @@ async def test_where_nothing_is_found_the_project_that_was_looked_into_is_named(
     elsewhere = ("--project", "elsewhere")
     for verb in ("read", "stats", "health"):
         missing = await cli(verb, "thread", "k", *elsewhere)
-        assert (missing.code, missing.err) == (0, "")
+        assert "No such memory: 'thread' has none under 'k' in project 'elsewhere'; `durable-memory list" in missing.err
         assert "there is no memory under this key in project 'elsewhere'" in missing.out
     assert "in project 'elsewhere': 0 memories" in (await cli("list", "thread", *elsewhere)).out
     assert "in project 'elsewhere'" in (await cli("purge", "thread", *elsewhere)).out
     assert "there is no memory" not in (await cli("read", "thread", "k", "--limit", "0")).out
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "code_if_found"),
+    [
+        (("read",), 0, 0),
+        (("stats",), 0, 0),
+        (("clear", "--yes"), 0, 0),
+        (("health",), 3, 0),
+        (("export",), 3, 0),
+        (("flush", "--force"), 3, 0),
+        (("pin", "m1"), 3, 1),
+        (("unpin", "m1"), 3, 1),
+        (("delete", "m1"), 3, 1),
+    ],
+    ids=lambda given: given[0] if isinstance(given, tuple) else "",
+)
+async def test_a_mistyped_key_is_told_with_those_that_may_be_meant(
+    cli: Cli, command: tuple[str, ...], code: int, code_if_found: int
+) -> None:
+    verb, *more = command
+    for key in ("user:421", "user:422", "something else"):
+        await cli("append", "thread", key, "Hello")
+    mistyped = await cli(verb, "thread", "user:42", *more)
+    assert mistyped.code == code
+    [line] = mistyped.err.splitlines()
+    assert line.startswith("No such memory: 'thread' has none under 'user:42' in project 'cli-")
+    assert line.endswith("did you mean 'user:422' or 'user:421'?")
+    found = await cli(verb, "thread", "user:421", *more)
+    assert (found.code, "No such memory" in found.err) == (code_if_found, False)
+
+
+async def test_a_memory_that_is_there_and_empty_is_no_mistyped_key(cli: Cli) -> None:
+    await cli("append", "thread", "k", "Hello")
+    [message] = (await cli("read", "thread", "k", "-o", "json")).json()["messages"]
+    assert (await cli("delete", "thread", "k", message["id"])).code == 0
+    for command, code in ((("delete", "m1"), 1), (("health",), 0), (("export",), 0), (("clear", "--yes"), 0)):
+        verb, *more = command
+        there = await cli(verb, "thread", "k", *more)
+        assert (there.code, "No such memory" in there.err) == (code, False)
+
+
+async def test_health_answers_where_redis_cannot_be_reached(cli: Cli) -> None:
+    nowhere = {"REDIS_URL": "redis://someone:hunter2@127.0.0.1:1/0"}
+    away = await cli("health", "thread", "k", "-o", "json", **nowhere)
+    assert (away.code, away.err) == (1, "")
+    [problem] = away.json()["problems"]
+    assert "127.0.0.1:1/0 cannot be reached" in problem
+    assert (away.json()["healthy"], away.json()["stats"]) == (False, None)
+    shown = await cli("health", "thread", "k", **nowhere)
+    assert (shown.code, shown.err, problem in shown.out) == (1, "", True)
 
 
 async def test_health_tells_by_its_exit_code(cli: Cli) -> None:

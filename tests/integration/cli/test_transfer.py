@@ -7,6 +7,8 @@ import json
 import stat
 from pathlib import Path
 
+import pytest
+
 from durable_memory import MemoryClient, Registry
 from tests.integration.cli.conftest import Cli
 from tests.integration.cli.programs import PROGRAM, environment
@@ -52,6 +54,19 @@ async def test_an_export_that_fails_leaves_no_file_and_one_at_work_is_not_distur
     assert second.code == 1
     assert second.err.startswith("Error: out.jsonl.part: exists: another export writes to it")
     assert (folder / "out.jsonl.part").read_text() == "of another export"
+
+
+@pytest.mark.parametrize("named", [("user:2",), ("--prefix", "use")])
+async def test_an_export_of_no_memory_writes_nothing_unless_a_whole_resource_is_meant(
+    cli: Cli, folder: Path, named: tuple[str, ...]
+) -> None:
+    await cli("append", "thread", "user:2:old", "Hello")
+    failed = await cli("export", "thread", *named, "--file", "out.jsonl")
+    assert (failed.code, failed.out, names_in(folder)) == (3, "", {"memories"})
+    assert failed.err.startswith(f"No such memory: 'thread' has none under '{named[-1]}' in project ")
+    nothing = await cli("export", "notes")
+    assert (nothing.code, nothing.err) == (0, "0 messages exported.\n")
+    assert [min(json.loads(line)) for line in nothing.out.splitlines()] == ["export", "end"]
 
 
 async def test_an_export_to_stdout_is_lines_and_nothing_else(cli: Cli) -> None:

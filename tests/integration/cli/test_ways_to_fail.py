@@ -100,12 +100,12 @@ async def test_folders_can_be_given_several_times_and_replace_the_environment(cl
 
 
 async def test_closed_and_full_outputs_end_a_command_without_a_traceback(
-    cli: Cli, folder: Path, redis_url: str
+    cli: Cli, folder: Path, redis_url: str, project: str
 ) -> None:
     assert (await cli("append", "thread", "k", "Hello")).code == 0
 
     async def shell(line: str) -> Ended:
-        given = {"REDIS_URL": redis_url, "DURABLE_MEMORY_PROJECT": "closed"}
+        given = {"REDIS_URL": redis_url, "DURABLE_MEMORY_PROJECT": project}
         return await run_command("sh", "-c", f'"$0" {line}', PROGRAM, cwd=folder, **given)
 
     assert (await shell("read thread k >&-")).err == ""
