@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from durable_memory.cli import declared_tables, tables
 from durable_memory.cli.failing import failing_in_words
 from durable_memory.cli.options import Connection, Shared
-from durable_memory.cli.output import say, show
+from durable_memory.cli.output import Output, say, show
 from durable_memory.cli.sharing import sharing
+from durable_memory.cli.table import LongTable
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.resource import MemoryResource, Scope
 from durable_memory.memory.types import ListedMemory, ListedPage, PurgeResult
@@ -18,6 +19,8 @@ from durable_memory.memory.types.answers import to_json
 
 if TYPE_CHECKING:
     from durable_memory.memory.client import MemoryClient
+
+_PAGE: Final = 1_000
 
 InScope = Annotated[
     Scope | None,
@@ -58,7 +61,7 @@ def list_(
     """List the declared resources, or memories.
 
     Memories of one resource, of a scope, or with a prefix; with --limit alone, of all resources. The resource may be
-    one whose declaration is gone.
+    one whose declaration is gone. The rows of more than 1,000 memories are printed as they are read.
     """
     if cursor is not None and limit is None:
         raise typer.BadParameter("--cursor goes on where a page ended; give --limit as well")
@@ -70,18 +73,33 @@ def list_(
         return
     from durable_memory.cli.session import refuse_unseen, with_client  # noqa: PLC0415 - what is declared needs no client
 
-    async def collect(client: MemoryClient) -> ListedPage:
+    title = _title(shared, resource, scope, prefix)
+
+    async def collect(client: MemoryClient) -> ListedPage | None:
+        """Returns what is to be shown; None where it was, page by page."""
         refuse_unseen(client, resource)
         at, listed = cursor, list[ListedMemory]()
+        as_it_comes: LongTable | None = None
+        count = 0
         while True:
-            wanted = 1000 if limit is None else limit - len(listed)
+            wanted = _PAGE if limit is None else limit - len(listed)
             page = await client.list_page(resource, scope=scope, prefix=prefix, cursor=at, limit=wanted)
             listed += page.memories
             at = page.cursor
+            if limit is None and shared.output is Output.TABLE and (as_it_comes or at is not None):
+                as_it_comes = as_it_comes or tables.long_memories_table(title)
+                as_it_comes.add(tables.memory_rows(listed))
+                count += len(listed)
+                listed.clear()
+            if at is None and as_it_comes is not None:
+                as_it_comes.end(tables.counted(count, "memory"))
+                return None
             if at is None or len(listed) == limit:
                 return ListedPage(tuple(listed), at)
 
     found = with_client(shared, collect)
+    if found is None:
+        return
     rows = [
         {
             "resource": each.resource,
@@ -91,7 +109,7 @@ def list_(
         for each in found.memories
     ]
     data = rows if limit is None else {"memories": rows, "cursor": found.cursor}
-    show(shared.output, data, tables.memories_table(_title(shared, resource, scope, prefix), found))
+    show(shared.output, data, tables.memories_table(title, found))
 
 
 @sharing

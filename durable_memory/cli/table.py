@@ -70,16 +70,58 @@ def print_table(table: Table) -> None:
         sys.stdout.writelines(f"{line}\n" for line in _lines(table))
 
 
+class LongTable:
+    """A table of a great many rows, which are printed as they come: each is one line, and columns become only wider.
+
+    Whoever lists a hundred thousand things sees the first ones at once, and a terminal needs minutes to fold them.
+    """
+
+    def __init__(self, title: str, columns: Sequence[str], *, numbers: Iterable[str] = ()) -> None:
+        """Prints the title. See Table."""
+        self._columns: tuple[str, ...] | None = tuple(columns)
+        self._lines = _Lines([column in frozenset(numbers) for column in columns])
+        self._print(_in_one_line(visible(title)))
+
+    def add(self, rows: Iterable[Iterable[str]]) -> None:
+        """Prints rows, the first time below the headings."""
+        shown = [[visible(cell) for cell in row] for row in rows]
+        headings = [] if self._columns is None else [self._columns]
+        self._columns = None
+        self._print(*self._lines.of([*headings, *shown]))
+
+    def end(self, caption: str) -> None:
+        """Prints the line below."""
+        self._print(_in_one_line(visible(caption)))
+
+    def _print(self, *lines: str) -> None:
+        sys.stdout.writelines(f"{line}\n" for line in lines)
+        sys.stdout.flush()
+
+
+class _Lines:
+    """Rows as lines, one below the other."""
+
+    def __init__(self, right: Sequence[bool]) -> None:
+        """right: which columns stand to the right."""
+        self._right = right
+        self._widths = [0] * len(right)
+
+    def of(self, rows: Sequence[Sequence[str]]) -> Iterator[str]:
+        """Returns the lines of rows, which stand below those of earlier ones."""
+        cells = [[_in_one_line(cell) for cell in row] for row in rows]
+        columns = zip(self._widths, zip(*cells, strict=True), strict=False)
+        self._widths = [max(width, *map(cell_len, column)) for width, column in columns] or self._widths
+        for row in cells:
+            padded = [_padded(*one) for one in zip(row[:-1], self._widths, self._right, strict=False)]
+            yield _GAP.join([*padded, *row[-1:]]).rstrip()
+
+
 def _lines(table: Table) -> Iterator[str]:
     """Returns a line for the title, the headings, each row and the caption."""
-    cells = [[_in_one_line(cell) for cell in row] for row in ([table.columns] if table.columns else [])]
-    cells += [[_in_one_line(cell) for cell in row] for row in table.rows]
-    widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
-    right = [column in table.numbers for column in table.columns] or [False] * len(widths)
+    rows = [*([table.columns] if table.columns else []), *table.rows]
+    right = [column in table.numbers for column in table.columns] or [False] * len(rows[0] if rows else ())
     yield _in_one_line(table.title)
-    for row in cells:
-        padded = [_padded(*one) for one in zip(row[:-1], widths, right, strict=False)]
-        yield _GAP.join([*padded, *row[-1:]]).rstrip()
+    yield from _Lines(right).of(rows)
     if table.caption:
         yield _in_one_line(table.caption)
 

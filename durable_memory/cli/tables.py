@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from durable_memory.cli.table import Table, facts, listing
+from durable_memory.cli.table import LongTable, Table, facts, listing
 from durable_memory.memory.stores.values import ABSENT
 from durable_memory.memory.types import (
     TOOK_OUT,
@@ -159,17 +159,29 @@ def pin_table(resource: str, key: str, word: str, live: Sequence[str], missing: 
 
 def memories_table(title: str, page: ListedPage) -> Table:
     """Memories of a project."""
-    now = datetime.now(UTC)
-    numbers = ("messages", "tokens", "budget", "waiting")
-    found = page.memories
     return listing(
-        f"{title}: {counted(len(found), 'memory')}",
-        ("resource", "key", *numbers, "flush", "written", "expires"),
-        ((each.resource, each.key, *_listed(each, now)) for each in found),
-        numbers=numbers,
+        f"{title}: {counted(len(page.memories), 'memory')}",
+        _OF_MEMORIES,
+        memory_rows(page.memories),
+        numbers=_NUMBERS_OF_MEMORIES,
         whole=("resource", "key"),
         caption="" if page.cursor is None else f"more with --cursor {page.cursor}",
     )
+
+
+def long_memories_table(title: str) -> LongTable:
+    """More of them than are read at once; its rows are `memory_rows`."""
+    return LongTable(title, _OF_MEMORIES, numbers=_NUMBERS_OF_MEMORIES)
+
+
+def memory_rows(memories: Sequence[ListedMemory]) -> Iterator[tuple[str, ...]]:
+    """A row for each memory of a list."""
+    now = datetime.now(UTC)
+    return ((each.resource, each.key, *_listed(each, now)) for each in memories)
+
+
+_NUMBERS_OF_MEMORIES = ("messages", "tokens", "budget", "waiting")
+_OF_MEMORIES = ("resource", "key", *_NUMBERS_OF_MEMORIES, "flush", "written", "expires")
 
 
 def purge_table(title: str, result: PurgeResult) -> Table:

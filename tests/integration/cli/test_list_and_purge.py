@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 from pathlib import Path
 
+from durable_memory import MemoryClient, Registry
 from tests.integration.cli.conftest import Cli
 from tests.integration.cli.programs import DECLARATIONS, shown_at_a_terminal
 
@@ -25,6 +27,26 @@ async def test_list_finds_by_prefix_and_in_pages(cli: Cli) -> None:
     everything = (await cli("list", "--limit", "2", "-o", "json")).json()
     assert [memory["key"] for memory in everything["memories"]] == ["user:al", "user:al:1"]
     assert f"--cursor {first['cursor']}" in (await cli("list", "--scope", "user", "--limit", "2")).out.replace("\n", "")
+
+
+async def test_a_great_many_memories_are_listed_as_they_are_read_a_line_each_also_at_a_terminal(
+    cli: Cli, folder: Path, redis_url: str, project: str
+) -> None:
+    registry = Registry.load([folder / "memories"])
+    keys = [f"user:{number:04}" for number in range(1_050)]
+    async with await MemoryClient.connect(redis_url, memories=registry, project=project) as memories:
+        for at in range(0, len(keys), 50):
+            await asyncio.gather(*(memories.memory("thread", key).append("Hello") for key in keys[at : at + 50]))
+        await memories.memory("thread", "user:9999:of more letters than the others").append("Hello")
+    given = {"REDIS_URL": redis_url, "DURABLE_MEMORY_PROJECT": project}
+    at_terminal = await shown_at_a_terminal("list", "thread", cwd=folder, width=40, **given)
+    for shown in ((await cli("list", "thread")).out, at_terminal):
+        title, headings, *rows, last, end = shown.splitlines()
+        assert (title, end) == (f"thread  in project '{project}'", "1,051 memories")
+        assert headings.split()[:3] == ["resource", "key", "messages"]
+        assert [row.split()[1] for row in rows] == keys
+        assert last.startswith("thread    user:9999:of more letters than the others  ")
+    assert len((await cli("list", "thread", "-o", "json")).json()) == 1_051
 
 
 LONG = "user:0123456789abcdef0123456789abcdef:case:2026-03-02:reklamation-über-äpfel"
