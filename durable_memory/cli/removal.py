@@ -13,6 +13,8 @@ from durable_memory.cli.options import Ids, OneMemory, OperationId
 from durable_memory.cli.output import say, show
 from durable_memory.cli.session import with_memory_if_any
 from durable_memory.cli.sharing import sharing
+from durable_memory.cli.table import visible
+from durable_memory.memory.errors import MemoryDamaged
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.types import ClearResult
 from durable_memory.memory.types.answers import to_json
@@ -50,12 +52,15 @@ def clear(
 
     async def clear_if_wanted(memory: Memory) -> ClearResult | None:
         nonlocal existed
-        counters = await memory.stats()
-        existed = counters.exists
-        held = sum(counters.messages.values()) + counters.omitted.messages
-        if not yes and not typer.confirm(
-            f"Remove {tables.counted(held, 'message')} of {at.resource} {at.key!r}{'' if backup else ' for good'}?",
-            err=True,
+        held = "what is left"
+        try:
+            counters = await memory.stats()
+            existed = counters.exists
+            held = tables.counted(sum(counters.messages.values()) + counters.omitted.messages, "message")
+        except MemoryDamaged:
+            pass  # which a clear removes, too
+        if not yes and not _confirmed(
+            f"Remove {held} of {at.resource} {at.key!r}{'' if backup else ' for good'}?",
         ):
             return None
         return await memory.clear(confirm=True, backup=backup, operation_id=operation_id)
@@ -65,3 +70,10 @@ def clear(
         say("Nothing was removed.")
         raise typer.Exit(1)
     show(at.output, to_json(result), tables.clear_table(at.resource, at.key, result))
+
+
+def _confirmed(question: str) -> bool:
+    """Asks at the terminal; whatever is not yes is no, and Ctrl-C ends the command as it ends any other."""
+    sys.stderr.write(f"{visible(question)} [y/N]: ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}

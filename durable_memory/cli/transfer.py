@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Annotated
+from typing import IO, Annotated, TextIO
 
 import typer
 from rich.console import Console
@@ -16,6 +16,7 @@ from rich.progress import Progress
 from durable_memory.cli import tables
 from durable_memory.cli.absence import NO_SUCH_MEMORY, say_absent
 from durable_memory.cli.inventory import Prefix
+from durable_memory.cli.json_input import say_if_typed
 from durable_memory.cli.options import Connection, Shared
 from durable_memory.cli.output import say, show
 from durable_memory.cli.session import refuse_unseen, with_client
@@ -60,9 +61,10 @@ def export(
         refuse_unseen(client, resource)
         if not await _any(client, resource, key, prefix):
             return None
-        held = await client.purge(resource, prefix=key or prefix, dry_run=True) if _watched() else None
+        watched = _watched(file, sys.stdout)
+        held = await client.purge(resource, prefix=key or prefix, dry_run=True) if watched else None
         lines = -2
-        with _opened(file) as stream, _progress("export", None if held is None else held.messages) as advance:
+        with _opened(file) as stream, _progress("export", None if held is None else held.messages, watched) as advance:
             async for line in client.export_messages(resource, key=key, prefix=prefix):
                 stream.write(f"{line}\n".encode("utf-8", "surrogatepass"))
                 lines += 1
@@ -100,7 +102,7 @@ def import_(
 
     async def run(client: MemoryClient) -> ImportResult:
         refuse_unseen(client, resource)
-        with _read(file) as (stream, size), _progress("import", size) as advance:
+        with _read(file) as (stream, size), _progress("import", size, _watched(file, sys.stdin)) as advance:
             return await client.import_messages(
                 _lines(stream), resource=resource, key=key, merge=merge, on_line=advance
             )
@@ -132,14 +134,15 @@ async def _any(client: MemoryClient, resource: str, key: str | None, prefix: str
             return False
 
 
-def _watched() -> bool:
-    return sys.stderr.isatty()
+def _watched(file: str, standard: TextIO) -> bool:
+    """Tells whether somebody sees a bar, and not in the midst of lines that are shown or typed at that terminal."""
+    return sys.stderr.isatty() and not (file == "-" and standard.isatty())
 
 
 @contextmanager
-def _progress(title: str, total: int | None) -> Iterator[Advance]:
+def _progress(title: str, total: int | None, watched: bool) -> Iterator[Advance]:  # noqa: FBT001 - a fact of the terminal
     """Shows a bar where somebody watches. total: None is unknown."""
-    if not _watched():
+    if not watched:
         yield lambda _: None
         return
     with Progress(console=Console(file=sys.stderr)) as bar:
@@ -175,6 +178,7 @@ def _opened(file: str) -> Iterator[IO[bytes]]:
 @contextmanager
 def _read(file: str) -> Iterator[tuple[IO[bytes], int | None]]:
     if file == "-":
+        say_if_typed("an export")
         yield sys.stdin.buffer, None
         return
     try:

@@ -81,18 +81,21 @@ async def run_program(*arguments: str, cwd: Path, stdin: str = "", **given: str)
     return Ended(code, out.decode(), err.decode())
 
 
-async def shown_at_a_terminal(*arguments: str, cwd: Path, width: int, **given: str) -> str:
-    """Runs `durable-memory` with a terminal of this width as stdout, one without colours; returns what it shows."""
+async def shown_at_a_terminal(*arguments: str, cwd: Path, width: int, with_errors: bool = False, **given: str) -> str:
+    """Runs `durable-memory` with a terminal of this width as stdout, one without colours; returns what it shows.
+
+    with_errors: the terminal is stderr as well.
+    """
     ours, theirs = pty.openpty()
     size = {"TERM": "dumb", "COLUMNS": str(width), "LINES": "25"}
     process = await asyncio.create_subprocess_exec(
         PROGRAM,
         *arguments,
         cwd=cwd,
-        env=environment(**size, **given),
+        env=environment(**{**size, **given}),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=theirs,
-        stderr=asyncio.subprocess.PIPE,
+        stderr=theirs if with_errors else asyncio.subprocess.PIPE,
     )
     os.close(theirs)
     shown = b""
@@ -102,6 +105,26 @@ async def shown_at_a_terminal(*arguments: str, cwd: Path, width: int, **given: s
     os.close(ours)
     assert await process.wait() == 0
     return shown.decode().replace("\r\n", "\n")
+
+
+async def answered_at_a_terminal(folder: Path, answer: str, *arguments: str, **given: str) -> Ended:
+    """Runs `durable-memory` with a terminal as stdin, at which someone types `answer`."""
+    ours, theirs = pty.openpty()
+    process = await asyncio.create_subprocess_exec(
+        PROGRAM,
+        *arguments,
+        cwd=folder,
+        env=environment(**given),
+        stdin=theirs,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    os.close(theirs)
+    os.write(ours, f"{answer}\n".encode())
+    out, err = await process.communicate()
+    os.close(ours)
+    assert process.returncode is not None
+    return Ended(process.returncode, out.decode(), err.decode())
 
 
 async def run_command(*command: str, cwd: Path, stdin: str = "", **given: str) -> Ended:

@@ -9,12 +9,15 @@ import pty
 import signal
 from pathlib import Path
 
+import pytest
+from redis.asyncio import Redis
+
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.testing.builders import summarising
 from durable_memory.testing.driven import Driven
 from tests.integration.cli.conftest import Cli
-from tests.integration.cli.programs import PROGRAM, environment
+from tests.integration.cli.programs import PROGRAM, answered_at_a_terminal, environment
 
 
 def batch(count: int) -> str:
@@ -29,26 +32,6 @@ class Brief:
     async def summarize(self, request):
         return f"My own words on {len(request.messages)} messages."
 """
-
-
-async def answer_at_a_terminal(folder: Path, answer: str, *arguments: str, **given: str) -> int:
-    """Runs a command whose stdin is a terminal at which someone types `answer`; returns its exit code."""
-    ours, theirs = pty.openpty()
-    process = await asyncio.create_subprocess_exec(
-        PROGRAM,
-        *arguments,
-        cwd=folder,
-        env=environment(**given),
-        stdin=theirs,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    os.close(theirs)
-    os.write(ours, f"{answer}\n".encode())
-    await process.communicate()
-    os.close(ours)
-    assert process.returncode is not None
-    return process.returncode
 
 
 async def test_flush_below_the_threshold_does_nothing_unless_forced(cli: Cli) -> None:
@@ -149,9 +132,23 @@ async def test_clear_with_yes_removes_everything(cli: Cli) -> None:
 async def test_clear_asks_at_a_terminal(cli: Cli, folder: Path, redis_url: str, project: str) -> None:
     await cli("append", "thread", "k", "Keep me")
     given = {"REDIS_URL": redis_url, "DURABLE_MEMORY_PROJECT": project}
-    assert await answer_at_a_terminal(folder, "n", "clear", "thread", "k", **given) == 1
+    assert (await answered_at_a_terminal(folder, "n", "clear", "thread", "k", **given)).code == 1
     assert (await cli("stats", "thread", "k", "-o", "json")).json()["exists"] is True
-    assert await answer_at_a_terminal(folder, "y", "clear", "thread", "k", **given) == 0
+    assert (await answered_at_a_terminal(folder, "y", "clear", "thread", "k", **given)).code == 0
+    assert (await cli("stats", "thread", "k", "-o", "json")).json()["exists"] is False
+
+
+@pytest.mark.parametrize("unasked", [(), ("--yes",)])
+async def test_a_memory_whose_counters_are_damaged_is_cleared_too(
+    cli: Cli, folder: Path, redis_url: str, project: str, unasked: tuple[str, ...]
+) -> None:
+    await cli("append", "thread", "k", "Keep me")
+    async with Redis.from_url(redis_url) as redis:
+        assert await redis.hset(f"dm:{{{project}/thread/k}}:meta", "counters", "not these") == 0
+    broken = await cli("stats", "thread", "k")
+    assert (broken.code, broken.out) == (1, "")
+    given = {"REDIS_URL": redis_url, "DURABLE_MEMORY_PROJECT": project}
+    assert (await answered_at_a_terminal(folder, "y", "clear", "thread", "k", *unasked, **given)).code == 0
     assert (await cli("stats", "thread", "k", "-o", "json")).json()["exists"] is False
 
 
@@ -174,7 +171,7 @@ async def test_the_first_ctrl_c_ends_a_question_and_removes_nothing(
     assert await process.stderr.readuntil(b"[y/N]") == b"Remove 1 message of thread 'k' for good? [y/N]"
     process.send_signal(signal.SIGINT)
     async with asyncio.timeout(120):
-        assert await process.wait() == 1
+        assert await process.wait() == 130
     os.close(theirs)
     os.close(ours)
     assert (await cli("stats", "thread", "k", "-o", "json")).json()["exists"] is True

@@ -38,8 +38,9 @@ async def test_a_great_many_memories_are_listed_as_they_are_read_a_line_each_als
         for at in range(0, len(keys), 50):
             await asyncio.gather(*(memories.memory("thread", key).append("Hello") for key in keys[at : at + 50]))
         await memories.memory("thread", "user:9999:of more letters than the others").append("Hello")
-    given = {"REDIS_URL": redis_url, "DURABLE_MEMORY_PROJECT": project}
-    at_terminal = await shown_at_a_terminal("list", "thread", cwd=folder, width=40, **given)
+    at_terminal = await shown_at_a_terminal(
+        "list", "thread", cwd=folder, width=40, REDIS_URL=redis_url, DURABLE_MEMORY_PROJECT=project
+    )
     for shown in ((await cli("list", "thread")).out, at_terminal):
         title, headings, *rows, last, end = shown.splitlines()
         assert (title, end) == (f"thread  in project '{project}'", "1,051 memories")

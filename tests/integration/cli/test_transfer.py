@@ -11,7 +11,7 @@ import pytest
 
 from durable_memory import MemoryClient, Registry
 from tests.integration.cli.conftest import Cli
-from tests.integration.cli.programs import PROGRAM, environment
+from tests.integration.cli.programs import PROGRAM, environment, shown_at_a_terminal
 
 ARCHIVE = "resource: memory\nid: archive\nmax_tokens: 1000000\nscope: user\n"
 
@@ -75,6 +75,17 @@ async def test_an_export_to_stdout_is_lines_and_nothing_else(cli: Cli) -> None:
     assert [min(json.loads(line)) for line in exported.out.splitlines()] == ["export", "key", "end"]
     imported = await cli("import", "-", "--resource", "notes", stdin=exported.out)
     assert (imported.code, imported.err) == (0, "")
+
+
+async def test_an_export_that_is_shown_at_a_terminal_has_no_bar_in_its_midst(
+    cli: Cli, folder: Path, redis_url: str, project: str
+) -> None:
+    await cli("append", "thread", "user:1", "Hello")
+    given = {"REDIS_URL": redis_url, "DURABLE_MEMORY_PROJECT": project, "TERM": "xterm"}
+    shown = await shown_at_a_terminal("export", "thread", "user:1", cwd=folder, width=80, with_errors=True, **given)
+    *lines, said = shown.splitlines()
+    assert [min(json.loads(line)) for line in lines] == ["export", "key", "end"]
+    assert said == "1 message exported."
 
 
 async def test_lines_that_were_not_appended_and_files_that_are_not_whole_end_with_1(cli: Cli) -> None:

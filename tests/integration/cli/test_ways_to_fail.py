@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.cli.conftest import Cli
-from tests.integration.cli.programs import PROGRAM, Ended, environment, run_command
+from tests.integration.cli.programs import PROGRAM, Ended, answered_at_a_terminal, environment, run_command
 
 WORKER = Path(__file__).resolve().parents[3] / "worker.py"
 
@@ -113,6 +113,19 @@ async def test_closed_and_full_outputs_end_a_command_without_a_traceback(
     assert_one_sentence(await shell("import - <&-"), "line 1")
     assert (await shell("read thread k 2>&-")).code == 0
     assert_one_sentence(await shell("read thread k -o json >/dev/full"), "No space left")
+
+
+@pytest.mark.parametrize(
+    ("command", "what"),
+    [(("execute", "-"), "JSON"), (("append", "thread", "k", "--json", "-"), "JSON"), (("import", "-"), "an export")],
+)
+async def test_a_command_that_waits_for_what_is_typed_says_so(
+    folder: Path, redis_url: str, command: tuple[str, ...], what: str
+) -> None:
+    ended = await answered_at_a_terminal(folder, "[]\n\x04", *command, REDIS_URL=redis_url)
+    hint, error = ended.err.splitlines()
+    assert hint == f"Reading {what} from the terminal; Ctrl-D ends it."
+    assert (ended.code, error.partition(": ")[0]) == (1, "Error")
 
 
 @pytest.mark.parametrize(
