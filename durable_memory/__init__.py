@@ -87,7 +87,7 @@ if TYPE_CHECKING:
     from durable_memory.memory.flushing.summarizer import Summarizer, SummaryRequest
     from durable_memory.memory.memory import Memory
     from durable_memory.memory.tokens.counter import TokenCounter
-    from durable_memory.memory.waking import FlushReporter, FlushWaker, RetriedFlush
+    from durable_memory.memory.waking import FlushReporter, FlushWaker, QueueReporter, RetriedFlush
     from durable_memory.plugin import MemoryPlugin
 
 _LAZY = {
@@ -98,6 +98,7 @@ _LAZY = {
     "Memory": "durable_memory.memory.memory",
     "MemoryClient": "durable_memory.memory.client",
     "MemoryPlugin": "durable_memory.plugin",
+    "QueueReporter": "durable_memory.memory.waking",
     "Registry": "durable_memory.memory.declarations.registry",
     "RetriedFlush": "durable_memory.memory.waking",
     "RuleBasedSummarizer": "durable_memory.memory.flushing.rule_based.summarizer",
@@ -170,6 +171,7 @@ __all__ = [
     "Priority",
     "Provenance",
     "PurgeResult",
+    "QueueReporter",
     "Registry",
     "RetriedFlush",
     "Role",
