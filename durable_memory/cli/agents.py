@@ -8,12 +8,14 @@ from typing import Annotated
 import typer
 
 from durable_memory.cli import tables
+from durable_memory.cli.absence import say_absent
 from durable_memory.cli.options import Authors, Shared
 from durable_memory.cli.output import show
 from durable_memory.cli.session import refuse_in_memory, with_client
 from durable_memory.cli.sharing import sharing
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.errors import MemoryKeyInvalid
+from durable_memory.memory.stores.values import ABSENT
 from durable_memory.memory.types import AgentContext, AgentRef
 from durable_memory.memory.types.answers import to_json
 
@@ -63,7 +65,12 @@ def context(
             memories = client.agent(ref)
         except MemoryKeyInvalid as invalid:
             raise invalid.saying("keys are made of --input, --workflow-id and --workflow-type") from None
-        return await memories.context(max_tokens=max_tokens, authors=authors)
+        found = await memories.context(max_tokens=max_tokens, authors=authors)
+        looked_at = {part.resource for part in found.memories}
+        if all(part.version == ABSENT for part in found.memories):  # one of several may well be new
+            for memory in (one.id for one in memories.memories if one.id.resource in looked_at):
+                await say_absent(client, memory.resource, memory.key)
+        return found
 
     result = with_client(shared, composed)
     show(shared.output, to_json(result), tables.context_table(agent, result))

@@ -94,7 +94,9 @@ def stats_table(resource: str, key: str, stats: MemoryStats, project: str) -> Ta
 
 def health_table(resource: str, key: str, health: MemoryHealth, project: str) -> Table:
     """Whether a memory can do its work."""
-    rows = [("healthy", "yes" if health.healthy else "no"), *(("problem", problem) for problem in health.problems)]
+    absent = health.healthy and health.stats is not None and not health.stats.exists
+    rows = [] if absent else [("healthy", "yes" if health.healthy else "no")]
+    rows += [("problem", problem) for problem in health.problems]
     rows += [("warning", warning) for warning in health.warnings]
     if health.answer_us is not None:
         rows.append(("store answers in", f"{health.answer_us / 1000:.1f} ms"))

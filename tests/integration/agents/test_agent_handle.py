@@ -80,6 +80,10 @@ async def test_the_command_shows_the_context(declared: Path, redis_url: str, des
     for wrong in (["--input", "user"], ["--input", "a=1", "--input", "a=2"]):
         assert (await run_program("context", "clerk", *wrong, cwd=declared, **given)).code == 2
     assert (await run_program("context", "clerk", cwd=declared, **given)).code == 1
+    mistyped = await run_program("context", "clerk", "--input", f"user={user}x", "-o", "json", cwd=declared, **given)
+    assert (mistyped.code, {part["version"] for part in mistyped.json()["memories"]}) == (0, {"absent"})
+    assert f"No such memory: 'desk' has none under 'trip:{user}x' in project" in mistyped.err
+    assert shown.err == ""
 
 
 async def test_the_command_opens_memories_whose_keys_are_made_of_a_workflow(declared: Path, redis_url: str) -> None:
