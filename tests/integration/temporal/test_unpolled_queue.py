@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from temporalio.client import Client
 
 from durable_memory import MemoryClient, Registry, TemporalWaker
@@ -50,6 +52,10 @@ async def test_a_flush_that_no_worker_polls_for_is_a_problem_after_a_minute(temp
 
 
 async def test_a_flush_that_a_worker_polls_for_is_none_yet(rig: Rig) -> None:
+    waker = TemporalWaker(rig.client, rig.flush_queue)
+    async with asyncio.timeout(60):
+        while await waker.unpolled() is not None:  # noqa: ASYNC110 - nobody tells that the worker has begun
+            await asyncio.sleep(0.05)
     for health in await healths_of_a_flush_that_is_due(rig.client, rig.flush_queue):
         assert (health.healthy, health.problems) == (True, ())
 
