@@ -113,7 +113,7 @@ def _check_server(url: str, info: dict[str, str]) -> None:
     numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdecimal())
     if numbers < _OLDEST:
         raise MemoryInvalid(f"Redis at {redact_url(url)} has version {version}; 7.0 or newer (or Valkey) is needed")
-    if info.get("redis_mode") == "sentinel":
+    if "sentinel" in (info.get("redis_mode"), info.get("server_mode")):  # the second is Valkey's name
         raise MemoryInvalid(
             f"Redis at {redact_url(url)} is a Sentinel, which keeps nothing; name all of them and the service as "
             f"{SENTINEL_FORM}"

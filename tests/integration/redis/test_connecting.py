@@ -217,9 +217,10 @@ async def test_a_node_of_a_cluster_asks_for_the_cluster_scheme() -> None:
         await ask_fake(redis_version="7.2.4", cluster_enabled="1")
 
 
-async def test_a_sentinel_under_the_scheme_of_a_server_asks_for_its_own() -> None:
+@pytest.mark.parametrize("name", ["redis_mode", "server_mode"])
+async def test_a_sentinel_under_the_scheme_of_a_server_asks_for_its_own(name: str) -> None:
     with pytest.raises(MemoryInvalid, match=r"is a Sentinel.* as redis\+sentinel://host:port"):
-        await ask_fake(redis_version="7.2.4", redis_mode="sentinel")
+        await ask_fake(redis_version="7.2.4", **{name: "sentinel"})
 
 
 async def test_a_safe_server_gives_no_warning(redis_url: str) -> None:
