@@ -87,14 +87,14 @@ class MemoryClient(AllMemories):
     ) -> MemoryClient:
         """Loads the declarations and connects to what they need.
 
-        redis_url: `redis://`, `rediss://`, `redis+cluster://`, `redis+sentinel://` or `unix://`; not needed if every
-        resource is in_memory. memories: folders of YAML files, or a registry. project, prefix: must be the same in all
-        programs that share memories. waker: wakes background flushes; without one, memories stay due until a worker
-        sees them. summarizer: writes the summaries of all resources, in place of those that they declare. encoding: an
-        encoding or a model, by which tokens of memories without token_provider are counted; the same in all programs,
-        too. encryption_keys: encrypts what Redis keeps, `id:base64` pairs of which the first one writes; the same in
-        all programs. Raises MemoryInvalid for wrong declarations and addresses, MemoryUnavailable if Redis cannot be
-        reached.
+        redis_url: `redis://`, `redis+cluster://`, `redis+sentinel://`, each with `rediss` for TLS, or `unix://`; not
+        needed if every resource is in_memory. memories: folders of YAML files, or a registry. project, prefix: must be
+        the same in all programs that share memories. waker: wakes background flushes; without one, memories stay due
+        until a worker sees them. summarizer: writes the summaries of all resources, in place of those that they
+        declare. encoding: an encoding or a model, by which tokens of memories without token_provider are counted; the
+        same in all programs, too. encryption_keys: encrypts what Redis keeps, `id:base64` pairs of which the first one
+        writes; the same in all programs. Raises MemoryInvalid for wrong declarations and addresses, MemoryUnavailable
+        if Redis cannot be reached.
         """
         _check(project, waker, summarizer)
         try:

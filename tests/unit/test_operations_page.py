@@ -89,6 +89,7 @@ STORE = {
     "Redis at localhost:6379 is a read-only replica and refuses writes: name its primary",
     "Redis at localhost:6379 refuses this user or password: AuthenticationError",
     "Redis at localhost:6379 is out of memory (maxmemory) and refuses writes",
+    "Redis at localhost:6379 shows a certificate that is not trusted: certificate has expired",
 }
 """What a store says that does not answer, or takes no writes: health passes it on."""
 UNLISTED = "failed: RuntimeError"

@@ -50,6 +50,7 @@ _PASSING_WORDS: Final = ("LOADING", "BUSY", "MASTERDOWN", "UNBLOCKED", "NOREPLIC
 """MISCONF: the disk is full, or a snapshot failed; writes are refused and nothing is damaged."""
 
 _ANSWER: Final = re.compile(r" - (?:\w+:)?(\w+)")
+_UNTRUSTED: Final = re.compile(r"certificate verify failed: (.{1,200}?)\.? \(_ssl")
 _REFUSED_COMMAND: Final = re.compile(r"run the '([\w|.-]{1,40})' command")
 
 
@@ -179,6 +180,11 @@ class Attempts:
             return MemoryUnavailable(f"Redis at {self._place} is out of memory (maxmemory) and refuses writes")
         if isinstance(error, exceptions.InvalidResponse):
             return MemoryUnavailable(f"what listens at {self._place} does not speak Redis's protocol")
+        if untrusted := _UNTRUSTED.search(str(error)):
+            return MemoryUnavailable(
+                f"Redis at {self._place} shows a certificate that is not trusted: {untrusted[1]}; "
+                "?ssl_ca_certs= names the file of its CA"
+            )
         if _refuses_user(error):
             return MemoryUnavailable(f"Redis at {self._place} {_refusal(error)}")
         return None

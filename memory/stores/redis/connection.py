@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from redis.asyncio import ConnectionPool, RedisCluster, Sentinel
+from redis.asyncio import ConnectionPool, RedisCluster, Sentinel, SSLConnection
 from redis.asyncio.retry import Retry
 from redis.asyncio.sentinel import SentinelConnectionPool
 from redis.backoff import NoBackoff
@@ -22,7 +22,20 @@ from durable_memory.memory.stores.redis.link import ClusterLink, Link, PooledLin
 from durable_memory.memory.stores.redis.spending import RedisSpending
 from durable_memory.memory.stores.redis.starts import RedisStarts
 from durable_memory.memory.stores.redis.store import RedisStore
-from durable_memory.memory.stores.redis.url import SENTINEL_FORM, check_url, parse_sentinel_url, redact_url, unreadable
+from durable_memory.memory.stores.redis.tls_sentinel import TlsSentinel
+from durable_memory.memory.stores.redis.url import (
+    check_url,
+    has_tls,
+    is_cluster,
+    is_sentinel,
+    of_one_server,
+    parse_sentinel_url,
+    redact_url,
+    same_with,
+    sentinel_form,
+    tls_options,
+    unreadable,
+)
 
 _CONNECT_SECONDS: Final = 3.0
 _OLDEST: Final = (7, 0)
@@ -39,6 +52,7 @@ async def connect_redis(url: str, *, prefix: str = DEFAULT_PREFIX) -> Backend:
 
     url: `redis://`, `rediss://`, `unix://`, `redis+cluster://host:port`, or
     `redis+sentinel://host:port[,host:port]/service[/db]`, with `?sentinel_password=` where Sentinels ask for one.
+    `rediss+cluster://` and `rediss+sentinel://` speak TLS with all nodes, or with Sentinels and data servers alike.
     prefix: of every key; without braces. Raises MemoryInvalid for a wrong URL or prefix, or a server older than 7.0;
     MemoryUnavailable if the server does not answer or refuses the user.
     """
@@ -116,10 +130,12 @@ def _check_server(url: str, info: dict[str, str]) -> None:
     if "sentinel" in (info.get("redis_mode"), info.get("server_mode")):  # the second is Valkey's name
         raise MemoryInvalid(
             f"Redis at {redact_url(url)} is a Sentinel, which keeps nothing; name all of them and the service as "
-            f"{SENTINEL_FORM}"
+            f"{sentinel_form(url)}"
         )
-    if info.get("cluster_enabled") == "1" and not url.startswith("redis+cluster://"):
-        raise MemoryInvalid(f"Redis at {redact_url(url)} is part of a cluster; write redis+cluster:// instead")
+    if info.get("cluster_enabled") == "1" and not is_cluster(url):
+        raise MemoryInvalid(
+            f"Redis at {redact_url(url)} is part of a cluster; write {same_with(url, 'cluster')} instead"
+        )
 
 
 def _open(url: str) -> Link:
@@ -127,19 +143,30 @@ def _open(url: str) -> Link:
     # Retries are made in one place, the link; RESP2 is the cheaper of the two protocols to read.
     options = {"socket_connect_timeout": _CONNECT_SECONDS, "retry": Retry(NoBackoff(), 0), "protocol": 2}
     try:
-        if url.startswith("redis+cluster://"):
+        if has_tls(url):
+            _check_tls(url, place)
+        if is_cluster(url):
             return _open_cluster(url, place)
-        if url.startswith("redis+sentinel://"):
+        if is_sentinel(url):
             return _open_sentinel(url, place)
         return PooledLink(ConnectionPool.from_url(url, socket_timeout=None, **options), place)
     except (ValueError, TypeError, RedisError):
         raise unreadable(url) from None
 
 
+def _check_tls(url: str, place: str) -> None:
+    """Reads the certificates now: when a connection is made, what is wrong with them is told as a lost connection."""
+    try:
+        SSLConnection(**tls_options(url)).ssl_context.get()
+    except OSError as error:
+        raise MemoryInvalid(
+            f"Redis URL {place}: a certificate or key that its options name cannot be used: {error.strerror}"
+        ) from None
+
+
 def _open_cluster(url: str, place: str) -> ClusterLink:
-    plain = "redis://" + url.removeprefix("redis+cluster://")
     cluster = RedisCluster.from_url(
-        plain,
+        of_one_server(url),
         socket_connect_timeout=_CONNECT_SECONDS,
         socket_timeout=None,
         protocol=2,
@@ -150,7 +177,8 @@ def _open_cluster(url: str, place: str) -> ClusterLink:
 
 def _open_sentinel(url: str, place: str) -> PooledLink:
     address = parse_sentinel_url(url)
-    sentinel = Sentinel(  # type: ignore[no-untyped-call] # not typed there
+    tls = {"ssl": True, **tls_options(url)} if has_tls(url) else {}
+    sentinel = (TlsSentinel if tls else Sentinel)(  # type: ignore[no-untyped-call] # not typed there
         address.sentinels,
         sentinel_kwargs={
             "socket_connect_timeout": 1.0,
@@ -158,6 +186,7 @@ def _open_sentinel(url: str, place: str) -> PooledLink:
             "retry": Retry(NoBackoff(), 0),
             "username": address.sentinel_username,
             "password": address.sentinel_password,
+            **tls,
         },
     )
     pool = SentinelConnectionPool(  # type: ignore[no-untyped-call] # not typed there
@@ -170,5 +199,6 @@ def _open_sentinel(url: str, place: str) -> PooledLink:
         socket_timeout=None,
         retry=Retry(NoBackoff(), 0),
         protocol=2,
+        **tls,
     )
     return PooledLink(pool, place, on_close=sentinel.aclose)

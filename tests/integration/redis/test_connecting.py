@@ -35,8 +35,12 @@ def closed_port() -> Iterator[int]:
 
 @pytest.mark.parametrize("url", ["http://localhost:6379", "localhost:6379", "redis+tls://x", "", "REDIS://localhost"])
 async def test_a_wrong_scheme_is_refused_with_the_right_ones(url: str) -> None:
-    with pytest.raises(MemoryInvalid, match=r"redis://, rediss://, unix://, redis\+cluster://, redis\+sentinel://"):
+    with pytest.raises(MemoryInvalid) as refused:
         await connect_redis(url)
+    assert refused.value.message.endswith(
+        "the scheme must be one of redis://, rediss://, unix://, redis+cluster://, rediss+cluster://, "
+        "redis+sentinel://, rediss+sentinel://"
+    )
 
 
 @pytest.mark.parametrize(
@@ -52,6 +56,9 @@ async def test_a_wrong_scheme_is_refused_with_the_right_ones(url: str) -> None:
         f"redis+sentinel://user:{SECRET}@localhost:port/service",
         "redis+sentinel://localhost/service/first",
         "redis+sentinel://localhost/service?x=1",
+        f"rediss+cluster://:{SECRET}@localhost:7000?ssl_ca_certs=/ca.pem&x=1",
+        f"rediss+sentinel://:{SECRET}@localhost:port/service",
+        f"rediss+sentinel://:{SECRET}@localhost/service?ssl_ca_certs=/ca.pem&x=1",
     ],
 )
 async def test_a_url_that_cannot_be_read_is_one_sentence_without_its_secrets(url: str) -> None:
@@ -89,6 +96,7 @@ def test_a_database_that_is_no_number_is_refused_before_another_one_is_used(url:
     ("url", "problem"),
     [
         ("redis+cluster://localhost:7000/3", "a cluster has database 0 alone"),
+        ("rediss+cluster://localhost:7000/3", "a cluster has database 0 alone"),
         ("redis+cluster://localhost:7000?db=0", "takes no options"),
         ("redis+sentinel://localhost/service/٣", "must have the form"),
         ("redis://localhost/1?db=2", "names two databases"),
@@ -106,10 +114,29 @@ def test_a_database_that_cannot_be_is_refused_where_the_plugin_is_made(url: str,
         *("unix:///run/redis.sock", "unix:///run/redis.sock?db=3"),
         *("redis+cluster://localhost:7000", "redis+cluster://localhost:7000/", "redis+cluster://localhost:7000/0"),
         *("redis+sentinel://localhost/service", "redis+sentinel://localhost/service/2"),
+        *("rediss+cluster://localhost:7000", "rediss+cluster://localhost:7000/0?ssl_ca_certs=/ca.pem"),
+        *("rediss+sentinel://localhost/service/2", "rediss+sentinel://h/s?ssl_cert_reqs=none&sentinel_password=p"),
     ],
 )
 def test_every_other_way_to_name_a_database_is_taken(url: str) -> None:
     check_url(url)
+
+
+@pytest.mark.parametrize(
+    ("url", "taken"),
+    [
+        ("redis+cluster://h?ssl_ca_certs=/ca", "a redis+cluster:// URL takes no options$"),
+        (
+            "rediss+cluster://h?sentinel_password=p",
+            "a rediss+cluster:// URL takes no options but ssl_ca_certs, ssl_ca_data",
+        ),
+        ("redis+sentinel://h/s?ssl_ca_certs=/ca", "takes no options but sentinel_password, sentinel_username$"),
+        ("rediss+sentinel://h/s?ssl_x=1", "takes no options but sentinel_password, sentinel_username, ssl_ca_certs"),
+    ],
+)
+def test_an_option_that_a_scheme_lacks_is_refused_with_those_that_it_has(url: str, taken: str) -> None:
+    with pytest.raises(MemoryInvalid, match=taken.replace("+", r"\+")):
+        check_url(url)
 
 
 async def test_the_database_of_a_url_is_the_one_that_is_used(redis_url: str) -> None:
@@ -141,6 +168,8 @@ async def test_a_prefix_with_braces_is_refused_before_anything_is_opened(closed_
         ("unix://user@/run/redis.sock?password=pass", "unix:///run/redis.sock"),
         ("redis+sentinel://u:pass@a:1,b:2/mem/0", "redis+sentinel://a:1,b:2/mem/0"),
         ("redis+sentinel://u:pass@a:1/mem?sentinel_password=other", "redis+sentinel://a:1/mem"),
+        ("rediss+cluster://u:pass@a:1?ssl_keyfile=/pass", "rediss+cluster://a:1"),
+        ("rediss+sentinel://u:pass@a:1/mem?ssl_keyfile=/pass", "rediss+sentinel://a:1/mem"),
         ("pass", "(not a URL)"),
     ],
 )
