@@ -10,7 +10,7 @@ import typer
 from durable_memory.cli import tables
 from durable_memory.cli.absence import say_absent
 from durable_memory.cli.options import Authors, Shared
-from durable_memory.cli.output import show
+from durable_memory.cli.output import say, show
 from durable_memory.cli.session import refuse_in_memory, with_client
 from durable_memory.cli.sharing import sharing
 from durable_memory.memory.client import MemoryClient
@@ -66,8 +66,10 @@ def context(
         except MemoryKeyInvalid as invalid:
             raise invalid.saying("keys are made of --input, --workflow-id and --workflow-type") from None
         found = await memories.context(max_tokens=max_tokens, authors=authors)
-        looked_at = {part.resource for part in found.memories}
-        if all(part.version == ABSENT for part in found.memories):  # one of several may well be new
+        if not found.memories:
+            say(f"No memory of agent {agent!r} takes part in its context: append-only ones do if they have `inject`")
+        elif all(part.version == ABSENT for part in found.memories):  # one of several may well be new
+            looked_at = {part.resource for part in found.memories}
             for memory in (one.id for one in memories.memories if one.id.resource in looked_at):
                 await say_absent(client, memory.resource, memory.key)
         return found

@@ -17,13 +17,12 @@ class AppendResult:
     """The answer to an append, a write or a restore.
 
     ids: of the appended messages, in order; none of a restore. version, tokens, messages: of the view afterwards, with
-    tool calls that no view shows yet, since they wait for a result.
-    evicted: messages that left the view for the overflow, or for good where the resource drops. late: results that
-    followed their group out of the view. flush_due: whether the background flush is due. already_applied: this
-    operation had been applied before; nothing was written now. removed: how many messages a write or a restore
-    replaced, live and waiting. created: the memory came into being with it. view: the view afterwards, if the append
-    asked for it. dropped: messages that were not stored, since the resource keeps none of their kind; they have no ids
-    here.
+    tool calls that no view shows yet, since they wait for a result. evicted: messages that left the view for the
+    overflow, or for good where the resource drops. late: results that followed their group out of the view. flush_due:
+    whether the background flush is due. already_applied: this operation had been applied before; nothing was written
+    now. removed: how many messages a write or a restore replaced, live and waiting. created: the memory came into being
+    with it. view: the view afterwards, if the append asked for it. dropped: messages that were not stored, since the
+    resource keeps none of their kind; they have no ids here.
     """
 
     ids: tuple[str, ...]
@@ -145,12 +144,11 @@ class MemoryStats:
     """The counters of one memory; nothing is loaded or counted for it.
 
     Tokens and messages are given per section of the view, with tool calls that no view shows yet, since they wait for a
-    result; `omitted` is the overflow. Times are UTC. flush_blocked:
-    why a flush that is due would take nothing. flushing_owner: who holds the lease. last_flush_outcome: `committed`,
-    `dropped`, or `failed: ` and the type of the error. due_since: since when a flush is due that has not ended. groups:
-    of all that is held, if that was asked for; groups_complete: whether all of it was looked at. shares: what each
-    section may fill, in tokens, where the resource divides its budget. backups: those that can be restored, oldest
-    first; they outlive the memory.
+    result; `omitted` is the overflow. Times are UTC. flush_blocked: why a flush that is due would take nothing.
+    flushing_owner: who holds the lease. last_flush_outcome: `committed`, `dropped`, or `failed: ` and the type of the
+    error. due_since: since when a flush is due that has not ended. groups: of all that is held, if that was asked for;
+    groups_complete: whether all of it was looked at. shares: what each section may fill, in tokens, where the resource
+    divides its budget. backups: those that can be restored, oldest first; they outlive the memory.
     """
 
     exists: bool

@@ -86,6 +86,17 @@ async def test_the_command_shows_the_context(declared: Path, redis_url: str, des
     assert shown.err == ""
 
 
+async def test_the_command_says_why_no_memory_takes_part(declared: Path, redis_url: str) -> None:
+    (declared / "memories" / "writer.yaml").write_text(
+        "{resource: agent, id: writer, memories: [{id: desk, key: one, mode: append-only}]}\n"
+    )
+    shown = await run_program("context", "writer", cwd=declared, REDIS_URL=redis_url, DURABLE_MEMORY_PROJECT=PROJECT)
+    assert (shown.code, shown.err) == (
+        0,
+        "No memory of agent 'writer' takes part in its context: append-only ones do if they have `inject`\n",
+    )
+
+
 async def test_the_command_opens_memories_whose_keys_are_made_of_a_workflow(declared: Path, redis_url: str) -> None:
     (declared / "memories" / "session.yaml").write_text(
         "resource: memory\nid: run-notes\nmax_tokens: 1000\nscope: session\n"
