@@ -201,4 +201,9 @@ def _open_sentinel(url: str, place: str) -> PooledLink:
         protocol=2,
         **tls,
     )
-    return PooledLink(pool, place, on_close=sentinel.aclose)
+
+    async def close_sentinels() -> None:  # not `sentinel.aclose`, which redis-py has since 8.1
+        for client in sentinel.sentinels:
+            await client.aclose()
+
+    return PooledLink(pool, place, on_close=close_sentinels)
