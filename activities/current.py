@@ -89,16 +89,8 @@ class _Inbound(ActivityInboundInterceptor):
         try:
             if input.executor is not None:  # a `def` activity in a thread: the client belongs to the event loop
                 return await super().execute_activity(input)
-            client, info = self._client(), activity.info()
-            caller = ActivityCaller(info, input.headers, client.wiring, lambda: is_running(activity.client(), info))
-            if caller.begins_late:
-                await caller.begin_late()
-            with serving(client.calling_as(caller)):
-                _check_arguments(input)
-                return await super().execute_activity(input)
+            return await self._with_client(input)
         except MemoryFault as fault:
-            if input.executor is None:
-                fault = await judged_by_all(fault, self._client().wiring, activity.info())
             # Without the cause: a chain of stack traces could carry content into the history.
             raise to_application_error(fault) from None
         except FailureError:
@@ -107,6 +99,19 @@ class _Inbound(ActivityInboundInterceptor):
             if activity.info().activity_type not in wire.ACTIVITIES:
                 raise  # a user's activity speaks for itself
             raise without_words(error) from None
+
+    async def _with_client(self, input: ExecuteActivityInput) -> Any:
+        client, info = self._client(), activity.info()
+        declared = client.wiring.registry.fingerprint
+        caller = ActivityCaller(info, input.headers, client.wiring, lambda: is_running(activity.client(), info))
+        if caller.begins_late:
+            await caller.begin_late()
+        try:
+            with serving(client.calling_as(caller)):
+                _check_arguments(input)
+                return await super().execute_activity(input)
+        except MemoryFault as fault:
+            raise await judged_by_all(fault, declared, client.wiring, info) from None
 
 
 def _check_arguments(call: ExecuteActivityInput) -> None:

@@ -19,24 +19,29 @@ def queue_name(namespace: str, task_queue: str) -> str:
     return f"{namespace}/{task_queue}"
 
 
-async def judged_by_all(fault: MemoryFault, wiring: Wiring, info: activity.Info) -> MemoryFault:
-    """Returns the verdict on a call: the fault, or one that is tried again where another worker may answer otherwise.
+async def judged_by_all(fault: MemoryFault, declared: str, wiring: Wiring, info: activity.Info) -> MemoryFault:
+    """Returns the verdict on a call: the fault, or one that is tried again, since another attempt may pass.
 
-    That is: the declarations decided, and a worker of this queue has others than this one.
+    That is: declarations decided, and those in force are not those of before, or a worker of this queue has others.
+    declared: the fingerprint of those that were in force when the attempt began, to which its handles may keep.
     """
-    if wiring.fleet is None or not fault.by_declarations or info.attempt > _MOST_ATTEMPTS:
+    if not fault.by_declarations or info.attempt > _MOST_ATTEMPTS:
         return fault
-    queue = queue_name(info.namespace, info.task_queue)
+    now = wiring.registry.fingerprint
+    if declared != now:
+        return _tried_again(fault, "the declarations have changed while this attempt ran")
+    if wiring.fleet is None:
+        return fault
     try:
-        differs = await wiring.fleet.differs(wiring.project, queue, wiring.registry.fingerprint)
+        differs = await wiring.fleet.differs(wiring.project, queue_name(info.namespace, info.task_queue), now)
     except MemoryUnavailable as unavailable:
         return unavailable
     except MemoryFault:  # its key in Redis was changed by somebody: the call has its own verdict
         return fault
-    if not differs:
-        return fault
-    return MemoryWrongWorker(
-        f"{fault.type}: {fault.message}; another worker of task queue {info.task_queue} has other declarations, as "
-        "while new ones are rolled out, so this is tried again",
-        retry_after_ms=_PAUSE_MS,
-    )
+    other = f"another worker of task queue {info.task_queue} has other declarations, as while new ones are rolled out"
+    return _tried_again(fault, other) if differs else fault
+
+
+def _tried_again(fault: MemoryFault, why: str) -> MemoryWrongWorker:
+    text = f"{fault.type}: {fault.message}; {why}, so this is tried again"
+    return MemoryWrongWorker(text, retry_after_ms=_PAUSE_MS)

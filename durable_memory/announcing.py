@@ -20,6 +20,7 @@ from durable_memory.repeating import repeating
 
 _log = logging.getLogger(__name__)
 _EVERY: Final = timedelta(seconds=10)
+_AFTER_FAILURE: Final = timedelta(seconds=1)
 _KEPT_MS: Final = 30_000
 """How long others believe it: as many turns may fail as fit in."""
 _PATIENCE_SECONDS: Final = 2.0
@@ -32,15 +33,19 @@ async def announced(wiring: Wiring, worker: Worker) -> AsyncIterator[None]:
     if fleet is None:
         yield
         return
+    pause = _EVERY
     place = wiring.project, queue_name(worker.client.namespace, worker.task_queue), uuid.uuid4().hex
 
     async def tell() -> None:
+        nonlocal pause
+        pause = _AFTER_FAILURE
         async with _never_in_the_way():
             await fleet.tell(*place, wiring.registry.fingerprint, _KEPT_MS)
+            pause = _EVERY
 
     async def turn() -> None:
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_EVERY.total_seconds()):
+            async with asyncio.timeout(pause.total_seconds()):
                 await changed.wait()
         changed.clear()
         await tell()

@@ -200,7 +200,7 @@ class MemoryPlugin(SimplePlugin):
         if worker in self._companions:
             group = self._companions[worker]
             with group.running(worker):
-                await self._run_with_summary_worker(worker, group, next)
+                await self._run_announced(worker, group, next)
             return
         async with self._groups.joined(worker) as group:
             try:
@@ -209,12 +209,15 @@ class MemoryPlugin(SimplePlugin):
                 await run_to_its_end(worker, next)
                 raise
             with self._groups.followed(worker, group):
-                await self._run_with_summary_worker(worker, group, next)
+                await self._run_announced(worker, group, next)
 
-    async def _run_with_summary_worker(
+    async def _run_announced(
         self, worker: Worker, group: WorkerGroup, run: Callable[[Worker], Awaitable[None]]
     ) -> None:
-        """Runs a worker; beside one of the project's queue, another one whose slots are for its slow summaries."""
+        """Runs a worker, and tells others of its queue what it declares.
+
+        Beside one of the project's queue runs another one, whose slots are for its slow summaries.
+        """
         async with AsyncExitStack() as around:
             await around.enter_async_context(announced(group.client.wiring, worker))
             if worker.task_queue == self._settings.task_queue:

@@ -9,7 +9,7 @@ import typer
 from durable_memory.cli import declared_tables, tables
 from durable_memory.cli.failing import failing_in_words
 from durable_memory.cli.options import Connection, Shared
-from durable_memory.cli.output import Output, say, show
+from durable_memory.cli.output import Output, escape_what_is_lacking, say, show
 from durable_memory.cli.sharing import sharing
 from durable_memory.cli.table import LongTable
 from durable_memory.memory.declarations.registry import Registry
@@ -87,7 +87,9 @@ def list_(
             listed += page.memories
             at = page.cursor
             if limit is None and shared.output is Output.TABLE and (as_it_comes or at is not None):
-                as_it_comes = as_it_comes or tables.long_memories_table(title)
+                if as_it_comes is None:
+                    escape_what_is_lacking()
+                    as_it_comes = tables.long_memories_table(title)
                 as_it_comes.add(tables.memory_rows(listed))
                 count += len(listed)
                 listed.clear()

@@ -23,7 +23,7 @@ def show(output: Output, data: object, table: Table) -> None:
     if output is Output.JSON:
         print_json(data)
     else:
-        _escape_what_is_lacking()
+        escape_what_is_lacking()
         print_table(table)
 
 
@@ -36,11 +36,11 @@ def print_json(data: object) -> None:
 
 def print_text(text: str) -> None:
     """Prints text of our own as it is, which ends with a line break."""
-    _escape_what_is_lacking()
+    escape_what_is_lacking()
     sys.stdout.write(text)
 
 
-def _escape_what_is_lacking() -> None:
+def escape_what_is_lacking() -> None:
     """Lets an output that is not Unicode show escapes for characters that it lacks, instead of failing."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")

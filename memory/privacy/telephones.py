@@ -109,6 +109,15 @@ def _named(text: str, start: int, end: int) -> Iterator[Span]:
         yield number
 
 
+def _named_in_another_script(text: str, start: int, end: int) -> Iterator[Span]:
+    """Yields the number behind a word that stands for the thing as well: it may be how many, or what they cost."""
+    value = text[start:end]
+    led = text[max(0, start - 8) : start].rstrip(" \t\"'").endswith(_LEADS_TO_A_NUMBER)
+    number = _number(text, start, end, _SHORTEST_LOCAL if led else _SHORTEST_BEHIND_A_WORD)
+    if number is not None and not _DATE.match(value) and not _PRICE.fullmatch(value):
+        yield number
+
+
 def _each_named(text: str, start: int, end: int) -> Iterator[Span]:
     """Yields the numbers of a list. What is matched as one value may be two: one ends where its line does."""
     position = start
@@ -140,9 +149,13 @@ _WORDS: Final = (
     r"|rufnummer|tél|tel[eé]fonos?|telefones?|telemóvel|telefoon|m[oó]vil|celular|cellulare)"
 )
 _WORDS_OF_OTHER_SCRIPTS: Final = (
-    "(?:телефона?|тел|моб|τηλ(?:έφωνο)?|电话|電話|手机|手機|携帯|전화|휴대폰|핸드폰|هاتف|جوال|טלפון|נייד|फ़ोन|फोन|मोबाइल"
-    "|โทร(?:ศัพท์)?)(?:号码|號碼|番号|号|번호)?(?:は|是|는|은)?"
+    r"(?:(?:^|\P{L})(?:телефона?|тел|моб|τηλ(?:έφωνο)?|(?:ال)?هاتف|(?:ال)?جوال|ה?טלפון|ה?נייד|फ़ोन|फोन|मोबाइल)"
+    "|电话|電話|手机|手機|携帯|전화|휴대폰|핸드폰|โทร(?:ศัพท์)?)(?:号码|號碼|番号|号|번호)?(?:は|是|는|은)?"
 )
+_LEADS_TO_A_NUMBER: Final = (*":=|.-", *("号码", "號碼", "番号", "号", "번호", "は", "是", "는", "은"))
+_PRICE: Final = re.compile(r"[0-9]+[.,][0-9]{2}")
+_SHORTEST_BEHIND_A_WORD: Final = 9
+"""Digits of a telephone number right behind a word that may as well count or price telephones."""
 _PLURALS: Final = r"(?:\b|_)(?:telephone|(?:home|work|office|contact|cell)?phone|mobile|faxe)s"
 """Cells are those of a table."""
 _INDEX: Final = r"(?:[\[._\-]?[0-9]{1,2}\]?)?"
@@ -180,7 +193,7 @@ TELEPHONES: Final = (
     Recogniser(
         "phone",
         rf"(?i){_WORDS_OF_OTHER_SCRIPTS}[{WHITE}.:=|\-]{{0,8}}[\"']?[{WHITE}]?[\"']?(?P<value>{_VALUE})",
-        _named,
+        _named_in_another_script,
         labelled=True,
     ),
     Recogniser(

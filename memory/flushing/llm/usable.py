@@ -38,7 +38,8 @@ times."""
 _SAME_SENTENCE: Final = 10
 """How often one and the same sentence comes in a text that went in circles at last, or has no spaces between words."""
 
-_SENTENCE: Final = regex.compile(r"[^.!?\n\u3002\uff01\uff1f\u061f\u0964]{6,}")
+_SENTENCE: Final = regex.compile(r"(?:[^.!?\n\u3002\uff01\uff1f\u061f\u0964]|[.!?](?=\S)){6,}")
+"""A dot inside of an address or a number ends none."""
 
 _SHORTEST_RULE: Final = 40
 """In characters. A shorter sentence of the instructions may be one of a summary."""
@@ -114,7 +115,11 @@ def _goes_in_circles(text: str) -> bool:
     if len(words) >= _SAME_WORDS * len(set(words)):
         return True
     sentences = Counter(map(_plain, _SENTENCE.findall(text)))
-    return any(times >= _SAME_SENTENCE for times in sentences.values())
+    return any(
+        # Half of the text: a list has the same line for each of its things.
+        times >= _SAME_SENTENCE and times * len(sentence) * 2 >= len(text)
+        for sentence, times in sentences.items()
+    )
 
 
 def _plain(text: str) -> str:

@@ -17,7 +17,9 @@ class InMemoryFleet:
 
     async def tell(self, project: str, queue: str, worker: str, declarations: str, kept_ms: int) -> None:
         """See Fleet."""
-        self._noted[project, queue][worker] = self._clock.now_ms() + kept_ms, declarations
+        now_ms = self._clock.now_ms()
+        noted = {one: note for one, note in self._noted[project, queue].items() if now_ms < note[0]}
+        self._noted[project, queue] = {**noted, worker: (now_ms + kept_ms, declarations)}
 
     async def leave(self, project: str, queue: str, worker: str) -> None:
         """See Fleet."""

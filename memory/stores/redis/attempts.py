@@ -51,6 +51,13 @@ _PASSING_WORDS: Final = ("LOADING", "BUSY", "MASTERDOWN", "UNBLOCKED", "NOREPLIC
 
 _ANSWER: Final = re.compile(r" - (?:\w+:)?(\w+)")
 _UNTRUSTED: Final = re.compile(r"certificate verify failed: (.{1,200}?)\.? \(_ssl")
+_NAME_CA: Final = "?ssl_ca_certs= names the file of its CA"
+_CURES: Final = (
+    ("issuer", _NAME_CA),
+    ("self", _NAME_CA),
+    ("mismatch", "?ssl_check_hostname=false takes any name, if the CA is your own"),
+)
+"""What helps against a certificate that is not trusted, by a word of the reason."""
 _REFUSED_COMMAND: Final = re.compile(r"run the '([\w|.-]{1,40})' command")
 
 
@@ -181,10 +188,9 @@ class Attempts:
         if isinstance(error, exceptions.InvalidResponse):
             return MemoryUnavailable(f"what listens at {self._place} does not speak Redis's protocol")
         if untrusted := _UNTRUSTED.search(str(error)):
-            return MemoryUnavailable(
-                f"Redis at {self._place} shows a certificate that is not trusted: {untrusted[1]}; "
-                "?ssl_ca_certs= names the file of its CA"
-            )
+            why = f"Redis at {self._place} shows a certificate that is not trusted: {untrusted[1]}"
+            cure = next((cure for word, cure in _CURES if word in untrusted[1].lower()), None)
+            return MemoryUnavailable(why if cure is None else f"{why}; {cure}")
         if _refuses_user(error):
             return MemoryUnavailable(f"Redis at {self._place} {_refusal(error)}")
         return None

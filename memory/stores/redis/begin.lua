@@ -48,7 +48,9 @@ for i, text in ipairs(records(seqs)) do
 end
 
 m.fence = m.fence + 1
-take_lease(owner) -- first, since a full Redis refuses it: else a model would be asked for a summary that finds no room
+-- First, since a full Redis refuses it: else a model would be asked for a summary that finds no room. Only where the
+-- policy has changed, and the old order was removed, does a full Redis let the script pass.
+take_lease(owner)
 redis.call('DEL', key.batch)
 redis.call('HSET', key.batch, 'id', batch_id, 'owner', owner, 'fence', m.fence, 'messages', #seqs, 'tokens', tokens,
   'summary_max', summary_tokens, 'summaries', table.concat(summaries, ' '),

@@ -113,11 +113,13 @@ class PooledLink:
         self._closed = asyncio.Event()
         self._answers = 0
         self._answered_at = 0.0
+        self._losses = 0
+        """How often all connections were given up, also by a caller that waited no longer."""
 
     @property
     def generation(self) -> int:
-        """See Link. Nobody takes over without a call that fails."""
-        return self._attempts.failures
+        """See Link. Nobody takes over without a call that fails, or is given up."""
+        return self._attempts.failures + self._losses
 
     async def run(self, script: Script, keys: KeySet, args: Sequence[bytes]) -> Reply:
         """See Link."""
@@ -205,6 +207,7 @@ class PooledLink:
 
         A call that was given up broke nothing if others were answered while it waited.
         """
+        self._losses += 1
         for connection in self._idle:
             await connection.disconnect(nowait=True)
 

@@ -159,7 +159,7 @@ def parse_sentinel_url(url: str) -> SentinelAddress:
     wrong = MemoryInvalid(f"Redis URL {redact_url(url)}: must have the form {sentinel_form(url)}")
     rest = url.partition("://")[2]
     place, _, query = rest.partition("?")
-    options = dict(parse_qsl(query, keep_blank_values=True))
+    options = dict(parse_qsl(query.replace("+", "%2B"), keep_blank_values=True))  # a plus, as before the @
     credentials, at, place = place.rpartition("@")
     hosts, _, path = place.partition("/")
     service, _, db = path.partition("/")

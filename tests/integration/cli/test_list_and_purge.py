@@ -37,16 +37,18 @@ async def test_a_great_many_memories_are_listed_as_they_are_read_a_line_each_als
     async with await MemoryClient.connect(redis_url, memories=registry, project=project) as memories:
         for at in range(0, len(keys), 50):
             await asyncio.gather(*(memories.memory("thread", key).append("Hello") for key in keys[at : at + 50]))
-        await memories.memory("thread", "user:9999:of more letters than the others").append("Hello")
-    at_terminal = await shown_at_a_terminal(
-        "list", "thread", cwd=folder, width=40, REDIS_URL=redis_url, DURABLE_MEMORY_PROJECT=project
+        await memories.memory("thread", "user:9999:of more letters than the öthers").append("Hello")
+    at_terminal = partial(
+        shown_at_a_terminal, cwd=folder, width=40, REDIS_URL=redis_url, DURABLE_MEMORY_PROJECT=project
     )
-    for shown in ((await cli("list", "thread")).out, at_terminal):
+    for shown in ((await cli("list", "thread")).out, await at_terminal("list", "thread")):
         title, headings, *rows, last, end = shown.splitlines()
         assert (title, end) == (f"thread  in project '{project}'", "1,051 memories")
         assert headings.split()[:3] == ["resource", "key", "messages"]
         assert [row.split()[1] for row in rows] == keys
-        assert last.startswith("thread    user:9999:of more letters than the others  ")
+        assert last.startswith("thread    user:9999:of more letters than the öthers  ")
+    in_ascii = await at_terminal("list", "thread", PYTHONIOENCODING="ascii")
+    assert r"user:9999:of more letters than the \xf6thers  " in in_ascii
     assert len((await cli("list", "thread", "-o", "json")).json()) == 1_051
 
 

@@ -132,6 +132,18 @@ async def test_a_summary_that_reports_an_apology_is_one(service: Endpoint, summa
     assert await summarizer.summarize(request(max_tokens=200)) == text.strip()
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["- Parcel {0} of Anna: https://depot.example.com/parcels/{0}", "- Parcel {0} of Anna left noon.\n- Status: open."],
+)
+async def test_a_list_of_like_things_goes_in_no_circles(
+    service: Endpoint, summarizer: LlmSummarizer, line: str
+) -> None:
+    text = "\n".join(line.format(number) for number in range(11, 23))
+    service.default = Says(text)
+    assert await summarizer.summarize(request(max_tokens=400)) == text
+
+
 async def test_a_summary_that_is_too_long_is_shortened_by_a_second_question(
     service: Endpoint, summarizer: LlmSummarizer
 ) -> None:

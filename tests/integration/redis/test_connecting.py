@@ -185,9 +185,9 @@ def test_a_sentinel_url_names_sentinels_service_and_database() -> None:
 
 
 def test_a_sentinel_url_says_who_is_calling_to_the_sentinels() -> None:
-    address = parse_sentinel_url("redis+sentinel://:p@a:1/mem?sentinel_username=we&sentinel_password=s%26w")
+    address = parse_sentinel_url("redis+sentinel://:p@a:1/mem?sentinel_username=we&sentinel_password=s%26+w")
     assert (address.username, address.password, address.service, address.db) == (None, "p", "mem", 0)
-    assert (address.sentinel_username, address.sentinel_password) == ("we", "s&w")
+    assert (address.sentinel_username, address.sentinel_password) == ("we", "s&+w")
 
 
 async def test_an_unreachable_server_is_unavailable_and_names_its_place_only(closed_port: int) -> None:

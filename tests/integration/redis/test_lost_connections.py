@@ -134,11 +134,13 @@ async def test_a_script_that_the_server_forgot_is_sent_again_whole(backend: Back
 async def test_a_cancelled_call_leaves_no_answer_for_the_next_one(proxied: Backend, proxy: Proxy) -> None:
     driven = Driven(proxied.store, WIDE)
     proxy.held.clear()
+    before = proxied.index.generation
     waiting = asyncio.create_task(driven.append(user("cancelled")))
     await proxy.holding.wait()
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
+    assert proxied.index.generation > before, "who took the call may be gone, and another server in its place"
     proxy.held.set()
     assert (await driven.stats()).messages["short_term"] == 1
     assert await driven.texts() == ["cancelled"]

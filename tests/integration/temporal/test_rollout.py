@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from redis.asyncio import Redis
-from temporalio import workflow
+from temporalio import activity, workflow
 from temporalio.api.failure.v1 import Failure
 from temporalio.client import Client, WorkflowHandle
 from temporalio.common import RetryPolicy
 
-from durable_memory import AgentMemory, MemoryClient, Registry
+from durable_memory import AgentMemory, MemoryClient, Registry, current_memory_client
 from durable_memory.activities.rollout import queue_name
 from durable_memory.memory.stores.redis.arguments import mark_of
 from tests.integration.temporal.observing import eventually, fault_of
@@ -42,6 +44,19 @@ class Say:
         """See class."""
         quickly = RetryPolicy(backoff_coefficient=1.0)
         await AgentMemory(resource, key="key", activity_config={"retry_policy": quickly}, **options).append(message)
+
+
+@workflow.defn
+class Later:
+    """Runs an activity of the test."""
+
+    @workflow.run
+    async def run(self) -> int:
+        """See class."""
+        attempt: int = await workflow.execute_activity(
+            "write_later", result_type=int, start_to_close_timeout=timedelta(minutes=1)
+        )
+        return attempt
 
 
 async def say(client: Client, queue: str, *arguments: Any) -> WorkflowHandle[Any, Any]:
@@ -129,6 +144,30 @@ async def test_declarations_that_are_read_again_are_told_at_once(temporal_addres
         handle = await say(client, queue, "till", {}, "Hello.")
         await refused(handle)
         await handle.terminate()
+
+
+async def test_a_handle_that_keeps_declarations_of_before_is_no_reason_to_fail(
+    temporal_address: str, redis_url: str
+) -> None:
+    queue = unique("queue")
+    memories = plugin(redis_url, unique("project"), memories=OLD)
+    client = await Client.connect(temporal_address, plugins=[memories])
+    opened, reloaded = asyncio.Event(), asyncio.Event()
+
+    @activity.defn
+    async def write_later() -> int:
+        memory = current_memory_client().memory("desk", "key")
+        opened.set()
+        await reloaded.wait()
+        await memory.append(LONG)
+        return activity.info().attempt
+
+    async with worker(client, queue, workflows=[Later], activities=[write_later]):
+        running = asyncio.create_task(client.execute_workflow(Later.run, id=unique("run"), task_queue=queue))
+        await opened.wait()
+        memories.use(NEW)
+        reloaded.set()
+        assert await running == 2
 
 
 async def test_a_worker_that_cannot_tell_the_others_runs_nevertheless(
