@@ -276,7 +276,7 @@ async def test_a_flusher_whose_summary_nobody_takes_up_gives_the_flush_back_and_
     ) -> None:
         await run(worker)
 
-    monkeypatch.setattr(MemoryPlugin, "_run_with_summary_worker", run_alone)
+    monkeypatch.setattr(MemoryPlugin, "_run_announced", run_alone)
     assert flusher.SUMMARIZE.get("schedule_to_start_timeout") == timedelta(hours=1)
     monkeypatch.setitem(flusher.SUMMARIZE, "schedule_to_start_timeout", timedelta(seconds=1))
     async with running(temporal_address, redis_url, summarizer=Gated()) as rig:
