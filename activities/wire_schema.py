@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, 
 
 from durable_memory.activities import wire
 from durable_memory.activities.answers import JsonObject
-from durable_memory.memory.errors import MemoryFault
+from durable_memory.memory.errors import MemoryFault, kinds_of_faults
 from durable_memory.memory.task_queues import DEFAULT_TASK_QUEUE
 from durable_memory.memory.types import (
     STORE_GIVEN,
@@ -216,12 +216,8 @@ def _tool_call(rules: JsonObject) -> JsonObject:
 
 
 def _error_types() -> JsonObject:
-    kinds = sorted({kind.type: kind.retryable for kind in _faults(MemoryFault)}.items())
+    kinds = sorted({kind.type: kind.retryable for kind in kinds_of_faults() if kind is not MemoryFault}.items())
     return {
         "FinalErrorType": {"type": "string", "enum": [name for name, retryable in kinds if not retryable]},
         "RetriedErrorType": {"type": "string", "enum": [name for name, retryable in kinds if retryable]},
     }
-
-
-def _faults(kind: type[MemoryFault]) -> list[type[MemoryFault]]:
-    return [each for child in kind.__subclasses__() for each in (child, *_faults(child))]

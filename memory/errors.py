@@ -31,7 +31,7 @@ limit and actual, never content, keys or passwords.
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import ClassVar, Self
 
 from durable_memory.memory.declarations.faults import Fault
@@ -62,6 +62,13 @@ class MemoryFault(Exception):
         super().__init_subclass__(**kwargs)
         if "type" not in cls.__dict__:
             cls.type = cls.__name__
+
+
+def kinds_of_faults(kind: type[MemoryFault] = MemoryFault) -> Iterator[type[MemoryFault]]:
+    """Yields a class of errors, then all below it."""
+    yield kind
+    for child in kind.__subclasses__():
+        yield from kinds_of_faults(child)
 
 
 def type_of(error: BaseException) -> str:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from temporalio.exceptions import ApplicationError
 
-from durable_memory.memory.errors import MemoryFault
+from durable_memory.memory.errors import kinds_of_faults
+
+_TYPES: Final = frozenset(kind.type for kind in kinds_of_faults())
 
 
 def memory_error(error: BaseException) -> ApplicationError | None:
@@ -19,10 +23,3 @@ def memory_error(error: BaseException) -> ApplicationError | None:
             return cause
         cause = cause.__cause__
     return None
-
-
-def _types_below(kind: type[MemoryFault]) -> set[str]:
-    return {kind.type}.union(*map(_types_below, kind.__subclasses__()))
-
-
-_TYPES = frozenset(_types_below(MemoryFault))

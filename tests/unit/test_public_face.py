@@ -12,7 +12,7 @@ import pytest
 
 import durable_memory
 from durable_memory.memory import types
-from durable_memory.memory.errors import MemoryFault
+from durable_memory.memory.errors import kinds_of_faults
 
 FACE: Final = (
     durable_memory.Agent,
@@ -77,10 +77,5 @@ def test_there_are_names_for_words() -> None:
 
 
 def test_every_error_can_be_imported() -> None:
-    def below(kind: type[MemoryFault]) -> Iterator[type[MemoryFault]]:
-        yield kind
-        for child in kind.__subclasses__():
-            yield from below(child)
-
-    for kind in below(MemoryFault):
+    for kind in kinds_of_faults():
         assert getattr(durable_memory, kind.__name__) is kind
