@@ -18,21 +18,8 @@ _WORD_SEAM: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 _SAYS_NOTHING: Final = frozenset(
     {
-        *(
-            "value",
-            "values",
-            "number",
-            "numbers",
-            "text",
-            "content",
-            "raw",
-            "data",
-            "item",
-            "items",
-            "list",
-            "current",
-            "string",
-        ),
+        *("value", "values", "number", "numbers", "string", "text", "content", "raw", "data"),
+        *("item", "items", "list", "current"),
         *("home", "work", "office", "private", "business", "main", "primary", "secondary", "other", "default"),
     }
 )

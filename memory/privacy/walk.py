@@ -49,11 +49,6 @@ class Kept:
 _NOTHING_KEPT: Final = Kept()
 
 
-def _is_said(item: Json) -> bool:
-    """Tells whether a value is a text, or a list of some."""
-    return isinstance(item, str) or (isinstance(item, Sequence) and all(isinstance(one, str) for one in item))
-
-
 class Walk:
     """Redacts the parts of one call and counts what was found, by kind. Used by one thread at a time."""
 
@@ -104,9 +99,15 @@ class Walk:
             name = key if key in kept.words else self._key(key, redacted)
             is_kind = key == "type" and isinstance(item, str) and item in kept.words
             stays = is_kind or kept.is_opaque(value, key, item)
-            said = names if _is_said(item) else ()
-            redacted[name] = item if stays else self.value(item, labels_of(key, labels, said), kept)
+            redacted[name] = item if stays else self._field(key, item, labels, names, kept)
         return redacted
+
+    def _field(self, key: str, item: Json, labels: Labels, names: Labels, kept: Kept) -> Json:
+        """Returns what stands under a key redacted. names: what the object says of its value, if that is no number."""
+        if isinstance(item, Sequence) and not isinstance(item, str):
+            return [self._field(key, one, labels, names, kept) for one in item]
+        said = () if isinstance(item, (int, float)) else names
+        return self.value(item, labels_of(key, labels, said), kept)
 
     def _key(self, key: str, taken: Collection[str]) -> str:
         """Returns a key redacted; one that its object has already gets a number, so that no value is lost."""

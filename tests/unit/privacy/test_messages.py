@@ -136,13 +136,17 @@ def test_a_label_reaches_into_the_values_under_it_in_metadata_too() -> None:
         "ssns": {"0": [536228731]},
         "order": {"number": 5550104},
         "form": [{"name": "ssn", "value": "536228731"}, {"name": "mobile", "value": 5550104}],
+        "mixed": {"name": "mobile", "values": ["5550104", 5550105, ["5550106"]]},
     }
-    assert redacted(Message.user("hi", metadata=metadata)).metadata == {
+    expected = {
         "phones": [{"type": "home", "value": "[redacted]"}],
         "ssns": {"0": ["[redacted]"]},
         "order": {"number": 5550104},
         "form": [{"name": "ssn", "value": "[redacted]"}, {"name": "mobile", "value": 5550104}],
+        "mixed": {"name": "mobile", "values": ["[redacted]", 5550105, ["[redacted]"]]},
     }
+    assert redacted(Message.user("hi", metadata=metadata)).metadata == expected
+    assert json.loads(arguments(json.dumps(metadata))) == expected, "as JSON text, too"
 
 
 def test_a_pattern_for_raw_json_takes_the_values_that_it_reaches() -> None:
