@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -15,9 +16,10 @@ from temporalio.api.failure.v1 import Failure
 from temporalio.client import Client, WorkflowHandle
 from temporalio.common import RetryPolicy
 
-from durable_memory import AgentMemory, MemoryClient, Registry, current_memory_client
-from durable_memory.activities.rollout import queue_name
+from durable_memory import AgentMemory, MemoryClient, MemoryUnknownResource, Registry, current_memory_client
+from durable_memory.activities.rollout import judged_by_all, queue_name
 from durable_memory.memory.stores.redis.arguments import mark_of
+from durable_memory.testing.activity_environment import MemoryActivityEnvironment
 from tests.integration.temporal.observing import eventually, fault_of
 from tests.integration.temporal.rig import plugin, unique, worker
 
@@ -182,3 +184,15 @@ async def test_a_worker_that_cannot_tell_the_others_runs_nevertheless(
         fault = await fault_of((await say(client, queue, "till", {}, "Hello.")).result())
     assert fault.type == "MemoryUnknownResource"
     assert "other workers were not told which declarations this one has: the index of this project" in caplog.text
+
+
+async def test_after_many_attempts_it_is_refused_for_good_though_workers_differ(redis_url: str) -> None:
+    async with await MemoryClient.connect(redis_url, memories=OLD, project=unique("project")) as memories:
+        wiring, info = memories.wiring, MemoryActivityEnvironment(memories).info
+        assert wiring.fleet is not None
+        await wiring.fleet.tell(wiring.project, queue_name(info.namespace, info.task_queue), "other", "new", 60_000)
+        fault, declared = MemoryUnknownResource("no memory resource 'till' is declared"), OLD.fingerprint
+        judged = [
+            await judged_by_all(fault, declared, wiring, replace(info, attempt=attempt)) for attempt in (600, 601)
+        ]
+    assert [one.type for one in judged] == ["MemoryWrongWorker", "MemoryUnknownResource"]

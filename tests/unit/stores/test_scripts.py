@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator
 from importlib.resources import files
+from typing import Any
 
 import pytest
 from redis.asyncio import Redis
@@ -118,3 +119,13 @@ async def test_a_script_has_all_the_parts_that_it_uses(redis: Redis, name: str) 
 @pytest.mark.parametrize("name", SCRIPTS)
 async def test_a_script_stays_clear_of_the_most_locals_that_lua_has(redis: Redis, name: str) -> None:
     assert MOST_LOCALS - (await compiled_script(redis, name)).most_locals >= ROOM_FOR_LOCALS
+
+
+async def test_the_rights_to_all_that_scripts_of_a_memory_write_are_asked_for_first(redis: Redis) -> None:
+    sources = "".join(load_script(name).source.decode() for name in OF_A_MEMORY)
+    called = sorted(set(re.findall(r"redis\.p?call\('(\w+)'", sources)))
+    known: Any = await redis.execute_command("COMMAND", "INFO", *called)  # type: ignore[no-untyped-call] # not typed there
+    written = {name.upper() for name, facts in known.items() if "write" in facts["flags"]}
+    needed = set(re.findall(r"'([A-Z]+)'", FILES["part_rights"].split("local needed")[1].split("}")[0]))
+    assert {"HSET", "ZADD", "UNLINK"} <= written
+    assert written <= needed
