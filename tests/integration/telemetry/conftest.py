@@ -11,11 +11,13 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from temporalio.client import Client
 
 from durable_memory import Memory, MemoryClient
 from durable_memory.memory.spans import ASK_AGAIN_SECONDS
 from durable_memory.worker.metrics import WorkerMetrics, install_metrics
 from tests.integration.telemetry.declared import REGISTRY
+from tests.integration.telemetry.story import Sample, play, samples
 from tests.integration.worker.starting import StartWorker, folder, own_valkey, start_worker
 
 __all__ = ["StartWorker", "folder", "own_valkey", "start_worker"]
@@ -44,6 +46,16 @@ def spans(exporter: InMemorySpanExporter) -> Iterator[InMemorySpanExporter]:
 def metrics() -> WorkerMetrics:
     """What this process measures; as with spans, once."""
     return install_metrics()
+
+
+@pytest.fixture(scope="session")
+async def told(metrics: WorkerMetrics, redis_url: str, temporal_client: Client) -> tuple[list[Sample], list[Sample]]:
+    """What was measured before the story and after it."""
+    project = f"series-{uuid.uuid4().hex[:12]}"
+    async with await MemoryClient.connect(redis_url, memories=REGISTRY, project=project) as client:
+        before = samples(metrics)
+        await play(client, redis_url, temporal_client)
+        return before, samples(metrics)
 
 
 @pytest.fixture(scope="session")

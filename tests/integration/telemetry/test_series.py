@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-import uuid
 from collections import Counter
 from collections.abc import Sequence
 
 import pytest
-from temporalio.client import Client
 
-from durable_memory import MemoryClient
 from durable_memory.memory.janitor.sweep import ACTIONS
 from durable_memory.memory.telemetry import SECONDS_BUCKETS
 from durable_memory.worker.metrics import WorkerMetrics
-from tests.integration.telemetry.declared import DECLARATIONS, REGISTRY
+from tests.integration.telemetry.declared import DECLARATIONS
 from tests.integration.telemetry.page import rows
-from tests.integration.telemetry.story import KEY, Sample, play, samples
+from tests.integration.telemetry.story import KEY, Sample
 
 SERIES = {name: (kind, labels.split(", ")) for name, kind, labels, _ in rows("series")}
 BOOKKEEPING = ("_created", "_sum", "_bucket")
-
-
-@pytest.fixture(scope="session")
-async def told(metrics: WorkerMetrics, redis_url: str, temporal_client: Client) -> tuple[list[Sample], list[Sample]]:
-    """What was measured before the story and after it."""
-    project = f"series-{uuid.uuid4().hex[:12]}"
-    async with await MemoryClient.connect(redis_url, memories=REGISTRY, project=project) as client:
-        before = samples(metrics)
-        await play(client, redis_url, temporal_client)
-        return before, samples(metrics)
 
 
 def totals(taken: Sequence[Sample]) -> Counter[str]:

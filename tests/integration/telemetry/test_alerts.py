@@ -1,0 +1,91 @@
+"""Each alert of deploy/ fires when what it watches happens, and stays silent when that is over."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from asyncio.subprocess import PIPE, STDOUT
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.integration.telemetry.page import rows
+from tests.integration.telemetry.prometheus import program
+
+RULES = Path(__file__).parents[3] / "deploy" / "prometheus" / "alerts.yaml"
+ALERTS = {rule["alert"]: rule for group in yaml.safe_load(RULES.read_text())["groups"] for rule in group["rules"]}
+
+LASTING = {
+    "MemoryAppendsHeldBack": 'memory_operations_total{resource="chat", outcome="MemoryBackpressure"}',
+    "MemoryFlushesFail": 'memory_flush_total{resource="chat", strategy="hybrid_summary", outcome="failed"}',
+    "MemorySummariesByTheRules": 'memory_summaries_total{resource="chat", summarizer="llm", outcome="fallback"}',
+    "MemoryRedisAway": 'memory_operations_total{resource="chat", outcome="MemoryUnavailable"}',
+    "MemoryRedisUnsteady": 'memory_redis_retries_total{error="timeout"}',
+    "MemoryFlushersNotWoken": 'memory_failed_wakes_total{resource="chat"}',
+}
+"""Alerts about what goes on for a while, with a series that they watch."""
+
+ONCE = {
+    "MemoryDamaged": 'memory_operations_total{resource="chat", outcome="MemoryDamaged"}',
+    "MemoryAuditNotKept": 'memory_audit_failures_total{operation="clear"}',
+    "MemoryDeclarationsNotReloaded": 'memory_reloads_total{outcome="failed"}',
+}
+"""Alerts about one event."""
+
+WATCHED = LASTING | ONCE
+
+
+async def check(folder: Path, alert: str, values: str, *, fires: bool) -> None:
+    """Plays what an alert watches, a value a minute, and asks after half an hour whether it fires."""
+    firing = f'count(ALERTS{{alertname="{alert}", alertstate="firing"}}) or vector(0)'
+    test = {
+        "interval": "1m",
+        "input_series": [{"series": WATCHED[alert], "values": values}],
+        "promql_expr_test": [
+            {"expr": firing, "eval_time": "30m", "exp_samples": [{"labels": "{}", "value": int(fires)}]}
+        ],
+    }
+    file = folder / "test.yaml"
+    file.write_text(json.dumps({"rule_files": [str(RULES)], "tests": [test]}))
+    command = [program("promtool"), "test", "rules", str(file)]
+    run = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=STDOUT)
+    said, _ = await run.communicate()
+    assert run.returncode == 0, said.decode()
+
+
+@pytest.mark.parametrize("alert", WATCHED)
+async def test_it_fires_while_it_goes_on(tmp_path: Path, alert: str) -> None:
+    await check(tmp_path, alert, "1+1x40", fires=True)
+
+
+@pytest.mark.parametrize("alert", WATCHED)
+async def test_it_is_silent_when_it_is_over(tmp_path: Path, alert: str) -> None:
+    await check(tmp_path, alert, "1+1x5 6x40", fires=False)
+
+
+@pytest.mark.parametrize("alert", ONCE)
+async def test_it_fires_at_the_first_event_of_all(tmp_path: Path, alert: str) -> None:
+    await check(tmp_path, alert, "_x20 1x20", fires=True)
+
+
+@pytest.mark.parametrize("alert", LASTING)
+async def test_it_does_not_fire_at_one_event(tmp_path: Path, alert: str) -> None:
+    await check(tmp_path, alert, "1x28 2x12", fires=False)
+
+
+def test_each_alert_is_tried_stands_on_the_page_and_watches_a_series_of_it() -> None:
+    assert set(ALERTS) == set(WATCHED)
+    assert {name: rule["labels"]["severity"] for name, rule in ALERTS.items()} == {
+        row[0]: row[1] for row in rows("alert")
+    }
+    assert {series.partition("{")[0] for series in WATCHED.values()} <= {row[0] for row in rows("series")}
+
+
+@pytest.mark.parametrize("alert", ALERTS)
+def test_its_words_name_labels_that_it_has(alert: str) -> None:
+    rule = ALERTS[alert]
+    [by] = re.findall(r"sum by \((\w+)\)", rule["expr"])
+    assert re.findall(r"\$labels\.(\w+)", rule["annotations"]["summary"]) in ([by], [])
+    assert rule["annotations"]["description"]
