@@ -285,9 +285,12 @@ class MemoryResource(Declaration):
     @property
     def ttl(self) -> timedelta | None:
         """The lifetime since the last write: as declared, else the scope's; None is for ever."""
-        if "ttl" in self.persistence.model_fields_set:
-            return self.persistence.ttl
-        return SCOPES[self.scope].ttl
+        return self.persistence.ttl if self.ttl_is_declared else SCOPES[self.scope].ttl
+
+    @property
+    def ttl_is_declared(self) -> bool:
+        """Whether the lifetime is declared; one by scope begins anew while an owner goes on."""
+        return "ttl" in self.persistence.model_fields_set
 
     @property
     def workflow_end_action(self) -> OnWorkflowEnd:

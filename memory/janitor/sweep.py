@@ -1,5 +1,7 @@
 """The sweep: finishes what no running code can, for workflows ended from outside and memories that nobody woke.
 
+It also keeps alive what a workflow owns that goes on, and has not written for long.
+
 Leases and abandoned open groups need no sweep: a lease ends by its own lifetime, and every script takes a group that
 was not touched for open_group_ttl as closed.
 """
@@ -11,7 +13,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from durable_memory.memory import telemetry
@@ -25,6 +27,7 @@ from durable_memory.memory.janitor.settlement import Settlement
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.index_port import Binding
 from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.values import ReadQuery
 
 _log = logging.getLogger(__name__)
 _PAGE: Final = 50
@@ -129,6 +132,20 @@ class Janitor:
                 _note_failure(fault, counts)
         if verdict.open_run is not None and any(each.owner.run_id != verdict.open_run for each in owned):
             await backend.index.release_gone(self._client.project, *workflow, verdict.open_run)
+        for memory in {each.memory for each in owned if each.owner.run_id not in verdict.ended}:
+            await self._keep_alive(backend, memory)
+
+    async def _keep_alive(self, backend: Backend, memory: MemoryId) -> None:
+        """Lets the lifetime of what a living owner holds begin anew, unless its length is declared.
+
+        The one that comes with the scope is there for what nobody settles. A workflow that waits for days has somebody.
+        """
+        try:
+            declared = self._client.registry.memory(memory.resource)
+        except MemoryUnknownResource:
+            return
+        if not declared.ttl_is_declared:
+            await backend.store.read(memory, ReadQuery(limit=0), replace(declared.limits(), refresh_on_read=True))
 
     async def _visit_memories(self, backend: Backend, cursor: str | None, counts: Counter[str]) -> str | None:
         page = await backend.index.due_candidates(self._client.project, cursor, _PAGE)

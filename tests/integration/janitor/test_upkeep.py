@@ -6,7 +6,10 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
+import pytest
 from redis.asyncio import Redis
 from temporalio.client import WorkflowExecutionStatus
 
@@ -33,6 +36,13 @@ async def lease_is_over(memory: Memory) -> None:
         return (await memory.stats()).flushing_owner is None
 
     await eventually(look)
+
+
+async def hours_left(memory: Memory) -> int:
+    """How long a memory lives, in hours."""
+    expires_at = (await memory.stats()).expires_at
+    assert expires_at is not None
+    return round((expires_at - datetime.now(UTC)) / timedelta(hours=1))
 
 
 async def names_with(redis_url: str, key: str) -> set[str]:
@@ -139,6 +149,25 @@ async def test_expired_memories_leave_the_index_and_their_owners_stay_bound_unti
     await owner.terminate()
     assert (await by_hand.sweep())["released"] == 1
     assert await by_hand.bindings(owner.id) == ()
+
+
+@pytest.mark.parametrize(
+    ("persistence", "hours"), [({}, 24), ({"ttl": "24h"}, 1), ({"ttl": None}, 1)], ids=["by scope", "declared", "null"]
+)
+async def test_a_lifetime_by_scope_begins_anew_while_an_owner_goes_on_and_a_declared_one_does_not(
+    by_hand: Sweeper, persistence: dict[str, Any], hours: int
+) -> None:
+    key = unique("key")
+    owner = await by_hand.rig.start(End.run, "scratch", key, "wait")
+    await eventually(lambda: has_written(owner))
+    ownerless = by_hand.rig.memory("scratch", unique("ownerless"))
+    await ownerless.append(WORDS)
+    # As if hours had passed: by the resource as it was when they wrote, both have one hour.
+    longer = {"resource": "memory", "id": "scratch", "max_tokens": 4000, "scope": "session", "persistence": persistence}
+    registry = Registry.from_resources([longer])
+    await by_hand.sweep(client=MemoryClient(registry, by_hand.client.wiring.backends, project=by_hand.client.project))
+    assert [await hours_left(memory) for memory in (by_hand.rig.memory("scratch", key), ownerless)] == [hours, 1]
+    await owner.terminate()
 
 
 async def test_a_workflow_that_continues_as_new_is_not_bound_for_ever_to_what_has_expired(by_hand: Sweeper) -> None:
