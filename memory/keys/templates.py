@@ -201,6 +201,12 @@ def _check_known(variable: Variable) -> None:
 
 
 _MISSING: Final = object()
+_WHERE_FROM: Final = {
+    "input": ": pass it in `input`",
+    "workflow": ": outside a workflow pass the key, or the `ref` of the workflow's handle",
+    "agent": ": name the agent",
+}
+"""Where the values of a scope come from, for those who lack one."""
 
 
 def _value(variable: Variable, values: Mapping[str, Mapping[str, object]], resource: str) -> str:
@@ -210,7 +216,7 @@ def _value(variable: Variable, values: Mapping[str, Mapping[str, object]], resou
     problem: str | None = None
     text = ""
     if value is _MISSING:
-        problem = "is not given"
+        problem = f"is not given{_WHERE_FROM.get(variable.scope, '')}"
     elif value is None or isinstance(value, bool) or not isinstance(value, (str, int)):
         problem = f"is {'null' if value is None else f'a {type(value).__name__}'}; it must be text or a whole number"
     elif isinstance(value, int) and value.bit_length() > _MAX_INT_BITS:

@@ -42,13 +42,13 @@ class AgentContext(JsonForm):
     tokens: int
     memories: tuple[ContextMemory, ...]
 
-    def to_openai(self) -> list[Any]:
-        """Returns the messages of a chat-completions request; put your own system prompt before them."""
-        return openai_messages(self.messages)
+    def to_openai(self, *, system: str | None = None) -> list[Any]:
+        """Returns the messages of a chat-completions request. system: your own prompt, which comes first."""
+        return openai_messages(self.messages, system)
 
-    def to_anthropic(self) -> dict[str, Any]:
-        """Returns `system` and `messages` of a Messages API request; add your own system prompt to `system`."""
-        return anthropic_request(self.messages)
+    def to_anthropic(self, *, system: str | None = None) -> dict[str, Any]:
+        """Returns `system` and `messages` of a Messages API request. system: your own prompt, which comes first."""
+        return anthropic_request(self.messages, system)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from durable_memory.memory.types.chat_given import ChatMessage, given_message
 from durable_memory.memory.types.clean import InvalidValue, Json, clean_json
 from durable_memory.memory.types.message import TEXT_PARTS, ContentPart, Message
 from durable_memory.memory.types.tool_call import ToolCall
@@ -22,21 +23,24 @@ _EARLIER: Final[Block] = {"type": "text", "text": "[Earlier messages are not sho
 """Opens a conversation that begins with the assistant: the API wants the user first."""
 
 
-def anthropic_request(messages: Iterable[Message]) -> dict[str, Any]:
+def anthropic_request(messages: Iterable[Message], system: str | None = None) -> dict[str, Any]:
     """Returns `system` (if there is any) and `messages` of a Messages API request, for `messages.create(**…)`.
+
+    system: a prompt of your own, which comes first.
 
     System messages, summaries among them, become blocks of the system text. Tool calls and results become tool_use
     and tool_result blocks, their ids and names such as the API accepts: no two ids the same. Messages that follow each
     other in one role are merged, blank texts left out. Parts of other APIs become Anthropic's where there is an equal,
     and are passed on as they are where not. Names of authors have no place.
     """
-    system: list[Block] = []
+    own = () if system is None else (Message.system(system),)
+    prompt: list[Block] = []
     turns: list[dict[str, Any]] = []
     ids = _Ids()
-    for message in messages:
+    for message in (*own, *messages):
         blocks = _blocks(message, ids)
         if message.role == "system":
-            system += blocks
+            prompt += blocks
             continue
         role = "assistant" if message.role == "assistant" else "user"
         if blocks and turns and turns[-1]["role"] == role:
@@ -45,17 +49,16 @@ def anthropic_request(messages: Iterable[Message]) -> dict[str, Any]:
             turns.append({"role": role, "content": blocks})
     if turns and turns[0]["role"] == "assistant":
         turns.insert(0, {"role": "user", "content": [dict(_EARLIER)]})
-    return {"system": system, "messages": turns} if system else {"messages": turns}
+    return {"system": prompt, "messages": turns} if prompt else {"messages": turns}
 
 
-def messages_from_anthropic(data: Mapping[str, Any]) -> tuple[Message, ...]:
-    """Reads a message of the Messages API, of a request or a response (`message.model_dump()`).
+def messages_from_anthropic(data: ChatMessage) -> tuple[Message, ...]:
+    """Reads a message of the Messages API, of a request or a response.
 
     An answer of the model is one message; thoughts and other blocks are kept as parts. A user's message with tool
     results is one message for each result, and one for the rest. Raises InvalidValue.
     """
-    if not isinstance(data, Mapping):
-        raise InvalidValue("message", f"must be one message, an object, not {type(data).__name__}")
+    data = given_message(data)
     content = data.get("content")
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]

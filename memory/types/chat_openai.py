@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
-from durable_memory.memory.types.clean import InvalidValue, Json
+from durable_memory.memory.types.chat_given import ChatMessage, given_message
+from durable_memory.memory.types.clean import Json
 from durable_memory.memory.types.message import TEXT_PARTS, ContentPart, Message
 from durable_memory.memory.types.tool_call import ToolCall
 
@@ -21,25 +22,25 @@ _LONGEST_NAME: Final = 64
 _LONGEST_ID: Final = 40
 
 
-def openai_messages(messages: Iterable[Message]) -> list[dict[str, Json]]:
-    """Returns the messages of a chat-completions request.
+def openai_messages(messages: Iterable[Message], system: str | None = None) -> list[dict[str, Json]]:
+    """Returns the messages of a chat-completions request. system: a prompt of your own, which comes first.
 
     Parts of other APIs become OpenAI's where there is an equal. Only users may send more than text: what else stands in
     the content of others is replaced by its type in brackets, a model's thoughts are left out. Names, and ids of tool
     calls that another provider gave, are made such as the API accepts: it refuses the whole request for one.
     """
-    return [data for message in messages if (data := _message(message)) is not None]
+    own = () if system is None else (Message.system(system),)
+    return [data for message in (*own, *messages) if (data := _message(message)) is not None]
 
 
-def messages_from_openai(data: Mapping[str, Any]) -> tuple[Message, ...]:
-    """Reads a chat-completions message, of a request or a response (`choice.message.model_dump()`).
+def messages_from_openai(data: ChatMessage) -> tuple[Message, ...]:
+    """Reads a chat-completions message, of a request or a response (`completion.choices[0].message`).
 
     A refusal is kept as a part, of audio the transcript. Left out is what a model does not read again: annotations, and
     what some services add beside the content, as its thinking (`reasoning_content`, `thinking_blocks`). Raises
     InvalidValue.
     """
-    if not isinstance(data, Mapping):
-        raise InvalidValue("message", f"must be one message, an object, not {type(data).__name__}")
+    data = given_message(data)
     content = data.get("content")
     if not content and data.get("refusal"):
         content = [{"type": "refusal", "refusal": data["refusal"]}]

@@ -101,7 +101,8 @@ class Message:
     def __post_init__(self) -> None:
         if self.role not in ROLES:
             given: object = self.role
-            hint = "; write a developer message as 'system'" if given == "developer" else ""
+            known = _NOW_CALLED.get(given) if isinstance(given, str) else None
+            hint = f"; write a {given} message as {known!r}" if known else ""
             raise InvalidValue("role", f"must be one of {', '.join(ROLES)}{hint}")
         # Every append waits for this, so only fields that were given are checked: defaults are valid.
         object.__setattr__(self, "content", _clean_content(self.content))
@@ -252,6 +253,12 @@ class Message:
         return cls.from_dict(known)
 
 
+_NOW_CALLED: Final = {"developer": "system", "function": "tool"}
+"""Roles that other APIs know, and ours."""
+
+_TOOL_BLOCKS: Final = frozenset({"tool_use", "tool_result"})
+"""As parts they would be calls and results that nobody keeps together, and that models refuse apart."""
+
 _SECTION_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII)
 
 
@@ -268,12 +275,15 @@ def _clean_content(content: object) -> str | tuple[ContentPart, ...] | None:
         or not isinstance(content, Sequence)
         or isinstance(content, (bytes, bytearray, memoryview))
     ):
-        raise InvalidValue("content", f"must be text or a list of parts, not {type(content).__name__}")
+        hint = "; json.dumps makes text of it" if isinstance(content, Mapping) else ""
+        raise InvalidValue("content", f"must be text or a list of parts, not {type(content).__name__}{hint}")
     parts: list[ContentPart] = []
     for index, part in enumerate(content):
         path = f"content[{index}]"
         if not isinstance(part, Mapping) or not isinstance(part.get("type"), str):
             raise InvalidValue(path, "a part is an object with a 'type'")
+        if part["type"] in _TOOL_BLOCKS:
+            raise InvalidValue(path, f"a {part['type']} is Anthropic's; messages_from_anthropic reads such messages")
         parts.append(cast("ContentPart", clean_json(part, path)))
     return tuple(parts)
 

@@ -38,17 +38,19 @@ class View(JsonForm):
 
     __repr__ = brief
 
-    def to_openai(self) -> list[Any]:
+    def to_openai(self, *, system: str | None = None) -> list[Any]:
         """Returns the messages of a chat-completions request, summaries as system messages.
 
         For `client.chat.completions.create(messages=view.to_openai(), …)`; see openai_messages.
         Its items are dicts, which no type says, so that OpenAI's own types take them.
-        """
-        return openai_messages(self.messages)
 
-    def to_anthropic(self) -> dict[str, Any]:
+        system: your own prompt, which comes first; no part of the memory, nor of its budget.
+        """
+        return openai_messages(self.messages, system)
+
+    def to_anthropic(self, *, system: str | None = None) -> dict[str, Any]:
         """Returns `system`, with the summaries, and `messages` of a Messages API request.
 
-        For `client.messages.create(**view.to_anthropic(), …)`; see anthropic_request.
+        For `client.messages.create(**view.to_anthropic(), …)`; see anthropic_request. system: as in to_openai.
         """
-        return anthropic_request(self.messages)
+        return anthropic_request(self.messages, system)

@@ -112,7 +112,8 @@ async def test_the_command_opens_memories_whose_keys_are_made_of_a_workflow(decl
     assert [message["content"] for message in shown.json()["messages"]][-1] == "Packed."
     unnamed = await run_program("context", "runner", cwd=declared, **given)
     assert (unnamed.code, unnamed.out) == (1, "")
-    assert "the key needs workflow.type, which is not given; keys are made of --input, --workflow-id" in unnamed.err
+    assert "the key needs workflow.type, which is not given" in unnamed.err
+    assert "keys are made of --input, --workflow-id" in unnamed.err
     wrong = await run_program("context", "runner", "--workflow-id", "", cwd=declared, **given)
     assert (wrong.code, wrong.err) == (
         1,

@@ -122,6 +122,20 @@ def test_a_message_without_content_is_told_what_its_role_may_have(make: Callable
     assert str(refused.value) == sentence
 
 
+@pytest.mark.parametrize(
+    ("data", "cure"),
+    [
+        ({"role": "developer", "content": "x"}, "; write a developer message as 'system'"),
+        ({"role": "function", "content": "x"}, "; write a function message as 'tool'"),
+        ({"role": "tool", "tool_call_id": "c1", "content": {"eta": 3}}, "not dict; json.dumps makes text of it"),
+    ],
+)
+def test_what_other_apis_know_is_refused_with_what_to_write(data: dict[str, Any], cure: str) -> None:
+    with pytest.raises(InvalidValue) as refused:
+        Message.from_dict(data)
+    assert str(refused.value).endswith(cure)
+
+
 Call = Callable[[Memory], Any]
 
 

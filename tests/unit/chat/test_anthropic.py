@@ -10,7 +10,7 @@ import anthropic.types
 import pytest
 from hypothesis import given
 
-from durable_memory import Message, ToolCall, View, messages_from_anthropic
+from durable_memory import AgentContext, Message, ToolCall, View, messages_from_anthropic
 from durable_memory.memory.types import InvalidValue
 from tests.unit.chat.conversations import LINKED, PAPER, PICTURE, VIEWS, summary, view_of
 from tests.unit.chat.sdk_types import check_anthropic, check_openai
@@ -275,3 +275,17 @@ def test_a_list_where_one_message_is_asked_for_is_refused() -> None:
     several: Any = [{"role": "user", "content": "Hi"}]
     with pytest.raises(InvalidValue, match="must be one message"):
         messages_from_anthropic(several)
+
+
+def test_ones_own_prompt_comes_first_and_is_no_part_of_the_view() -> None:
+    view = view_of(summary("Anna waits for A-17."), Message.user("And?"))
+    request = view.to_anthropic(system="Be kind.")
+    check_anthropic(request)
+    assert request == {**view.to_anthropic(), "system": [text("Be kind."), text("Anna waits for A-17.")]}
+    assert view_of(Message.user("And?")).to_anthropic(system="Be kind.")["system"] == [text("Be kind.")]
+    assert AgentContext(view.messages, 0, ()).to_anthropic(system="Be kind.") == request
+
+
+def test_an_object_of_the_sdk_is_read_like_its_dict() -> None:
+    answer = response(text("I look."), CALL)
+    assert messages_from_anthropic(anthropic.types.Message.model_validate(answer)) == messages_from_anthropic(answer)

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from openai.types.chat import ChatCompletionMessage
+from openai.types.chat import ChatCompletion, ChatCompletionMessage
 
-from durable_memory import Message, ToolCall, View, messages_from_openai
+from durable_memory import AgentContext, Message, ToolCall, View, messages_from_openai
 from durable_memory.memory.types import InvalidValue
 from tests.unit.chat.conversations import LINKED, PAPER, PICTURE, VIEWS, summary, view_of
 from tests.unit.chat.sdk_types import check_openai
@@ -203,3 +203,35 @@ def test_a_list_where_one_message_is_asked_for_is_refused() -> None:
     several: Any = [{"role": "user", "content": "Hi"}]
     with pytest.raises(InvalidValue, match="must be one message"):
         messages_from_openai(several)
+
+
+def test_ones_own_prompt_comes_first_and_is_no_part_of_the_view() -> None:
+    view = view_of(summary("Anna waits for A-17."), Message.user("And?"))
+    messages = view.to_openai(system="Be kind.")
+    check_openai(messages)
+    assert messages == [{"role": "system", "content": "Be kind."}, *view.to_openai()]
+    assert AgentContext(view.messages, 0, ()).to_openai(system="Be kind.") == messages
+
+
+def test_an_object_of_the_sdk_is_read_like_its_dict_and_a_whole_completion_names_its_message() -> None:
+    call = {"id": "call_1", "type": "function", "function": {"name": "track", "arguments": '{"order": "A-17"}'}}
+    answer = ChatCompletionMessage.model_validate({"role": "assistant", "content": "I look.", "tool_calls": [call]})
+    assert messages_from_openai(answer) == (Message.assistant("I look.", tool_calls=[CALL]),)
+    choice = {"index": 0, "finish_reason": "tool_calls", "message": answer.model_dump()}
+    completion = ChatCompletion.model_validate(
+        {"id": "1", "object": "chat.completion", "created": 0, "model": "gpt-4o", "choices": [choice]}
+    )
+    for whole in (completion, completion.model_dump()):
+        with pytest.raises(InvalidValue, match=r"its message is `choices\[0\].message`"):
+            messages_from_openai(whole)
+
+
+@pytest.mark.parametrize(
+    "block", [{"type": "tool_use", "id": "1", "name": "track", "input": {}}, {"type": "tool_result"}]
+)
+def test_calls_and_results_in_anthropics_form_are_refused_as_parts(block: dict[str, Any]) -> None:
+    for role in ("user", "assistant"):
+        with pytest.raises(
+            InvalidValue, match=r"content\[1\]: a tool_\w+ is Anthropic's; messages_from_anthropic reads"
+        ):
+            messages_from_openai({"role": role, "content": [{"type": "text", "text": "I look."}, block]})

@@ -87,7 +87,9 @@ def test_a_key_and_an_input_are_one_too_many() -> None:
 def test_the_workflow_is_known_only_inside_one() -> None:
     _, memory, _ = resolve(MemoryRef("run"), REGISTRY, project="shop", workflow_id="order-7", workflow_type="Order")
     assert memory.key == "order-7"
-    with pytest.raises(MemoryKeyInvalid, match=r"workflow\.id, which is not given"):
+    with pytest.raises(
+        MemoryKeyInvalid, match=r"workflow\.id, which is not given: outside a workflow pass the key, or"
+    ):
         key_of("run")
 
 

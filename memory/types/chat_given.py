@@ -1,0 +1,30 @@
+"""A message as the SDK of a provider gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol, runtime_checkable
+
+from durable_memory.memory.types.clean import InvalidValue
+
+
+@runtime_checkable
+class SdkModel(Protocol):
+    """An object of OpenAI's or Anthropic's SDK."""
+
+    def model_dump(self) -> dict[str, Any]:
+        """Returns it as a dict."""
+        ...
+
+
+ChatMessage = Mapping[str, Any] | SdkModel
+
+
+def given_message(data: ChatMessage) -> Mapping[str, Any]:
+    """Returns a message as an object. Raises InvalidValue for what is none."""
+    found = data.model_dump() if isinstance(data, SdkModel) else data
+    if not isinstance(found, Mapping):
+        raise InvalidValue("message", f"must be one message, a dict or an object of the SDK, not {type(data).__name__}")
+    if "choices" in found:
+        raise InvalidValue("message", "is a whole completion; its message is `choices[0].message`")
+    return found
