@@ -52,8 +52,8 @@ class Persistence(Declaration):
 
     ttl: Duration | None = None
     """Lifetime of the whole memory since its last write, renewed once a twentieth of it has passed; `null` is for ever.
-    One by scope also begins anew at each sweep of the janitor, while a workflow that owns the memory goes on; a declared
-    one does not. Backups are no part of it: each stays for seven days, and only a purge erases it before.
+    One by scope begins anew at each sweep of the janitor, too, while a workflow that owns it goes on; one that is
+    declared does not. Backups are no part of it: each stays for seven days, and only a purge erases it before.
 
     Default: by scope.
     """
