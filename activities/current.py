@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -26,19 +27,36 @@ def current_memory_client() -> MemoryClient:
     """Returns the client of the running activity attempt.
 
     Its operations are named after the activity: an attempt that is repeated repeats them, and they are applied once.
-    Raises MemoryInvalid outside an `async def` activity on a worker with the plugin; in other activities, in
-    Nexus operations and in workflows as an ApplicationError of this type, which ends them.
+    Raises MemoryWrongWorker, which is tried again, where a worker runs an `async def` activity without the plugin.
+    Raises MemoryInvalid everywhere else; in `def` activities, in Nexus operations and in workflows as an
+    ApplicationError of this type, which ends them.
     """
     client = _current.get(None)
-    if client is None:
-        fault = MemoryInvalid(
-            "current_memory_client: no memory client here; call it in an `async def` activity on a worker whose client "
-            "was connected with plugins=[MemoryPlugin(...)]; workflow code uses AgentMemory or Agent"
+    if client is not None:
+        return client
+    if activity.in_activity() and not nexus.in_operation() and _on_a_loop():
+        raise to_application_error(
+            MemoryWrongWorker(
+                "current_memory_client: this worker has no MemoryPlugin; connect its client with "
+                "plugins=[MemoryPlugin(...)], as that of every worker of this queue"
+            )
         )
-        # Raised as it is, it would make Temporal retry the activity, the operation or the workflow task without end.
-        in_temporal = activity.in_activity() or nexus.in_operation() or workflow.in_workflow()
-        raise to_application_error(fault) if in_temporal else fault
-    return client
+    fault = MemoryInvalid(
+        "current_memory_client: no memory client here; call it in an `async def` activity on a worker whose client "
+        "was connected with plugins=[MemoryPlugin(...)]; workflow code uses AgentMemory or Agent"
+    )
+    # Raised as it is, it would make Temporal retry the activity, the operation or the workflow task without end.
+    in_temporal = activity.in_activity() or nexus.in_operation() or workflow.in_workflow()
+    raise to_application_error(fault) if in_temporal else fault
+
+
+def _on_a_loop() -> bool:
+    """Tells an `async def` activity from a `def` one, which runs in a thread without an event loop."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 @contextmanager

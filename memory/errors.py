@@ -201,7 +201,7 @@ class MemoryModelUnavailable(MemoryFault):
 
 
 class MemoryWrongWorker(MemoryFault):
-    """The worker that took the work serves another project, or has other declarations than others of its queue.
+    """The worker that took the work serves another project, or has other declarations than others, or no plugin.
 
     One of those may take the next attempt. Each project needs a task queue of its own, as it has by default, and all
     workers of a queue the same declarations.

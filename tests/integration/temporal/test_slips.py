@@ -6,16 +6,19 @@ import asyncio
 import inspect
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from nexusrpc import HandlerError
 from nexusrpc.handler import StartOperationContext, service_handler, sync_operation
 from temporalio import activity
+from temporalio.api.failure.v1 import Failure
 from temporalio.api.nexus.v1 import EndpointSpec, EndpointTarget
 from temporalio.api.operatorservice.v1 import CreateNexusEndpointRequest
 from temporalio.client import (
     Client,
     WorkflowFailureError,
+    WorkflowHandle,
     WorkflowQueryFailedError,
     WorkflowUpdateFailedError,
 )
@@ -36,7 +39,7 @@ from tests.integration.temporal.flows.slips import (
     PassAHandle,
     SayNothing,
 )
-from tests.integration.temporal.observing import fault_of
+from tests.integration.temporal.observing import eventually, fault_of
 from tests.integration.temporal.rig import plugin, unique
 
 
@@ -187,8 +190,7 @@ async def test_a_message_that_cannot_be_made_fails_the_workflow_and_not_its_task
 async def test_a_client_that_is_asked_for_where_there_is_none_ends_the_caller(
     temporal_address: str, redis_url: str, where: str
 ) -> None:
-    plugins = [] if "without" in where else [plugin(redis_url, unique("project"), companion=False)]
-    client = await Client.connect(temporal_address, plugins=plugins)
+    client = await Client.connect(temporal_address, plugins=[plugin(redis_url, unique("project"), companion=False)])
     queue = unique("queue")
     with ThreadPoolExecutor(1) as threads:
         async with Worker(
@@ -198,6 +200,27 @@ async def test_a_client_that_is_asked_for_where_there_is_none_ends_the_caller(
             fault = await fault_of(handle.result())
     assert (fault.type, fault.non_retryable) == ("MemoryInvalid", True)
     assert "`async def` activity" in fault.message
+
+
+async def test_a_worker_without_the_plugin_leaves_the_activity_to_one_that_has_it(
+    temporal_address: str, redis_url: str
+) -> None:
+    queue = unique("queue")
+    without = await Client.connect(temporal_address)
+    ours = await Client.connect(temporal_address, plugins=[plugin(redis_url, unique("project"), companion=False)])
+    async with Worker(without, task_queue=queue, workflows=[AskForTheClient], activities=[asks_for_the_client]):
+        handle = await without.start_workflow(AskForTheClient.run, "in an activity", id=unique("run"), task_queue=queue)
+        said = await eventually(lambda: last_failure(handle))
+        assert said.application_failure_info.type == "MemoryWrongWorker"
+        assert "this worker has no MemoryPlugin" in said.message
+    async with Worker(ours, task_queue=queue, workflows=[AskForTheClient], activities=[asks_for_the_client]):
+        await handle.result()
+
+
+async def last_failure(handle: WorkflowHandle[Any, Any]) -> Failure | None:
+    """Why the call that a workflow waits for has failed."""
+    pending = (await handle.describe()).raw_description.pending_activities
+    return next((call.last_failure for call in pending if call.HasField("last_failure")), None)
 
 
 @service_handler(name="Clerk")

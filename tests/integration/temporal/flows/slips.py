@@ -11,7 +11,7 @@ from temporalio.exceptions import ActivityError, ApplicationError, FailureError
 
 from durable_memory import Agent, AgentMemory, AgentRef, MemoryRef, Message
 
-WHERE = ("in an activity without the plugin", "in a def activity", "in the workflow")
+WHERE = ("in a def activity", "in the workflow")
 
 
 @workflow.defn
