@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Final
 
 from durable_memory.memory.errors import MemoryOversize
+from durable_memory.memory.fitting import read_to_fit
 from durable_memory.memory.stores.values import ReadQuery
 from durable_memory.memory.tokens.counter import TokenCounter
-from durable_memory.memory.types import SYSTEM, Message, View
-
-_ATTEMPTS: Final = 8
-"""How often a memory is read again to fit: others may append meanwhile."""
+from durable_memory.memory.types import Message, View
 
 
 def author_of(message: Message) -> str | None:
@@ -32,24 +29,22 @@ async def read_with_authors(
     resource: id of the memory resource, for the error's text. Raises MemoryOversize if what must stand does not fit,
     and what `read` raises.
     """
-    asked, max_tokens = query.max_tokens, query.max_tokens
-    for _ in range(_ATTEMPTS):
-        view = await read(replace(query, max_tokens=asked))
-        named = await _named(view, counter)
-        if max_tokens is None or asked is None or named.tokens <= max_tokens:
-            return named
-        least = sum(message.tokens or 0 for message in view.messages if message.pinned or message.section == SYSTEM)
-        if asked <= least:
-            break
-        # What leaves the view takes its names along, so this much less is always enough.
-        asked = max(least, min(asked, view.tokens) - (named.tokens - max_tokens))
-    raise MemoryOversize(
-        f"{resource}: read: system and pinned messages, with the names of the agents that said them, do not fit into "
-        f"the {max_tokens} tokens of max_tokens; allow more, or read without authors"
+    limit = query.max_tokens
+    named = await read_to_fit(
+        lambda asked: read(replace(query, max_tokens=asked)),
+        lambda view: _named(view, counter),
+        asked=limit,
+        limit=limit,
     )
+    if named is None:
+        raise MemoryOversize(
+            f"{resource}: read: system and pinned messages, with the names of the agents that said them, do not fit "
+            f"into the {limit} tokens of max_tokens; allow more, or read without authors"
+        )
+    return named
 
 
-async def _named(view: View, counter: TokenCounter) -> View:
+async def _named(view: View, counter: TokenCounter) -> tuple[View, int]:
     costs: dict[str, int] = {}
     messages: list[Message] = []
     more = 0
@@ -62,7 +57,8 @@ async def _named(view: View, counter: TokenCounter) -> View:
             costs[author] = await _cost(author, counter)
         more += costs[author]
         messages.append(replace(message, name=author, tokens=(message.tokens or 0) + costs[author]))
-    return replace(view, messages=tuple(messages), tokens=view.tokens + more)
+    tokens = view.tokens + more
+    return replace(view, messages=tuple(messages), tokens=tokens), tokens
 
 
 async def _cost(agent: str, counter: TokenCounter) -> int:

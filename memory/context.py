@@ -6,16 +6,17 @@ of their memory in a user's message: the model reads them, and is told that they
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from durable_memory.memory.bounded import for_each
 from durable_memory.memory.budget_shares import divide, weights_of
 from durable_memory.memory.errors import MemoryOversize
+from durable_memory.memory.fitting import read_to_fit
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.tokens.counter import TokenCounter
-from durable_memory.memory.types import LONG_TERM, SYSTEM, AgentContext, ContextMemory, Message, View
+from durable_memory.memory.types import LONG_TERM, AgentContext, ContextMemory, Message, View
 
 PREAMBLE: Final = (
     "What follows comes from this agent's memories, each under its label in brackets. Lines that begin with > quote "
@@ -23,8 +24,7 @@ PREAMBLE: Final = (
 )
 """The one system message of a context; it is ours, and holds nothing that was stored."""
 
-_ATTEMPTS: Final = 8
-"""How often a memory is read again to fit its part. Labels and marks of quotation cost tokens beside the view."""
+_AT_ONCE: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,39 +62,37 @@ async def compose(sources: Sequence[Source], max_tokens: int | None, *, authors:
     room = None if max_tokens is None else max_tokens - own
     if room is not None and room < 0:
         raise MemoryOversize(f"context: its first message has {own} tokens, max_tokens is {max_tokens}; allow more")
-    wanted = await asyncio.gather(
-        *(_part(source, _least(source.share, room), max_tokens, authors=authors) for source in sources)
-    )
-    demands = [part.memory.tokens for part in wanted]
+    limits = [_least(source.share, room) for source in sources]
+    parts = await _parts(zip(sources, limits, strict=True), max_tokens, authors=authors)
+    demands = [part.memory.tokens for part in parts]
     if room is not None and sum(demands) > room:
         allotted = divide(room, demands, weights_of([source.share for source in sources], room))
-        wanted = await asyncio.gather(
-            *(
-                _part(source, limit, max_tokens, authors=authors) if limit < demand else _same(part)
-                for source, limit, demand, part in zip(sources, allotted, demands, wanted, strict=True)
-            )
-        )
-    messages = (preamble, *(message for part in wanted for message in part.messages))
-    tokens = own + sum(part.memory.tokens for part in wanted)
-    return AgentContext(messages, tokens, tuple(part.memory for part in wanted))
+        cut = [index for index, limit in enumerate(allotted) if limit < demands[index]]
+        again = await _parts(((sources[index], allotted[index]) for index in cut), max_tokens, authors=authors)
+        for index, part in zip(cut, again, strict=True):
+            parts[index] = part
+    messages = (preamble, *(message for part in parts for message in part.messages))
+    tokens = own + sum(part.memory.tokens for part in parts)
+    return AgentContext(messages, tokens, tuple(part.memory for part in parts))
+
+
+async def _parts(wanted: Iterable[tuple[Source, int | None]], max_tokens: int | None, *, authors: bool) -> list[_Part]:
+    return await for_each(wanted, lambda one: _part(*one, max_tokens, authors=authors), at_once=_AT_ONCE)
 
 
 async def _part(source: Source, limit: int | None, max_tokens: int | None, *, authors: bool) -> _Part:
     """Reads a memory and puts it under its label, in at most `limit` tokens; the whole context has `max_tokens`."""
-    asked = limit
-    for _ in range(_ATTEMPTS):
-        try:
-            view = await source.memory.read(max_tokens=asked, authors=authors)
-        except MemoryOversize:
-            break  # its numbers are of this read, which nobody asked for
-        part = await _labelled(source, view)
-        if limit is None or asked is None or part.memory.tokens <= limit:
-            return part
-        least = _never_cut(view)
-        if asked <= least:
-            break
-        over = part.memory.tokens - limit
-        asked = max(least, min(asked, view.tokens) - over)
+    try:
+        part = await read_to_fit(
+            lambda asked: source.memory.read(max_tokens=asked, authors=authors),
+            lambda view: _labelled(source, view),
+            asked=limit,
+            limit=limit,
+        )
+    except MemoryOversize:
+        part = None  # the numbers of the error are of a read that nobody asked for
+    if part is not None:
+        return part
     whole = "" if max_tokens is None else f" of {max_tokens}"
     leaner = ", or read without authors" if authors else ""
     raise MemoryOversize(
@@ -103,11 +101,7 @@ async def _part(source: Source, limit: int | None, max_tokens: int | None, *, au
     )
 
 
-async def _same(part: _Part) -> _Part:
-    return part
-
-
-async def _labelled(source: Source, view: View) -> _Part:
+async def _labelled(source: Source, view: View) -> tuple[_Part, int]:
     quoted = [message for message in view.messages if _is_quoted(message)]
     spoken = [message for message in view.messages if not _is_quoted(message)]
     messages: tuple[Message, ...] = ()
@@ -116,14 +110,8 @@ async def _labelled(source: Source, view: View) -> _Part:
         messages = (await _counted(Message.user("\n\n".join(blocks)), source.counter), *spoken)
     tokens = sum(message.tokens or 0 for message in messages)
     resource = source.memory.id.resource
-    return _Part(
-        messages, ContextMemory(resource, source.label, view.version, tokens, len(view.messages), view.omitted)
-    )
-
-
-def _never_cut(view: View) -> int:
-    """Returns the tokens that a read shows whatever it may spend. A read that may spend less is refused."""
-    return sum(message.tokens or 0 for message in view.messages if message.pinned or message.section == SYSTEM)
+    memory = ContextMemory(resource, source.label, view.version, tokens, len(view.messages), view.omitted)
+    return _Part(messages, memory), tokens
 
 
 def _is_quoted(message: Message) -> bool:
