@@ -90,7 +90,7 @@ class MemoryPlugin(SimplePlugin):
         summary_slots: int | None = None,
         allow_in_memory: bool = False,
     ) -> None:
-        """Loads the declarations and connects to nothing.
+        """Loads the declarations, opens the audit log if there is one, and connects to nothing.
 
         Raises MemoryInvalid that lists every fault in them, and for wrong settings.
         """
@@ -118,7 +118,7 @@ class MemoryPlugin(SimplePlugin):
         if isinstance(memories, Registry):
             self._registry = memories
         else:
-            self._folders = memories or settings.memories
+            self._folders = settings.memories if memories is None else memories
             watch = Watch(self._folders)
             self._registry = watch.registry
             self._reloads = Reloading(watch, self.use, settings.reload_interval)

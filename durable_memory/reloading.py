@@ -36,14 +36,15 @@ class Reloading:
     def watched(self, asked: asyncio.Event | None = None) -> AbstractAsyncContextManager[None]:
         """Reads them again as long as the context is open. asked: is set by whoever wants it at once."""
         asked = asked or asyncio.Event()
+        is_due = self._watch.looking()
         pause = self._interval or _AFTER_ERROR
-        return repeating(lambda: self._look(asked), "the look whether declarations have changed", pause=pause)
+        return repeating(lambda: self._look(asked, is_due), "the look whether declarations have changed", pause=pause)
 
-    async def _look(self, asked: asyncio.Event) -> None:
+    async def _look(self, asked: asyncio.Event, is_due: Callable[[], bool]) -> None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(None if self._interval is None else self._interval.total_seconds()):
                 await asked.wait()
-        if asked.is_set() or await asyncio.to_thread(self._watch.is_due):
+        if asked.is_set() or await asyncio.to_thread(is_due):
             asked.clear()
             await self._reload()
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
 from dataclasses import replace
 
 from durable_memory.memory.access import Access
-from durable_memory.memory.arguments import whole_number
+from durable_memory.memory.arguments import truth, whole_number
 from durable_memory.memory.audit import audited
 from durable_memory.memory.caller import Caller
 from durable_memory.memory.declarations.declaration import is_id
@@ -88,8 +88,7 @@ class AllMemories:
         the purge began stays. dry_run: only count what would be removed, which is the default; the real purge takes
         `dry_run=False, confirm=True`. Raises MemoryInvalid without it, or if nothing says which.
         """
-        if not isinstance(dry_run, bool):
-            raise MemoryInvalid(f"dry_run: must be true or false, not {type(dry_run).__name__}")
+        truth("dry_run", dry_run)
         with audited("purge", self._caller, project=self._wiring.project) as record:
             if dry_run:
                 record.skip()
@@ -136,8 +135,7 @@ class AllMemories:
         """
         if on_line is not None and not callable(on_line):
             raise MemoryInvalid(f"on_line: must be a function of the length of a line, not {type(on_line).__name__}")
-        if not isinstance(merge, bool):
-            raise MemoryInvalid(f"merge: must be true or false, not {type(merge).__name__}")
+        truth("merge", merge)
         if merge and key is None:
             raise MemoryInvalid("merge: without a key each line goes under its own; name the one memory by its key")
         source = each(lines, on_line)

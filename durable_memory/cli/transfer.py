@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Annotated, TextIO
+from typing import IO, Annotated, Final, TextIO
 
 import typer
 from rich.console import Console
@@ -29,6 +29,8 @@ from durable_memory.memory.types import ImportResult
 from durable_memory.memory.types.answers import to_json
 
 Advance = Callable[[int], None]
+
+_PAGE: Final = 200
 
 
 @sharing
@@ -62,9 +64,9 @@ def export(
         if not await _any(client, resource, key, prefix):
             return None
         watched = _watched(file, sys.stdout)
-        held = await client.purge(resource, prefix=key or prefix, dry_run=True) if watched else None
+        total = await _held(client, resource, key, prefix) if watched else None
         lines = -2
-        with _opened(file) as stream, _progress("export", None if held is None else held.messages, watched) as advance:
+        with _opened(file) as stream, _progress("export", total, watched) as advance:
             async for line in client.export_messages(resource, key=key, prefix=prefix):
                 stream.write(f"{line}\n".encode("utf-8", "surrogatepass"))
                 lines += 1
@@ -115,6 +117,21 @@ def import_(
         say(f"Error: {tables.counted(result.faults, 'line')} could not be appended.")
     if result.faults or not result.complete:
         raise typer.Exit(1)
+
+
+async def _held(client: MemoryClient, resource: str, key: str | None, prefix: str) -> int:
+    """Returns how many messages there are to export now."""
+    wanted = prefix if key is None else checked_key(key, resource)
+    total = 0
+    cursor: str | None = None
+    while True:
+        page = await client.list_page(resource, prefix=wanted, cursor=cursor, limit=_PAGE)
+        for memory in page.memories:
+            if memory.stats is not None and (key is None or memory.key == wanted):
+                total += sum(memory.stats.messages.values()) + memory.stats.omitted.messages
+        cursor = page.cursor
+        if cursor is None:
+            return total
 
 
 async def _any(client: MemoryClient, resource: str, key: str | None, prefix: str) -> bool:

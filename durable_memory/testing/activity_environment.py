@@ -49,8 +49,15 @@ class MemoryActivityEnvironment(ActivityEnvironment):
         """Runs an attempt. As on a worker, a `def` activity has no memory client."""
         if self.info.attempt == 1:  # also of a test that says the activity was scheduled long ago
             self.info = replace(self.info, current_attempt_scheduled_time=self.info.scheduled_time)
-        attempt = super().run(fn, *args, **kwargs)
-        return cast("_Result", self._with_memories(attempt)) if inspect.isawaitable(attempt) else attempt
+        try:
+            attempt = super().run(fn, *args, **kwargs)
+        except BaseException:
+            self._has_ended()
+            raise
+        if inspect.isawaitable(attempt):
+            return cast("_Result", self._with_memories(attempt))
+        self._has_ended()
+        return attempt
 
     async def _with_memories(self, attempt: Awaitable[object]) -> object:
         caller = ActivityCaller(self.info, {}, self._memories.wiring, self._is_running)
@@ -60,10 +67,13 @@ class MemoryActivityEnvironment(ActivityEnvironment):
             with serving(self._memories.calling_as(caller)):
                 return await attempt
         finally:
-            now = datetime.now(UTC)
-            self.info = replace(
-                self.info, attempt=self.info.attempt + 1, current_attempt_scheduled_time=now, started_time=now
-            )
+            self._has_ended()
+
+    def _has_ended(self) -> None:
+        now = datetime.now(UTC)
+        self.info = replace(
+            self.info, attempt=self.info.attempt + 1, current_attempt_scheduled_time=now, started_time=now
+        )
 
     async def _is_running(self) -> bool:
         """Nothing here gives up an attempt that still runs."""

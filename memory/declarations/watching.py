@@ -38,19 +38,26 @@ class Watch:
         self._folders = folders_of(folders)
         self._check = check
         # Looked at before it is read: what changes in between is seen at the next look.
-        self._read = self._seen = self._marks()
+        self._read = self._marks()
         self.registry = Registry.load(self._folders, check=check)
         """The declarations in force."""
         # A program may change its working directory while it runs.
         self._folders = tuple(Path(folder).absolute() for folder in self._folders)
 
-    def is_due(self) -> bool:
-        """Tells whether files differ from those that were read last, and have stood still since the look before.
+    def looking(self) -> Callable[[], bool]:
+        """Returns a look: whether files differ from those read last, and have stood still since the look before.
 
-        A file that is being written is read when it is whole; one that was found faulty, when it changes again.
+        A file that is being written is read when it is whole; one that was found faulty, when it changes again. Whoever
+        watches has looks of its own: those of two would follow each other at once.
         """
-        before, self._seen = self._seen, self._marks()
-        return self._seen != self._read and self._seen == before
+        seen = self._read
+
+        def is_due() -> bool:
+            nonlocal seen
+            before, seen = seen, self._marks()
+            return seen != self._read and seen == before
+
+        return is_due
 
     async def reload(self, accept: Callable[[Registry], None]) -> Changes:
         """Reads the folders again and hands the declarations on; if that is refused, the old ones stay in force.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from durable_memory.memory.arguments import printable_number
+from durable_memory.memory.arguments import printable_number, truth
 from durable_memory.memory.caller import Attempt
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.errors import MemoryInvalid
@@ -29,8 +29,7 @@ class FlushCall:
     def check(self, resource: MemoryResource) -> None:
         """Raises MemoryInvalid for what cannot be asked of this resource, or not together."""
         for name in ("force", "dry_run", "wait"):
-            if not isinstance(getattr(self, name), bool):
-                raise MemoryInvalid(f"{name}: must be true or false, not {type(getattr(self, name)).__name__}")
+            truth(name, getattr(self, name))
         if self.max_messages is not None:
             _check_messages(self.max_messages)
         if self.threshold is not None:

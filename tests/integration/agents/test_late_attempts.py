@@ -253,3 +253,14 @@ async def test_while_the_store_is_away_a_late_activity_runs_and_its_first_call_a
         answer = await environment.run(records, key)
     assert watch.asked == 3
     assert await said(client, "desk", key) == ["To Lyon, please.", answer, "noted"]
+
+
+@activity.defn
+def in_a_thread() -> int:
+    """Says which attempt it is."""
+    return activity.info().attempt
+
+
+async def test_attempts_of_a_def_activity_are_counted_in_a_test_too(client: MemoryClient) -> None:
+    environment = MemoryActivityEnvironment(client)
+    assert [environment.run(in_a_thread) for _ in range(3)] == [1, 2, 3]

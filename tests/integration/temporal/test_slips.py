@@ -210,17 +210,17 @@ async def test_a_worker_without_the_plugin_leaves_the_activity_to_one_that_has_i
     ours = await Client.connect(temporal_address, plugins=[plugin(redis_url, unique("project"), companion=False)])
     async with Worker(without, task_queue=queue, workflows=[AskForTheClient], activities=[asks_for_the_client]):
         handle = await without.start_workflow(AskForTheClient.run, "in an activity", id=unique("run"), task_queue=queue)
-        said = await eventually(lambda: last_failure(handle))
+        [said] = await eventually(lambda: last_failures(handle))
         assert said.application_failure_info.type == "MemoryWrongWorker"
         assert "this worker has no MemoryPlugin" in said.message
     async with Worker(ours, task_queue=queue, workflows=[AskForTheClient], activities=[asks_for_the_client]):
         await handle.result()
 
 
-async def last_failure(handle: WorkflowHandle[Any, Any]) -> Failure | None:
-    """Why the call that a workflow waits for has failed."""
+async def last_failures(handle: WorkflowHandle[Any, Any]) -> list[Failure]:
+    """Why the calls that a workflow waits for have failed."""
     pending = (await handle.describe()).raw_description.pending_activities
-    return next((call.last_failure for call in pending if call.HasField("last_failure")), None)
+    return [call.last_failure for call in pending if call.HasField("last_failure")]
 
 
 @service_handler(name="Clerk")

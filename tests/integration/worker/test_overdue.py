@@ -66,7 +66,7 @@ async def test_a_watch_in_which_anything_went_wrong_says_so_and_goes_on(
         raise RuntimeError("of nobody's making")
 
     files = Watch([tmp_path])
-    monkeypatch.setattr(files, "is_due", fail)
+    monkeypatch.setattr(files, "looking", lambda: fail)
     every = timedelta(milliseconds=1)
     late = OverdueFlushes(open_in_memory(), "project", lambda: REGISTRY)
     monkeypatch.setattr(late, "look", lambda: asyncio.to_thread(fail))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ import pytest
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.watching import Changes, Watch
 from durable_memory.memory.errors import InvalidDeclarations, MemoryInvalid
+
+Look = Callable[[], bool]
 
 DESK = "resource: memory\nid: desk\nmax_tokens: 1000\n"
 NOTES = "resource: memory\nid: notes\nmax_tokens: 1000\n"
@@ -27,6 +30,11 @@ def watch(file: Path) -> Watch:
     return Watch([file.parent])
 
 
+@pytest.fixture
+def is_due(watch: Watch) -> Look:
+    return watch.looking()
+
+
 def declare(file: Path, text: str) -> None:
     file.write_text(text)
 
@@ -39,20 +47,27 @@ def accept(_: Registry) -> None:
     """Takes whatever is valid."""
 
 
-def test_nothing_is_due_while_nothing_changes(watch: Watch) -> None:
-    assert [watch.is_due() for _ in range(3)] == [False] * 3
+def test_nothing_is_due_while_nothing_changes(is_due: Look) -> None:
+    assert [is_due() for _ in range(3)] == [False] * 3
 
 
-def test_a_change_is_due_once_the_files_have_stood_still(watch: Watch, file: Path) -> None:
+def test_a_change_is_due_once_the_files_have_stood_still(is_due: Look, file: Path) -> None:
     file.write_text(DESK + "scope: user\n")
-    assert not watch.is_due(), "it may still be written"
+    assert not is_due(), "it may still be written"
     file.write_text(DESK + "scope: user\nversion: 1.0.0\n")
-    assert not watch.is_due(), "it is being written"
-    assert watch.is_due()
+    assert not is_due(), "it is being written"
+    assert is_due()
+
+
+def test_the_looks_of_two_who_watch_count_apart(watch: Watch, file: Path) -> None:
+    first, second = watch.looking(), watch.looking()
+    file.write_text(DESK + "scope: user\n")
+    assert [first(), second()] == [False, False], "it may still be written"
+    assert [first(), second()] == [True, True]
 
 
 @pytest.mark.parametrize("change", ["new file", "file removed", "renamed over", "same size"])
-async def test_every_kind_of_change_is_seen_and_read_once(watch: Watch, file: Path, change: str) -> None:
+async def test_every_kind_of_change_is_seen_and_read_once(watch: Watch, is_due: Look, file: Path, change: str) -> None:
     other = file.with_name("other.yaml")
     match change:
         case "new file":
@@ -65,9 +80,9 @@ async def test_every_kind_of_change_is_seen_and_read_once(watch: Watch, file: Pa
             shutil.move(other.with_suffix(".new"), file)
         case _:
             declare(file, DESK.replace("1000", "3000"))
-    assert [watch.is_due(), watch.is_due()] == [False, True]
+    assert [is_due(), is_due()] == [False, True]
     await watch.reload(accept)
-    assert [watch.is_due(), watch.is_due()] == [False, False]
+    assert [is_due(), is_due()] == [False, False]
 
 
 async def test_what_has_changed_is_named(watch: Watch, file: Path) -> None:
@@ -79,22 +94,24 @@ async def test_what_has_changed_is_named(watch: Watch, file: Path) -> None:
     assert await watch.reload(accept) == Changes(added=("agent clerk",), changed=("desk",), removed=("notes",))
 
 
-async def test_a_fault_keeps_the_last_good_declarations_and_is_read_once(watch: Watch, file: Path) -> None:
+async def test_a_fault_keeps_the_last_good_declarations_and_is_read_once(
+    watch: Watch, is_due: Look, file: Path
+) -> None:
     good = watch.registry
     declare(file, DESK + "max_tokenz: 5\n")
-    assert [watch.is_due(), watch.is_due()] == [False, True]
+    assert [is_due(), is_due()] == [False, True]
     with pytest.raises(InvalidDeclarations, match=r"declared.yaml:4: max_tokenz: is not a field"):
         await watch.reload(accept)
     assert watch.registry is good
-    assert [watch.is_due(), watch.is_due()] == [False, False]
+    assert [is_due(), is_due()] == [False, False]
     declare(file, DESK + "version: 2.0.0\n")
-    assert [watch.is_due(), watch.is_due()] == [False, True]
+    assert [is_due(), is_due()] == [False, True]
     assert (await watch.reload(accept)).changed == ("desk",)
 
 
-async def test_a_folder_that_is_gone_is_a_fault(watch: Watch, file: Path) -> None:
+async def test_a_folder_that_is_gone_is_a_fault(watch: Watch, is_due: Look, file: Path) -> None:
     shutil.rmtree(file.parent)
-    assert [watch.is_due(), watch.is_due()] == [False, True]
+    assert [is_due(), is_due()] == [False, True]
     with pytest.raises(InvalidDeclarations, match="there is no such folder"):
         await watch.reload(accept)
 
