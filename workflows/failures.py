@@ -14,12 +14,12 @@ _TYPES: Final = frozenset(kind.type for kind in kinds_of_faults())
 def memory_error(error: BaseException) -> ApplicationError | None:
     """Returns the error of a memory behind `error`; None if a memory is not what failed, or no attempt was answered.
 
-    error: what a call of a handle raised (an ActivityError), or `WorkflowFailureError`. The `type` of the answer is one
+    error: what a call of a handle raised (an ActivityError), a group of such as `asyncio.TaskGroup` raises (the first
+    one of a memory counts), or `WorkflowFailureError`. The `type` of the answer is one
     of `MemoryUnavailable`, `MemoryOversize`, …, and `non_retryable` says that no repetition helps.
     """
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, ApplicationError) and cause.type in _TYPES:
-            return cause
-        cause = cause.__cause__
-    return None
+    if isinstance(error, ApplicationError) and error.type in _TYPES:
+        return error
+    parts = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
+    behind = (memory_error(each) for each in (*parts, error.__cause__) if each is not None)
+    return next((found for found in behind if found is not None), None)

@@ -27,3 +27,10 @@ def test_the_error_of_a_memory_is_found_behind_others() -> None:
 def test_errors_of_others_are_no_errors_of_a_memory() -> None:
     assert memory_error(chain("ValueError", "MemoryError")) is None
     assert memory_error(ValueError("a text")) is None
+
+
+def test_in_a_group_the_first_one_of_a_memory_counts() -> None:
+    others, memory = chain("ValueError"), chain("TypeError", "MemoryConflict")
+    found = memory_error(BaseExceptionGroup("of tasks", [others, BaseExceptionGroup("inner", [memory]), others]))
+    assert (found and found.type) == "MemoryConflict"
+    assert memory_error(BaseExceptionGroup("of tasks", [others])) is None
