@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Final
 
 from temporalio import activity
@@ -13,7 +15,7 @@ from temporalio.converter import default
 from durable_memory.activities import wire
 from durable_memory.activities.deadline import ActivityDeadline
 from durable_memory.memory.caller import Attempt
-from durable_memory.memory.errors import MemoryFault
+from durable_memory.memory.errors import MemoryFault, MemoryInvalid
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.spans import keyed_hash
 from durable_memory.memory.types import Provenance
@@ -26,6 +28,8 @@ _TURN: Final = "/turn/"
 """What stands in an operation id before the number of a call, and of a turn."""
 _AGENT: Final = "/of/"
 """And before that, in front of the agent in whose name it is made."""
+
+_running: ContextVar[ActivityCaller] = ContextVar("durable_memory_running")
 
 
 class ActivityCaller:
@@ -47,16 +51,24 @@ class ActivityCaller:
         self._info = info
         self._calls: dict[tuple[MemoryId, str], int] = {}
         """How many there were on each memory, of each kind."""
+        self.has_ended = False
+        """Whether the block of `running` is over."""
         self._found: set[tuple[MemoryId, str]] = set()
         """Where the next turn was found, and not recorded once more since."""
         run_id = info.workflow_run_id or info.activity_run_id
         self._prefix = f"{info.namespace}/{run_id}/{_name(info, headers)}"
         self._deadline = ActivityDeadline(info, self._prefix, wiring, is_running)
         self.workflow_type = info.workflow_type
-        self.owner: Owner | None = None
+        self._owner: Owner | None = None
         if info.workflow_id and info.workflow_run_id:
-            self.owner = Owner(info.namespace, info.workflow_id, info.workflow_run_id)
+            self._owner = Owner(info.namespace, info.workflow_id, info.workflow_run_id)
         self.provenance: Provenance | None = Provenance(info.workflow_id, info.workflow_run_id, info.activity_id)
+
+    @property
+    def owner(self) -> Owner | None:
+        """See Caller. Raises MemoryInvalid in another attempt."""
+        self._refuse_another_attempt()
+        return self._owner
 
     @property
     def begins_late(self) -> bool:
@@ -89,14 +101,16 @@ class ActivityCaller:
         return origin
 
     def next_attempt(self, memory: MemoryId, agent: str | None = None, *, is_turn: bool = False) -> Attempt:
-        """See Caller."""
+        """See Caller. Raises MemoryInvalid in another attempt."""
+        self._refuse_another_attempt()
         kind = _kind(agent, is_turn=is_turn)
         self._found.discard((memory, kind))
         self._calls[memory, kind] = number = self._calls.get((memory, kind), 0) + 1
         return Attempt(f"{self._prefix}{kind}{number}", self._deadline.of_next_call())
 
     def next_turn_id(self, memory: MemoryId, agent: str | None = None) -> str | None:
-        """See Caller."""
+        """See Caller. Raises MemoryInvalid in another attempt."""
+        self._refuse_another_attempt()
         kind = _kind(agent, is_turn=True)
         number = self._calls.get((memory, kind), 0) + 1
         if (memory, kind) in self._found:
@@ -109,6 +123,29 @@ class ActivityCaller:
     def turn_was_found(self, memory: MemoryId, agent: str | None = None) -> None:
         """See Caller."""
         self._found.add((memory, _kind(agent, is_turn=True)))
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Marks this as the attempt that runs here, in the block and in the tasks that are made there."""
+        token = _running.set(self)
+        try:
+            yield
+        finally:
+            self.has_ended = True
+            _running.reset(token)
+
+    def _refuse_another_attempt(self) -> None:
+        """Refuses a client that somebody kept, as in an attribute of a class of activities.
+
+        Its calls would pass for more of this attempt's: a repetition would write again, and what another workflow wrote
+        would belong to the workflow of this one. A task that has outlived its attempt may work for others.
+        """
+        here = _running.get(None)
+        if here is not None and here is not self and not here.has_ended:
+            raise MemoryInvalid(
+                "this memory client belongs to another activity attempt: call current_memory_client() in each one, and "
+                "open its memories there"
+            )
 
 
 def _kind(agent: str | None, *, is_turn: bool) -> str:

@@ -125,7 +125,7 @@ class _Inbound(ActivityInboundInterceptor):
         if caller.begins_late:
             await caller.begin_late()
         try:
-            with serving(client.calling_as(caller)):
+            with serving(client.calling_as(caller)), caller.running():
                 _check_arguments(input)
                 return await super().execute_activity(input)
         except MemoryFault as fault:

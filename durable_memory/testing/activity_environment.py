@@ -64,7 +64,7 @@ class MemoryActivityEnvironment(ActivityEnvironment):
         if caller.begins_late:
             await caller.begin_late()
         try:
-            with serving(self._memories.calling_as(caller)):
+            with serving(self._memories.calling_as(caller)), caller.running():
                 return await attempt
         finally:
             self._has_ended()
