@@ -10,7 +10,6 @@ from typing import Final
 
 from temporalio import activity
 from temporalio.api.common.v1 import Payload
-from temporalio.converter import default
 
 from durable_memory.activities import wire
 from durable_memory.activities.deadline import ActivityDeadline
@@ -160,7 +159,7 @@ def _name(info: activity.Info, headers: Mapping[str, Payload]) -> str:
     scheduled stands beside it. A local activity gets another id after a pause that is a timer, and another time when
     its worker died, so the workflow numbers its calls.
     """
-    if wire.LOCAL_CALL in headers:
-        number: int = default().payload_converter.from_payload(headers[wire.LOCAL_CALL], int)
-        return f"local/{number}"
+    for header in headers:
+        if header.startswith(wire.LOCAL_CALL):
+            return f"local/{header.removeprefix(wire.LOCAL_CALL)}"
     return f"{info.activity_id}@{info.scheduled_time.timestamp():.6f}"

@@ -76,8 +76,12 @@ JANITOR: Final = "memory-janitor"
 FLUSH_DUE: Final = "flush_due"
 """Signal that wakes a flusher; its argument says whether the flush is forced."""
 
-LOCAL_CALL: Final = "durable-memory-local-call"
-"""Header of a local activity: the number of the call within its run, the same for all its attempts."""
+LOCAL_CALL: Final = "durable-memory-local-call/"
+"""Begins the header of a local activity; the number of the call within its run follows, the same for all its attempts.
+
+It stands in the name, since a client may have the values of such headers encoded and not decoded again
+(`HeaderCodecBehavior.WORKFLOW_ONLY_CODEC`).
+"""
 
 MAX_REQUEST_BYTES: Final = 1_500_000
 """Encoded size of a request. Temporal fails a workflow task whose payload is above 2 MB, for ever."""

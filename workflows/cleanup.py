@@ -154,7 +154,7 @@ class _Outbound(WorkflowOutboundInterceptor):
     def start_local_activity(self, input: StartLocalActivityInput) -> workflow.ActivityHandle[Any]:
         _note_references(input.args)
         self._local_calls += 1
-        input.headers = {**input.headers, wire.LOCAL_CALL: _payload(self._local_calls)}
+        input.headers = {**input.headers, f"{wire.LOCAL_CALL}{self._local_calls}": _payload()}
         return super().start_local_activity(input)
 
     async def start_child_workflow(self, input: StartChildWorkflowInput) -> workflow.ChildWorkflowHandle[Any, Any]:
@@ -178,13 +178,13 @@ class _Outbound(WorkflowOutboundInterceptor):
     def continue_as_new(self, input: ContinueAsNewInput) -> NoReturn:
         refuse_handles(*input.args, *(input.memo or {}).values())
         if was_used():
-            input.headers = {**input.headers, _HEADER: _payload(value=True)}
+            input.headers = {**input.headers, _HEADER: _payload()}
         super().continue_as_new(input)
 
 
-def _payload(value: object) -> Payload:
-    """Encodes the value of a header, which is not the user's data, by the default converter and not by theirs."""
-    return default().payload_converter.to_payload(value)
+def _payload() -> Payload:
+    """Encodes the value of a header, of which only the name is read, by the default converter and not by the user's."""
+    return default().payload_converter.to_payload(value=True)
 
 
 def _note_references(arguments: Sequence[Any]) -> None:

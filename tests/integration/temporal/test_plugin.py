@@ -6,10 +6,12 @@ import asyncio
 import dataclasses
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
+from datetime import timedelta
 
 import pytest
 from temporalio.api.common.v1 import Payload
 from temporalio.client import Client
+from temporalio.common import HeaderCodecBehavior
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.converter import DataConverter, PayloadCodec
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
@@ -17,6 +19,7 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 from durable_memory import AgentMemory, MemoryClient, MemoryPlugin
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 from tests.integration.temporal.background import flusher_ended, texts
+from tests.integration.temporal.flows.activity_ids import TalkHere
 from tests.integration.temporal.flows.bare import IdentifyHandle, ListModules
 from tests.integration.temporal.flows.calls import AppendMany
 from tests.integration.temporal.flows.talks import Talk, UseEveryMethod
@@ -144,6 +147,27 @@ async def test_the_users_converter_and_codec_stay_in_force(scrambled: Rig) -> No
         for payload in event.activity_task_scheduled_event_attributes.input.payloads
     }
     assert encodings == {b"binary/scrambled"}
+
+
+async def test_local_activities_are_told_apart_where_only_workflows_encode_headers(
+    temporal_address: str, redis_url: str
+) -> None:
+    client = await Client.connect(
+        temporal_address,
+        plugins=[plugin(redis_url, unique("project"))],
+        data_converter=dataclasses.replace(DataConverter.default, payload_codec=Scrambler()),
+        header_codec_behavior=HeaderCodecBehavior.WORKFLOW_ONLY_CODEC,
+    )
+    queue = unique("queue")
+    async with worker(client, queue, workflows=[TalkHere]):
+        answers = await client.execute_workflow(
+            TalkHere.run,
+            args=["key", ["Hello.", "Bye."]],
+            id=unique("run"),
+            task_queue=queue,
+            execution_timeout=timedelta(minutes=1),
+        )
+    assert answers == ["Attempt 1 knew 0 messages.", "Attempt 1 knew 2 messages."]
 
 
 async def test_without_the_plugin_a_workflow_loads_none_of_the_heavy_modules(temporal_client: Client) -> None:
