@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import weakref
 from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, nullcontext
 from contextvars import ContextVar
 from datetime import timedelta
@@ -47,6 +48,8 @@ from durable_memory.workflows.flusher import MemoryFlusher
 from durable_memory.workflows.janitor import MemoryJanitor
 
 _DRAIN = timedelta(seconds=10)
+_ACTIVITIES_OF_A_WORKER = 100
+"""At a time, where nothing else is said; Temporal warns of an executor of fewer threads."""
 _WORKFLOWS = (MemoryFlusher, MemoryJanitor)
 _OwnWorker: TypeAlias = Literal["companion", "summary_worker"]
 
@@ -179,6 +182,7 @@ class MemoryPlugin(SimplePlugin):
             warn_of_plain_payloads(client, self._settings)
             if serves:
                 refuse_pinned(config)
+                self._refuse_beside_companion(client)
                 self._served.add(client)
         activities += [*PUBLIC_ACTIVITIES.values(), lifecycle.cleanup]
         if serves:
@@ -247,11 +251,24 @@ class MemoryPlugin(SimplePlugin):
         self._companions[companion] = group
         return companion
 
+    def _refuse_beside_companion(self, client: Client) -> None:
+        """Says what to do where Temporal would only say that two workers of a client poll one queue."""
+        if any(one.client is client and not group.ended for one, group in self._companions.items()):
+            raise MemoryInvalid(
+                f"task_queue: the companion of this client polls {self._settings.task_queue!r} already; make this "
+                "worker before the first one runs, then there is no companion, or pass MemoryPlugin(companion=False)"
+            )
+
     def _make(self, kind: _OwnWorker, client: Client, **options: Any) -> Worker:
-        """Makes a worker of the plugin's own, which `configure_worker` tells from those of the user."""
+        """Makes a worker of the plugin's own, which `configure_worker` tells from those of the user.
+
+        Nothing of ours runs in its executor, whose threads are made when they are needed: Temporal makes no worker
+        without one if another plugin of the client adds a `def` activity to all workers.
+        """
         token = _making.set(kind)
+        executor = ThreadPoolExecutor(options.get("max_concurrent_activities", _ACTIVITIES_OF_A_WORKER))
         try:
-            return Worker(client, graceful_shutdown_timeout=_DRAIN, **options)
+            return Worker(client, graceful_shutdown_timeout=_DRAIN, activity_executor=executor, **options)
         finally:
             _making.reset(token)
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from collections.abc import AsyncIterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from datetime import timedelta
 
 import pytest
+from temporalio import activity
 from temporalio.api.common.v1 import Payload
 from temporalio.client import Client
 from temporalio.common import HeaderCodecBehavior
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.converter import DataConverter, PayloadCodec
+from temporalio.plugin import SimplePlugin
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from durable_memory import AgentMemory, MemoryClient, MemoryPlugin
@@ -168,6 +171,37 @@ async def test_local_activities_are_told_apart_where_only_workflows_encode_heade
             execution_timeout=timedelta(minutes=1),
         )
     assert answers == ["Attempt 1 knew 0 messages.", "Attempt 1 knew 2 messages."]
+
+
+@activity.defn
+def of_another_plugin() -> str:
+    """An activity that needs an executor."""
+    return "done"
+
+
+@pytest.mark.parametrize("order", [1, -1])
+async def test_another_plugin_may_add_a_def_activity_to_all_workers(
+    temporal_address: str, redis_url: str, order: int
+) -> None:
+    project, queue = unique("project"), unique("queue")
+    plugins = [plugin(redis_url, project), SimplePlugin("tests.Adds", activities=[of_another_plugin])]
+    client = await Client.connect(temporal_address, plugins=plugins[::order])
+    with ThreadPoolExecutor(100) as executor:
+        async with worker(client, queue, activity_executor=executor):
+            answer = await client.execute_workflow(Talk.run, args=["key", "Hello."], id=unique("run"), task_queue=queue)
+    assert answer == "Attempt 1 knew 0 messages."
+
+
+async def test_a_worker_on_the_projects_own_queue_that_comes_after_the_companion_is_told_why_it_cannot(
+    temporal_address: str, redis_url: str
+) -> None:
+    project, queue = unique("project"), unique("queue")
+    client = await Client.connect(temporal_address, plugins=[plugin(redis_url, project)])
+    async with worker(client, queue):
+        await client.execute_workflow(Talk.run, args=["key", "Hello."], id=unique("run"), task_queue=queue)
+        with pytest.raises(MemoryInvalid, match=r"companion of this client polls .*before the first one runs"):
+            worker(client, f"flushes-of-{project}")
+    worker(client, f"flushes-of-{project}")
 
 
 async def test_without_the_plugin_a_workflow_loads_none_of_the_heavy_modules(temporal_client: Client) -> None:
