@@ -173,6 +173,9 @@ class MemoryPlugin(SimplePlugin):
         if client is None or self not in client.config(active_config=True)["plugins"]:
             raise ValueError("MemoryPlugin belongs on the client, whose workers inherit it: pass it to Client.connect")
         own = _making.get()
+        if own is not None:
+            # Another plugin may version all workers. Flushes must not be pinned, nor wait for a current version.
+            config["deployment_config"] = None
         if own == "summary_worker":
             config["activities"] = [flush.summarize]
             return super().configure_worker(config)

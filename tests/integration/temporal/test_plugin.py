@@ -13,13 +13,14 @@ import pytest
 from temporalio import activity
 from temporalio.api.common.v1 import Payload
 from temporalio.client import Client
-from temporalio.common import HeaderCodecBehavior
+from temporalio.common import HeaderCodecBehavior, WorkerDeploymentVersion
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.converter import DataConverter, PayloadCodec
 from temporalio.plugin import SimplePlugin
-from temporalio.worker import UnsandboxedWorkflowRunner, Worker
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkerConfig, WorkerDeploymentConfig
 
 from durable_memory import AgentMemory, MemoryClient, MemoryPlugin
+from durable_memory.activities.waker import TemporalWaker
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 from tests.integration.temporal.background import flusher_ended, texts
 from tests.integration.temporal.flows.activity_ids import TalkHere
@@ -27,6 +28,7 @@ from tests.integration.temporal.flows.bare import IdentifyHandle, ListModules
 from tests.integration.temporal.flows.calls import AppendMany
 from tests.integration.temporal.flows.talks import Talk, UseEveryMethod
 from tests.integration.temporal.rig import IN_MEMORY, REGISTRY, Rig, plugin, running, unique, worker
+from tests.integration.temporal.user_activities import USER_ACTIVITIES
 
 
 async def test_registered_twice_it_says_so_in_one_sentence(temporal_address: str, redis_url: str) -> None:
@@ -190,6 +192,32 @@ async def test_another_plugin_may_add_a_def_activity_to_all_workers(
         async with worker(client, queue, activity_executor=executor):
             answer = await client.execute_workflow(Talk.run, args=["key", "Hello."], id=unique("run"), task_queue=queue)
     assert answer == "Attempt 1 knew 0 messages."
+
+
+class Versions(SimplePlugin):
+    """Makes all workers of its client ones of a version that nothing is sent to, as it is not current."""
+
+    def configure_worker(self, config: WorkerConfig) -> WorkerConfig:
+        """See base class."""
+        version = WorkerDeploymentVersion(unique("deployment"), "1")
+        config["deployment_config"] = WorkerDeploymentConfig(version, use_worker_versioning=True)
+        return super().configure_worker(config)
+
+
+async def test_a_plugin_before_it_may_version_all_workers_and_flushes_go_on(
+    temporal_address: str, redis_url: str
+) -> None:
+    project = unique("project")
+    plugins = [Versions("tests.Versions"), plugin(redis_url, project)]
+    client = await Client.connect(temporal_address, plugins=plugins)
+    async with await MemoryClient.connect(redis_url, memories=REGISTRY, project=project) as memories:
+        rig = Rig(client, memories, unique("queue"), f"flushes-of-{project}")
+        memory = rig.memory("small", "key")
+        await memory.append(texts(4))
+        async with worker(client, rig.queue, workflows=[], activities=USER_ACTIVITIES):
+            await TemporalWaker(client, rig.flush_queue).wake(memory.id)
+            await flusher_ended(rig, memory)
+        assert (await memory.stats()).messages["long_term"] == 1
 
 
 async def test_a_worker_on_the_projects_own_queue_that_comes_after_the_companion_is_told_why_it_cannot(
