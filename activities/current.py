@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -34,7 +33,7 @@ def current_memory_client() -> MemoryClient:
     client = _current.get(None)
     if client is not None:
         return client
-    if activity.in_activity() and not nexus.in_operation() and _on_a_loop():
+    if activity.in_activity() and not nexus.in_operation() and _is_async():
         raise to_application_error(
             MemoryWrongWorker(
                 "current_memory_client: this worker has no MemoryPlugin; connect its client with "
@@ -50,10 +49,10 @@ def current_memory_client() -> MemoryClient:
     raise to_application_error(fault) if in_temporal else fault
 
 
-def _on_a_loop() -> bool:
-    """Tells an `async def` activity from a `def` one, which runs in a thread without an event loop."""
+def _is_async() -> bool:
+    """Tells an `async def` activity from a `def` one, also where that one runs an event loop of its own."""
     try:
-        asyncio.get_running_loop()
+        activity.client()
     except RuntimeError:
         return False
     return True

@@ -56,12 +56,18 @@ def asks_in_a_thread() -> None:
 
 
 @activity.defn
+def asks_in_a_loop_of_its_own() -> None:
+    """Asks for the client in a thread that runs an event loop."""
+    asyncio.run(asks_for_the_client())
+
+
+@activity.defn
 def names_no_memory() -> None:
     """Fails in a thread as a call of the core would."""
     raise MemoryInvalid("key: is missing")
 
 
-SLIPS = (asks_for_the_client, asks_in_a_thread, names_no_memory)
+SLIPS = (asks_for_the_client, asks_in_a_thread, asks_in_a_loop_of_its_own, names_no_memory)
 
 
 @pytest.mark.parametrize(

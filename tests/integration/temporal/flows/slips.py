@@ -11,7 +11,7 @@ from temporalio.exceptions import ActivityError, ApplicationError, FailureError
 
 from durable_memory import Agent, AgentMemory, AgentRef, MemoryRef, Message
 
-WHERE = ("in a def activity", "in the workflow")
+WHERE = ("in a def activity", "in a def activity with a loop", "in the workflow")
 
 
 @workflow.defn
@@ -128,7 +128,11 @@ class AskForTheClient:
             from durable_memory import current_memory_client  # noqa: PLC0415 - without the plugin the sandbox refuses it
 
             current_memory_client()
-        names = {"in a def activity": "asks_in_a_thread", "in a thread, by its own client": "names_no_memory"}
+        names = {
+            "in a def activity": "asks_in_a_thread",
+            "in a def activity with a loop": "asks_in_a_loop_of_its_own",
+            "in a thread, by its own client": "names_no_memory",
+        }
         name = names.get(where, "asks_for_the_client")
         await workflow.execute_activity(name, start_to_close_timeout=timedelta(seconds=5))
 
