@@ -19,6 +19,10 @@ _DATA_URL: Final = re.compile(r"data:([^;,]+);base64,(.*)", re.DOTALL)
 _NOT_IN_IDS: Final = re.compile(r"[^a-zA-Z0-9_-]")
 """Nor in the names of tools."""
 _LONGEST_NAME: Final = 128
+_UNNAMED: Final = "unnamed"
+"""Stands for the name that a model left out of a call: the API refuses the whole request for an empty one."""
+_FAILED: Final[Block] = {"type": "text", "text": "[The tool failed.]"}
+"""What a failed tool that said nothing has said: the API wants words beside `is_error`."""
 _EARLIER: Final[Block] = {"type": "text", "text": "[Earlier messages are not shown.]"}
 """Opens a conversation that begins with the assistant: the API wants the user first."""
 
@@ -106,16 +110,17 @@ def _blocks(message: Message, ids: _Ids) -> list[Block]:
     blocks = [block for part in said if not _is_blank(block := _block(part))]
     if message.tool_call_id is not None:
         result: Block = {"type": "tool_result", "tool_use_id": ids.of_result(message.tool_call_id)}
-        if blocks:
-            result["content"] = blocks
-        if message.metadata.get("is_error") is True:
+        failed = message.metadata.get("is_error") is True
+        if blocks or failed:
+            result["content"] = blocks or [dict(_FAILED)]
+        if failed:
             result["is_error"] = True
         return [result]
     return [*blocks, *(_use(call, ids) for call in message.tool_calls)]
 
 
 def _use(call: ToolCall, ids: _Ids) -> Block:
-    name = _NOT_IN_IDS.sub("_", call.name)[:_LONGEST_NAME]
+    name = _NOT_IN_IDS.sub("_", call.name)[:_LONGEST_NAME] or _UNNAMED
     return {"type": "tool_use", "id": ids.of_call(call.id), "name": name, "input": _input(call.arguments)}
 
 

@@ -20,6 +20,8 @@ _NOT_IN_TOOLS: Final = re.compile(r"[^a-zA-Z0-9_.:-]")
 """Nor in names that services take which speak like OpenAI, where it takes neither dots nor colons."""
 _LONGEST_NAME: Final = 64
 _LONGEST_ID: Final = 40
+_UNNAMED: Final = "unnamed"
+"""Stands for the name that a model left out of a call."""
 
 
 def openai_messages(messages: Iterable[Message], system: str | None = None) -> list[dict[str, Json]]:
@@ -77,7 +79,9 @@ def _message(message: Message) -> dict[str, Json] | None:
 
 
 def _use(call: ToolCall) -> dict[str, Json]:
-    return ToolCall(_id(call.id), _NOT_IN_TOOLS.sub("_", call.name)[:_LONGEST_NAME], call.arguments).to_dict()
+    return ToolCall(
+        _id(call.id), _NOT_IN_TOOLS.sub("_", call.name)[:_LONGEST_NAME] or _UNNAMED, call.arguments
+    ).to_dict()
 
 
 def _id(call_id: str) -> str:

@@ -51,7 +51,7 @@ def test_a_conversation_with_parallel_calls_and_a_summary_is_told_as_it_was() ->
         Message.user("Hello?"),
         Message.assistant("I look.", tool_calls=[ToolCall("c1", "track", '{"order": "A-17"}'), ToolCall("c2", "rain")]),
         Message.tool("No.", "c2"),
-        Message.tool("", "c1", metadata={"is_error": True}),
+        Message.tool("No luck.", "c1", metadata={"is_error": True}),
         Message.user("And?"),
     )
     request = view.to_anthropic()
@@ -72,7 +72,7 @@ def test_a_conversation_with_parallel_calls_and_a_summary_is_told_as_it_was() ->
                 "role": "user",
                 "content": [
                     {"type": "tool_result", "tool_use_id": "c2", "content": [text("No.")]},
-                    {"type": "tool_result", "tool_use_id": "c1", "is_error": True},
+                    {"type": "tool_result", "tool_use_id": "c1", "content": [text("No luck.")], "is_error": True},
                     text("And?"),
                 ],
             },
@@ -113,10 +113,20 @@ def test_ids_that_repeat_or_that_the_api_refuses_are_replaced_and_results_still_
 
 
 def test_the_name_of_a_tool_that_another_api_allowed_is_one_that_this_api_accepts() -> None:
-    calls = [ToolCall("c1", "shop.track/v2"), ToolCall("c2", "t" * 200)]
+    calls = [ToolCall("c1", "shop.track/v2"), ToolCall("c2", "t" * 200), ToolCall("c3", "")]
     view = view_of(Message.user("x"), Message.assistant(tool_calls=calls), *(Message.tool("", c.id) for c in calls))
     [_, asked, _] = view.to_anthropic()["messages"]
-    assert [block["name"] for block in asked["content"]] == ["shop_track_v2", "t" * 128]
+    assert [block["name"] for block in asked["content"]] == ["shop_track_v2", "t" * 128, "unnamed"]
+
+
+@pytest.mark.parametrize("said", ["", " \n", [], [{"type": "text", "text": ""}]])
+def test_a_tool_that_failed_without_a_word_has_said_that_it_failed(said: str | list[dict[str, Any]]) -> None:
+    call = ToolCall("c1", "run")
+    result = Message.tool(said, call.id, metadata={"is_error": True})
+    request = view_of(Message.user("x"), Message.assistant(tool_calls=[call]), result).to_anthropic()
+    check_anthropic(request)
+    failed = {"type": "tool_result", "tool_use_id": "c1", "content": [text("[The tool failed.]")], "is_error": True}
+    assert request["messages"][-1]["content"] == [failed]
 
 
 @pytest.mark.parametrize(

@@ -68,10 +68,10 @@ def test_ids_of_calls_that_are_longer_than_the_api_takes_are_replaced_and_result
 
 
 def test_the_name_of_a_tool_that_no_api_takes_is_made_one_that_it_takes() -> None:
-    calls = [ToolCall("c", name) for name in ("[removed]_track", "shop.track:v2", "t" * 80)]
+    calls = [ToolCall("c", name) for name in ("[removed]_track", "shop.track:v2", "t" * 80, "")]
     messages: list[Any] = view_of(Message.assistant(tool_calls=calls)).to_openai()
     names = [call["function"]["name"] for call in messages[0]["tool_calls"]]
-    assert names == ["_removed__track", "shop.track:v2", "t" * 64]
+    assert names == ["_removed__track", "shop.track:v2", "t" * 64, "unnamed"]
 
 
 PICTURE_OF_ANTHROPIC = {
