@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections import Counter
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -35,18 +36,18 @@ _PAUSE_SECONDS: Final = 0.1
 class _Group:
     """Lines that are appended together: calls and their results, or one message.
 
-    first: number of its first line. waiting: calls without a result so far.
+    first: number of its first line. waiting: calls without a result so far, by their id, which may come again.
     """
 
     key: str
     first: int
     lines: list[MessageLine]
     raw: list[bytes]
-    waiting: set[str]
+    waiting: Counter[str]
 
     def takes(self, line: MessageLine) -> bool:
         """Tells whether a line is a result of this group."""
-        return line.key == self.key and line.answers in self.waiting and len(self.lines) < _MAX_GROUP
+        return line.key == self.key and self.waiting[line.answers or ""] > 0 and len(self.lines) < _MAX_GROUP
 
 
 class Import:
@@ -108,11 +109,11 @@ class Import:
                     f"line {number}: the import ends here: it is of another memory than the lines before it, and under "
                     "one key they would be one conversation; pass merge=True (--merge) if they shall, or no key"
                 )
-            self._group = _Group(line.key, number, [], [], set())
+            self._group = _Group(line.key, number, [], [], Counter())
         self._group.lines.append(line)
         self._group.raw.append(raw)
-        self._group.waiting |= set(line.opens)
-        self._group.waiting.discard(line.answers or "")
+        self._group.waiting.update(line.opens)
+        self._group.waiting[line.answers or ""] -= 1
 
     async def _finish(self) -> None:
         """Appends the group that was gathered; one that is refused is named by its first line, and others go on."""
@@ -146,7 +147,8 @@ class Import:
     def _operation(self, group: _Group) -> str:
         name = hashlib.sha256(_bytes(f"{self._header.export_id} {self._header.resource} {group.first}\n"))
         for raw in group.raw:
-            name.update(raw)
+            # How a line ends depends on who read or copied the file; it is the same line.
+            name.update(raw.strip())
         return f"import/{name.hexdigest()}"
 
     async def _admitted(self, memory: Memory, group: _Group, operation_id: str) -> AppendResult:

@@ -88,6 +88,29 @@ async def test_an_import_that_ended_half_way_is_started_again_and_doubles_nothin
     assert texts == [message.text for message in (await memory.read()).messages]
 
 
+async def test_an_import_is_the_same_whatever_ends_its_lines(client: MemoryClient, memory: Memory) -> None:
+    await memory.append(CONVERSATION)
+    lines = await lines_of(client)
+    assert (await client.import_messages(lines, resource="thread")).messages == 6
+    ended = [[f"{line}{end}" for line in lines] for end in ("\n", "\r\n", " ")]
+    for again in (*ended, [line.encode() for line in ended[1]]):
+        result = await client.import_messages(again, resource="thread")
+        assert (result.messages, result.already) == (0, 6)
+
+
+async def test_results_of_calls_with_one_id_stay_with_their_calls(client: MemoryClient, memory: Memory) -> None:
+    twice = [ToolCall("call_1", "track"), ToolCall("call_1", "track")]
+    await memory.append([Message.assistant("First.", tool_calls=twice), Message.tool("one", "call_1")])
+    whole = [Message.tool("red", "call_1"), Message.tool("blue", "call_1")]
+    await memory.append([Message.assistant("Second.", tool_calls=twice), *whole])
+    await client.import_messages(await lines_of(client), resource="thread")
+    copy = client.memory("thread", "user:42")
+    assert [message.text for message in (await copy.read()).messages] == ["Second.", "red", "blue"]
+    await copy.append(Message.tool("two", "call_1"))
+    texts = [message.text for message in (await copy.read()).messages]
+    assert texts == ["First.", "one", "two", "Second.", "red", "blue"]
+
+
 async def test_sections_of_ones_own_are_kept_where_the_target_declares_them(redis_url: str, project: str) -> None:
     shares = {"short_term": 0.5, "long_term": 0.2, "system": 0.1, "user_defined": {"bookings": 0.2}}
     divided = {"resource": "memory", "max_tokens": 2000, "token_allocation": shares}
