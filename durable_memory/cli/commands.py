@@ -41,6 +41,13 @@ class Commands(TyperGroup):
         for name, (place, line) in _COMMANDS.items():
             self.add_command(LateCommand(name, place, line))
 
+    def invoke(self, ctx: Any) -> Any:
+        """Runs a command; what the product refuses, wherever in it, ends it in words."""
+        from durable_memory.cli.failing import failing_in_words  # noqa: PLC0415 - the help does without
+
+        with failing_in_words():
+            return super().invoke(ctx)
+
 
 class LateCommand(TyperCommand):
     """A command that is not loaded: it stands in the help, and makes way for the command itself when that is run."""

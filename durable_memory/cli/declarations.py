@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from durable_memory.cli import declared_tables, tables
-from durable_memory.cli.failing import failing_in_words
 from durable_memory.cli.options import Connection, Form, Memories
 from durable_memory.cli.output import Output, say, show
 from durable_memory.memory.declarations.faults import Fault
@@ -41,15 +40,14 @@ def validate(
     faults: tuple[Fault, ...] = ()
     notes: list[Fault] = []
     valid = Registry(())
-    with failing_in_words():
-        settings = Connection(memories=[*(folders or ()), *(memories or ())]).settings()
-        try:
-            # A summariser of the program's own writes for all resources: then their models are not asked.
-            models_write = settings.summarizer is None
-            valid = Registry.load(settings.memories, check=missing_extra if models_write else None)
-            notes = notes_on(valid, models_write=models_write)
-        except InvalidDeclarations as invalid:
-            faults = invalid.faults
+    settings = Connection(memories=[*(folders or ()), *(memories or ())]).settings()
+    try:
+        # A summariser of the program's own writes for all resources: then their models are not asked.
+        models_write = settings.summarizer is None
+        valid = Registry.load(settings.memories, check=missing_extra if models_write else None)
+        notes = notes_on(valid, models_write=models_write)
+    except InvalidDeclarations as invalid:
+        faults = invalid.faults
     data = {
         "valid": not faults,
         "memories": [resource.id for resource in valid.memories()],

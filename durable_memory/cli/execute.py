@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 import typer
 
-from durable_memory.cli.failing import failing_in_words
 from durable_memory.cli.json_input import read_json
 from durable_memory.cli.options import Connection
 from durable_memory.cli.output import print_json
@@ -27,8 +26,7 @@ def execute(
     from durable_memory.activities.current import serving  # noqa: PLC0415 - loaded where it is used
     from durable_memory.activities.execute import run_operation  # noqa: PLC0415 - loaded where it is used
 
-    with failing_in_words():
-        request = read_json(file)
+    request = read_json(file)
 
     async def run(client: MemoryClient) -> dict[str, Any]:
         if isinstance(request, dict):

@@ -8,7 +8,6 @@ import typer
 
 from durable_memory.cli import tables
 from durable_memory.cli.absence import NO_SUCH_MEMORY
-from durable_memory.cli.failing import failing_in_words
 from durable_memory.cli.options import OneMemory, OperationId, SummarizerName
 from durable_memory.cli.output import show
 from durable_memory.cli.session import with_memory_if_any
@@ -57,10 +56,9 @@ def flush(
 
     if not wait and summarizer is not None:
         raise typer.BadParameter("--summarizer writes here, and with --no-wait a worker does: give it to the worker")
-    with failing_in_words():
-        named = at.settings(summarizer=summarizer).own_summarizer()
-        if wait and named is not None:
-            named.load()  # a wrong name is told also where nothing is due
+    named = at.settings(summarizer=summarizer).own_summarizer()
+    if wait and named is not None:
+        named.load()  # a wrong name is told also where nothing is due
     result, found = with_memory_if_any(at, work, empty=lambda result: result.outcome == "gone", summarizer=summarizer)
     show(at.output, to_json(result), tables.flush_table(at.resource, at.key, result))
     if not found:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from durable_memory.cli import declared_tables, tables
-from durable_memory.cli.failing import failing_in_words
 from durable_memory.cli.options import Connection, Shared
 from durable_memory.cli.output import Output, escape_what_is_lacking, say, show
 from durable_memory.cli.sharing import sharing
@@ -66,8 +65,7 @@ def list_(
     if cursor is not None and limit is None:
         raise typer.BadParameter("--cursor goes on where a page ended; give --limit as well")
     if resource is None and scope is None and not prefix and limit is None:
-        with failing_in_words():
-            declared = Registry.load(Connection(memories=shared.memories).settings().memories)
+        declared = Registry.load(Connection(memories=shared.memories).settings().memories)
         declarations = [_declaration(each) for each in declared.memories()]
         show(shared.output, declarations, declared_tables.resources_table(declared))
         return

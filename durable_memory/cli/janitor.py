@@ -10,7 +10,6 @@ import typer
 
 from durable_memory.activities.runs import TemporalRuns
 from durable_memory.activities.waker import TemporalWaker
-from durable_memory.cli.failing import failing_in_words
 from durable_memory.cli.options import Shared
 from durable_memory.cli.output import say, show
 from durable_memory.cli.session import keep_logs, open_client
@@ -48,10 +47,9 @@ def janitor(
     """
     if not once:
         raise typer.BadParameter("a worker's schedule sweeps again and again; --once sweeps from here")
-    with failing_in_words():
-        settings = shared.settings()
-        keep_logs(settings)
-        counts = asyncio.run(_sweep(settings))
+    settings = shared.settings()
+    keep_logs(settings)
+    counts = asyncio.run(_sweep(settings))
     data = {name: counts[name] for name in COUNTS}
     rows = ((_WORDS[name], f"{data[name]:,}") for name in COUNTS)
     show(shared.output, data, facts(f"Project {settings.project}", rows))

@@ -9,7 +9,6 @@ import typer
 
 from durable_memory.cli import tables
 from durable_memory.cli.absence import NO_SUCH_MEMORY
-from durable_memory.cli.failing import failing_in_words
 from durable_memory.cli.json_input import read_json
 from durable_memory.cli.options import Authors, OneMemory, OperationId
 from durable_memory.cli.output import show
@@ -65,9 +64,8 @@ def append(
         raise typer.BadParameter("--role says who says TEXT; in JSON each message has its role")
     if json_file is not None and given:
         raise typer.BadParameter(f"--{min(given)} is of TEXT; in JSON each message may have its {min(given)}")
-    with failing_in_words():
-        said = {"role": role.value, "content": text, **given}
-        messages = _messages(json_file) if json_file is not None else [said]
+    said = {"role": role.value, "content": text, **given}
+    messages = _messages(json_file) if json_file is not None else [said]
     result = with_memory(at, lambda memory: memory.append(messages, operation_id=operation_id))
     show(at.output, to_json(result), tables.append_table(at.resource, at.key, result))
 

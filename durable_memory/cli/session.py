@@ -8,7 +8,6 @@ from typing import TypeVar
 
 from durable_memory.audit_log import keep_audit_log
 from durable_memory.cli.absence import exists, say_absent
-from durable_memory.cli.failing import failing_in_words
 from durable_memory.cli.options import Connection, OneMemory
 from durable_memory.cli.waking import CommandWaker
 from durable_memory.logs import configure_logs
@@ -43,7 +42,7 @@ def with_client(
     out_of_reach: Callable[[MemoryUnavailable], _Result] | None = None,
     **more: object,
 ) -> _Result:
-    """Connects, does the work and closes; fails in words.
+    """Connects, does the work and closes.
 
     out_of_reach: makes the result where the store cannot be reached; without it that is an error. more: settings that
     are options of this command alone.
@@ -62,8 +61,7 @@ def with_client(
         async with client:
             return await work(client)
 
-    with failing_in_words():
-        return asyncio.run(run())
+    return asyncio.run(run())
 
 
 def keep_logs(settings: Settings) -> None:

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 
-from durable_memory.cli.failing import failing_in_words
 from durable_memory.cli.options import Connection, SummarizerName
 from durable_memory.cli.sharing import sharing
 from durable_memory.dev import DevPlaces
@@ -132,8 +131,7 @@ def worker(
     given: dict[str, Any] = {name: value for name, value in places.items() if value is not None}
     if given and not dev:
         raise typer.BadParameter("--dev-folder and the ports are of the servers that --dev starts")
-    with failing_in_words():
-        settings = options.worker_settings()
-        for_people = dev and "log_format" not in settings.model_fields_set
-        configure_logs(settings.log_level, "console" if for_people else settings.log_format)
-        run_worker(settings, dev=DevPlaces(**given) if dev else None)
+    settings = options.worker_settings()
+    for_people = dev and "log_format" not in settings.model_fields_set
+    configure_logs(settings.log_level, "console" if for_people else settings.log_format)
+    run_worker(settings, dev=DevPlaces(**given) if dev else None)

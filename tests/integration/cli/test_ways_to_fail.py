@@ -91,6 +91,37 @@ async def test_a_misspelt_setting_is_named(cli: Cli) -> None:
     assert_one_sentence(await cli("list", DURABLE_MEMORY_MEMORYS="x"), "did you mean 'DURABLE_MEMORY_MEMORIES'?")
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("worker",),
+        ("validate",),
+        ("list",),
+        ("list", "thread"),
+        ("read", "thread", "k"),
+        ("append", "thread", "k", "Hello"),
+        ("stats", "thread", "k"),
+        ("health", "thread", "k"),
+        ("pin", "thread", "k", "1"),
+        ("unpin", "thread", "k", "1"),
+        ("delete", "thread", "k", "1"),
+        ("flush", "thread", "k"),
+        ("clear", "thread", "k", "--yes"),
+        ("restore", "thread", "k", "1"),
+        ("purge", "thread"),
+        ("export", "thread"),
+        ("import", "-"),
+        ("context", "clerk"),
+        ("execute", "-"),
+        ("janitor", "--once"),
+    ],
+    ids=" ".join,
+)
+async def test_a_wrong_setting_is_one_sentence_of_every_command(cli: Cli, command: tuple[str, ...]) -> None:
+    ended = await cli(*command, stdin="{}", DURABLE_MEMORY_PROJECT="Desk")
+    assert_one_sentence(ended, "DURABLE_MEMORY_PROJECT: must be")
+
+
 async def test_folders_can_be_given_several_times_and_replace_the_environment(cli: Cli, tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()

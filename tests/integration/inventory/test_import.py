@@ -92,10 +92,10 @@ async def test_an_import_is_the_same_whatever_ends_its_lines(client: MemoryClien
     await memory.append(CONVERSATION)
     lines = await lines_of(client)
     assert (await client.import_messages(lines, resource="thread")).messages == 6
-    ended = [[f"{line}{end}" for line in lines] for end in ("\n", "\r\n", " ")]
-    for again in (*ended, [line.encode() for line in ended[1]]):
-        result = await client.import_messages(again, resource="thread")
-        assert (result.messages, result.already) == (0, 6)
+    for end in ("\n", "\r\n", " "):
+        as_text = await client.import_messages([line + end for line in lines], resource="thread")
+        as_bytes = await client.import_messages([(line + end).encode() for line in lines], resource="thread")
+        assert [(result.messages, result.already) for result in (as_text, as_bytes)] == [(0, 6), (0, 6)]
 
 
 async def test_results_of_calls_with_one_id_stay_with_their_calls(client: MemoryClient, memory: Memory) -> None:
