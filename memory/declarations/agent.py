@@ -23,7 +23,9 @@ _MAX_LABEL: Final = 100
 def _checked_label(value: str) -> str:
     # The label stands in brackets above what the memory holds, and nothing in it may look like the end of them.
     if not 1 <= len(value) <= _MAX_LABEL or value.strip() != value or not value.isprintable() or set("[]") & set(value):
-        raise ValueError(f"must be one line of 1 to {_MAX_LABEL} characters, without brackets")
+        raise ValueError(
+            f"must be one line of 1 to {_MAX_LABEL} printable characters, without brackets or space around it"
+        )
     return value
 
 

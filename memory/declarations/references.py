@@ -10,6 +10,7 @@ from durable_memory.memory.declarations.agent import AgentResource
 from durable_memory.memory.declarations.declaration import is_id
 from durable_memory.memory.declarations.faults import Finding, Location
 from durable_memory.memory.declarations.resource import MemoryResource
+from durable_memory.memory.keys.templates import Variable
 from durable_memory.memory.types import did_you_mean
 
 
@@ -44,12 +45,11 @@ def unknown_memories(data: Mapping[str, Any], known: Sequence[str]) -> Iterator[
 
 def repeated_memories(agent: AgentResource, memories: Mapping[str, MemoryResource]) -> Iterator[Finding]:
     """Yields a problem for each memory that an agent names again under the same key."""
-    seen: dict[tuple[str, str | None], int] = {}
+    seen: dict[tuple[str, tuple[str | Variable, ...]], int] = {}
     for index, use in enumerate(agent.uses):
         declared = memories.get(use.resource)
-        own = None if declared is None else declared.default_key_template
-        key = own if use.key is None else use.key.source
-        first = seen.setdefault((use.resource, None if key is None else "".join(key.split())), index)
+        template = use.key or (None if declared is None else declared.key_template)
+        first = seen.setdefault((use.resource, () if template is None else template.parts_for(agent.id)), index)
         if first != index:
             problem = f"names memory {use.resource!r} under the key of memories.{first}; give it a key of its own"
             yield ("memories", str(index)), problem

@@ -101,6 +101,19 @@ class KeyTemplate:
             rendered.append(value)
         return checked_key("".join(rendered), resource)
 
+    def parts_for(self, agent: str) -> tuple[str | Variable, ...]:
+        """Returns the parts as this agent's calls render them, to be compared: equal ones make equal keys."""
+        parts: list[str | Variable] = []
+        for part in self.parts:
+            is_agent = isinstance(part, Variable) and str(part) == "agent.id"
+            filled = _value(part, {"agent": {"id": agent}}, "") if isinstance(part, Variable) and is_agent else part
+            before = parts[-1] if parts else None
+            if isinstance(filled, str) and isinstance(before, str):
+                parts[-1] = before + filled
+            else:
+                parts.append(filled)
+        return tuple(unicodedata.normalize("NFC", part) if isinstance(part, str) else part for part in parts)
+
     def could_render(self, key: str) -> bool:
         """Tells whether some values could give this key: what the fixed texts of the template do not rule out."""
         position, is_open = 0, False  # what is matched so far; whether a variable, of one character at least, follows

@@ -133,6 +133,37 @@ def test_a_wrong_agent_is_refused_by_the_name_of_its_field(change: dict[str, Any
     assert problem in text
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("caf\u00e9", "cafe\u0301"),
+        ("{{ input.trip | lower }}", "{{input.trip|lower}}"),
+        ("trip/booking", "trip/{{ agent.id }}"),
+        ("{{ agent.id | lower }}:{{ input.trip }}", "booking:{{ input.trip }}"),
+    ],
+)
+def test_two_ways_to_write_one_key_are_one_key(first: str, second: str) -> None:
+    twice = [{"id": "desk", "key": first}, {"id": "desk", "key": second}]
+    ((path, problem),) = faults(memories=twice)
+    assert path == "memories.1"
+    assert "under the key of memories.0" in problem
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("trip 1", "trip1"),
+        ("K", "k"),
+        ("{{ input.trip }}", "{{ input.trip | lower }}"),
+        ("{{ input.trip }}", "{{ input.trip | default('none') }}"),
+        ("{{ agent.id | sha256 }}", "booking"),
+    ],
+)
+def test_keys_that_only_look_alike_are_two(first: str, second: str) -> None:
+    one, other = declared(memories=[{"id": "desk", "key": first}, {"id": "desk", "key": second}])
+    assert one != other
+
+
 def test_a_fault_in_a_list_stands_at_its_own_line(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(
         "resource: memory\nid: desk\nmax_tokens: 900\n---\nresource: agent\nid: booking\nmemories:\n"
