@@ -135,7 +135,7 @@ def _block(part: ContentPart) -> Block:
     if kind == "refusal":
         return {"type": "text", "text": inner}
     if kind in TEXT_PARTS:
-        return {**part, "type": "text"}
+        return {**part, "type": "text", "text": str(part.get("text") or "")}
     if kind == "image_url" and isinstance(url := named.get("url"), str):
         data = _DATA_URL.fullmatch(url)
         return {"type": "image", "source": _base64(data) if data else {"type": "url", "url": url}}

@@ -92,12 +92,16 @@ def _id(call_id: str) -> str:
 def _content(message: Message) -> Json:
     if message.content is None or isinstance(message.content, str):
         return message.content
-    parts = [_part(part) for part in message.content if part["type"] not in _THOUGHTS]
+    parts = [_part(part) for part in message.content if part["type"] not in _THOUGHTS and not _is_wordless(part)]
     if message.role != "user":
         parts = [part if _may_be_said_by(message.role, part) else _mention(part) for part in parts]
     if not parts:
         return "" if message.role == "tool" else None
     return parts
+
+
+def _is_wordless(part: ContentPart) -> bool:
+    return part["type"] in TEXT_PARTS and part.get("text") is None
 
 
 def _may_be_said_by(role: str, part: Mapping[str, Json]) -> bool:
@@ -111,7 +115,7 @@ def _mention(part: Mapping[str, Json]) -> dict[str, Json]:
 def _part(part: ContentPart) -> Mapping[str, Json]:
     source = part.get("source")
     if part["type"] in TEXT_PARTS:
-        return {"type": "text", "text": part.get("text")}
+        return {"type": "text", "text": str(part["text"])}
     if part["type"] == "image" and isinstance(source, Mapping):
         return {"type": "image_url", "image_url": {"url": _url(source)}}
     if part["type"] == "document" and isinstance(source, Mapping):

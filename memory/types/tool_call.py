@@ -51,8 +51,9 @@ class ToolCall:
         arguments = function.get("arguments", "{}")
         if not isinstance(arguments, str):
             arguments = json.dumps(clean_json(arguments, f"{path}.function.arguments"), ensure_ascii=False)
-        return cls(
-            id=required_text(data.get("id"), f"{path}.id"),
-            name=required_text(function.get("name"), f"{path}.function.name"),
-            arguments=arguments,
-        )
+        call_id = required_text(data.get("id"), f"{path}.id")
+        name = required_text(function.get("name"), f"{path}.function.name")
+        try:
+            return cls(call_id, name, arguments)
+        except InvalidValue as error:
+            raise InvalidValue(f"{path}.{error.path.removeprefix('tool_calls.')}", error.problem) from None

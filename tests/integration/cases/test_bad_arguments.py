@@ -54,6 +54,11 @@ def called(**function: Any) -> dict[str, Any]:
         pytest.param({"role": "user", "content": [{"type": "text", "text": b"x"}]}, "content[0].text", id="bytes"),
         pytest.param({"role": "user", "content": {"type": "text"}}, "messages[1].content", id="part-without-list"),
         pytest.param({"role": "assistant", "content": "x", "tool_calls": 5}, "messages[1].tool_calls", id="number"),
+        pytest.param(
+            {"role": "assistant", "tool_calls": [called()["tool_calls"][0], {"id": "", "function": {"name": "look"}}]},
+            "messages[1].tool_calls[1].id: must not be empty",
+            id="call-without-id",
+        ),
     ],
 )
 async def test_what_a_message_cannot_carry_is_named_by_its_path(

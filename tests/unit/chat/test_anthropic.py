@@ -177,6 +177,13 @@ def test_blank_texts_are_left_out_since_the_api_refuses_them() -> None:
     assert request.to_anthropic() == {"messages": [{"role": "user", "content": [text("Hello."), text("There?")]}]}
 
 
+def test_a_text_part_says_text_whatever_it_was_given() -> None:
+    odd: list[dict[str, Any]] = [{"type": "text"}, {"type": "text", "text": None}, {"type": "text", "text": 42}]
+    request = view_of(Message.user(odd), Message.assistant(odd[:2])).to_anthropic()
+    check_anthropic(request)
+    assert request == {"messages": [{"role": "user", "content": [text("42")]}]}
+
+
 def response(*content: dict[str, Any]) -> dict[str, Any]:
     """What the SDK's object of an answer dumps, with all fields that it knows."""
     answer = anthropic.types.Message.model_validate(

@@ -124,6 +124,14 @@ def test_what_only_users_may_send_is_named_and_thoughts_of_other_models_are_left
     assert result["content"] == [{"type": "text", "text": "[image_url]"}, {"type": "text", "text": "A map."}]
 
 
+def test_a_text_part_says_text_whatever_it_was_given() -> None:
+    odd: list[dict[str, Any]] = [{"type": "text"}, {"type": "text", "text": None}, {"type": "text", "text": 42}]
+    messages = view_of(Message.user(odd), Message.assistant(odd[:2]), Message.system(odd)).to_openai()
+    check_openai(messages)
+    said = [{"type": "text", "text": "42"}]
+    assert messages == [{"role": "user", "content": said}, {"role": "system", "content": said}]
+
+
 def response(**fields: Any) -> dict[str, Any]:
     """What the SDK's object of an answer dumps, with all fields that it knows."""
     return ChatCompletionMessage.model_validate({"role": "assistant", "content": None, **fields}).model_dump()
