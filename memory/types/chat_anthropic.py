@@ -23,6 +23,8 @@ _UNNAMED: Final = "unnamed"
 """Stands for the name that a model left out of a call: the API refuses the whole request for an empty one."""
 _FAILED: Final[Block] = {"type": "text", "text": "[The tool failed.]"}
 """What a failed tool that said nothing has said: the API wants words beside `is_error`."""
+_OF_ONE_REQUEST: Final = "cache_control"
+"""A mark on a block, of the request it was sent with: the API takes four in all, and a view would gather more."""
 _EARLIER: Final[Block] = {"type": "text", "text": "[Earlier messages are not shown.]"}
 """Opens a conversation that begins with the assistant: the API wants the user first."""
 
@@ -32,10 +34,11 @@ def anthropic_request(messages: Iterable[Message], system: str | None = None) ->
 
     system: a prompt of your own, which comes first.
 
-    System messages, summaries among them, become blocks of the system text. Tool calls and results become tool_use
-    and tool_result blocks, their ids and names such as the API accepts: no two ids the same. Messages that follow each
-    other in one role are merged, blank texts left out. Parts of other APIs become Anthropic's where there is an equal,
-    and are passed on as they are where not. Names of authors have no place.
+    System messages, summaries among them, become blocks of the system text; what is no text in them is replaced by its
+    type in brackets. Tool calls and results become tool_use and tool_result blocks, their ids and names such as the API
+    accepts: no two ids the same. Messages that follow each other in one role are merged, blank texts left out. Parts of
+    other APIs become Anthropic's where there is an equal, and are passed on as they are where not, but without
+    `cache_control`: mark what you send. Names of authors have no place.
     """
     own = () if system is None else (Message.system(system),)
     prompt: list[Block] = []
@@ -44,7 +47,7 @@ def anthropic_request(messages: Iterable[Message], system: str | None = None) ->
     for message in (*own, *messages):
         blocks = _blocks(message, ids)
         if message.role == "system":
-            prompt += blocks
+            prompt += [block if block["type"] == "text" else _mention(block) for block in blocks]
             continue
         role = "assistant" if message.role == "assistant" else "user"
         if blocks and turns and turns[-1]["role"] == role:
@@ -59,8 +62,8 @@ def anthropic_request(messages: Iterable[Message], system: str | None = None) ->
 def messages_from_anthropic(data: ChatMessage) -> tuple[Message, ...]:
     """Reads a message of the Messages API, of a request or a response.
 
-    An answer of the model is one message; thoughts and other blocks are kept as parts. A user's message with tool
-    results is one message for each result, and one for the rest. Raises InvalidValue.
+    An answer of the model is one message; thoughts and other blocks are kept as parts, but no `cache_control`. A user's
+    message with tool results is one message for each result, and one for the rest. Raises InvalidValue.
     """
     data = given_message(data)
     content = data.get("content")
@@ -107,7 +110,7 @@ class _Ids:
 
 def _blocks(message: Message, ids: _Ids) -> list[Block]:
     said = [{"type": "text", "text": message.content}] if isinstance(message.content, str) else message.content or ()
-    blocks = [block for part in said if not _is_blank(block := _block(part))]
+    blocks = [block for part in said if not _is_blank(block := _block(_unmarked(part)))]
     if message.tool_call_id is not None:
         result: Block = {"type": "tool_result", "tool_use_id": ids.of_result(message.tool_call_id)}
         failed = message.metadata.get("is_error") is True
@@ -122,6 +125,11 @@ def _blocks(message: Message, ids: _Ids) -> list[Block]:
 def _use(call: ToolCall, ids: _Ids) -> Block:
     name = _NOT_IN_IDS.sub("_", call.name)[:_LONGEST_NAME] or _UNNAMED
     return {"type": "tool_use", "id": ids.of_call(call.id), "name": name, "input": _input(call.arguments)}
+
+
+def _mention(block: Block) -> Block:
+    """What the API does not take here, named by its type."""
+    return {"type": "text", "text": f"[{block['type']}]"}
 
 
 def _is_blank(block: Block) -> bool:
@@ -169,7 +177,11 @@ def _given(block: object, path: str) -> dict[str, Any]:
     """A block without the fields that are null: the SDK's objects fill in all that they know."""
     if not isinstance(block, Mapping) or not isinstance(block.get("type"), str):
         raise InvalidValue(path, "a block is an object with a 'type'")
-    return {name: value for name, value in block.items() if value is not None}
+    return {name: value for name, value in _unmarked(block).items() if value is not None}
+
+
+def _unmarked(block: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in block.items() if name != _OF_ONE_REQUEST}
 
 
 def _call(block: Mapping[str, Any]) -> ToolCall:

@@ -177,6 +177,27 @@ def test_blank_texts_are_left_out_since_the_api_refuses_them() -> None:
     assert request.to_anthropic() == {"messages": [{"role": "user", "content": [text("Hello."), text("There?")]}]}
 
 
+def test_system_messages_are_text_alone() -> None:
+    request = view_of(Message.system([text("Our logo:"), PICTURE])).to_anthropic()
+    check_anthropic(request)
+    assert request["system"] == [text("Our logo:"), text("[image]")]
+
+
+MARK = {"cache_control": {"type": "ephemeral"}}
+
+
+def test_marks_of_an_earlier_request_are_not_sent_again() -> None:
+    result = {"type": "tool_result", "tool_use_id": "c1", "content": [{**text("In Lyon."), **MARK}], **MARK}
+    sent = {"role": "user", "content": [result, {**text("And now?"), **MARK}]}
+    answered, asked = messages_from_anthropic(sent)
+    assert (answered, asked) == (Message.tool("In Lyon.", "c1"), Message.user("And now?"))
+    opened = Message.assistant([{**text("I look."), **MARK}], tool_calls=[ToolCall("c1", "track")])
+    view = view_of(Message.system([{**text("Be kind."), **MARK}]), Message.user("Where?"), opened, answered, asked)
+    request = view.to_anthropic()
+    check_anthropic(request)
+    assert "cache_control" not in json.dumps(request)
+
+
 def test_a_text_part_says_text_whatever_it_was_given() -> None:
     odd: list[dict[str, Any]] = [{"type": "text"}, {"type": "text", "text": None}, {"type": "text", "text": 42}]
     request = view_of(Message.user(odd), Message.assistant(odd[:2])).to_anthropic()
