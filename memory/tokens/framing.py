@@ -1,14 +1,15 @@
 """What a chat model sees of a message: the texts that are tokenized, and constants for what is around them.
 
 The rule, per message: FRAMING_TOKENS, ROLE_TOKENS, the content, then, where given, the name, each tool call (its id,
-name and arguments) and the id of the call that a result answers. Text parts count their text, pictures and other
-media a constant, and any other part its JSON text. Metadata, agent and provenance never reach the model, so they
-count nothing.
+name and arguments) and the id of the call that a result answers. Text parts and documents of plain text count their
+text, pictures and other media a constant, and any other part its JSON text. Metadata, agent and provenance never reach
+the model, so they count nothing.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from durable_memory.memory.types import TEXT_PARTS, ContentPart, Message
@@ -25,9 +26,7 @@ FIELD_TOKENS = 1
 MEDIA_TOKENS = 765
 """A picture of 1024 x 1024 at high detail (OpenAI's vision guide). The size is not known here: marked estimated."""
 
-_MEDIA_PARTS = frozenset(
-    {"image", "image_url", "input_image", "audio", "input_audio", "video", "file", "input_file", "document"}
-)
+_MEDIA_PARTS = frozenset({"image", "image_url", "input_image", "audio", "input_audio", "video", "file", "input_file"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +49,12 @@ def visible(message: Message) -> Visible:
     if isinstance(content, str):
         texts.append(content)
     for part in () if content is None or isinstance(content, str) else content:
-        if part.get("type") in _MEDIA_PARTS:
-            fixed += MEDIA_TOKENS
-            estimated = True
-        else:
-            texts.append(_part_text(part))
+        for seen in _seen_of(part):
+            if seen is None:
+                fixed += MEDIA_TOKENS
+                estimated = True
+            else:
+                texts.append(seen)
     if message.name is not None:
         fixed += FIELD_TOKENS
         texts.append(message.name)
@@ -65,6 +65,29 @@ def visible(message: Message) -> Visible:
         fixed += FIELD_TOKENS
         texts.append(message.tool_call_id)
     return Visible(tuple(texts), fixed, estimated)
+
+
+def _seen_of(part: ContentPart) -> Iterator[str | None]:
+    """Yields the texts that a part shows, and None for each picture or other medium."""
+    if part.get("type") == "document":
+        yield from _seen_of_document(part)
+    else:
+        yield None if part.get("type") in _MEDIA_PARTS else _part_text(part)
+
+
+def _seen_of_document(part: ContentPart) -> Iterator[str | None]:
+    """The same of a document of Anthropic's: plain text and parts are read as they are, a PDF or a link is a medium."""
+    yield from (text for name in ("title", "context") if isinstance(text := part.get(name), str))
+    source = part.get("source")
+    kind, inner = (source.get("type"), source) if isinstance(source, Mapping) else (None, {})
+    held = inner.get({"text": "data", "content": "content"}.get(str(kind), ""))
+    if isinstance(held, str):
+        yield held
+    elif kind == "content" and isinstance(held, Sequence):
+        for one in held:
+            yield from _seen_of(one) if isinstance(one, Mapping) else [None]
+    else:
+        yield None
 
 
 def _part_text(part: ContentPart) -> str:

@@ -107,6 +107,12 @@ async def test_text_parts_count_their_text_and_other_parts_their_json(
     assert await _one(counter, message) == Count(FRAMING_TOKENS + expected)
 
 
+PICTURE_OF_ANTHROPIC = {
+    "type": "image",
+    "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="},
+}
+
+
 async def test_a_picture_counts_a_constant_however_long_its_base64_and_is_marked_estimated(
     counter: TiktokenCounter,
 ) -> None:
@@ -114,6 +120,29 @@ async def test_a_picture_counts_a_constant_however_long_its_base64_and_is_marked
     count = await _one(counter, Message.user([{"type": "text", "text": "Look"}, picture]))
     assert count.estimated
     assert MEDIA_TOKENS < count.tokens < MEDIA_TOKENS + 10
+
+
+async def test_a_document_of_text_counts_its_text_and_any_other_as_a_medium(counter: TiktokenCounter) -> None:
+    page = "The parcel left the depot in Ghent. " * 500
+    plain: ContentPart = {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": page}}
+    parts = [{"type": "text", "text": page}, PICTURE_OF_ANTHROPIC]
+    in_parts = {"type": "document", "title": page, "source": {"type": "content", "content": parts}}
+    one_text = {"type": "document", "context": page, "source": {"type": "content", "content": page}}
+    paper = {"type": "document", "title": "Bill", "source": {"type": "url", "url": "https://example.com/a.pdf"}}
+    odd: list[ContentPart] = [{"type": "document"}, {"type": "document", "source": {"type": "content", "content": [5]}}]
+    text = (await counter.count_text(page)).tokens
+    title = (await counter.count_text("Bill")).tokens
+    counts = await counter.count([Message.user([part]) for part in [plain, in_parts, one_text, paper, *odd]])
+    framing = FRAMING_TOKENS + 1
+    assert [count.tokens - framing for count in counts] == [
+        text,
+        2 * text + MEDIA_TOKENS,
+        2 * text,
+        title + MEDIA_TOKENS,
+        MEDIA_TOKENS,
+        MEDIA_TOKENS,
+    ]
+    assert [count.estimated for count in counts] == [False, True, False, True, True, True]
 
 
 async def test_what_a_model_never_sees_counts_nothing(counter: TiktokenCounter) -> None:
