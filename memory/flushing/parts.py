@@ -13,7 +13,7 @@ from durable_memory.memory.cutting import cut
 from durable_memory.memory.errors import MemorySummaryRejected
 from durable_memory.memory.flushing.summarizer import Summarizer, SummaryRequest
 from durable_memory.memory.flushing.summary import covered, earlier_summary
-from durable_memory.memory.flushing.telling import told_tokens
+from durable_memory.memory.flushing.telling import told_parts, told_tokens
 from durable_memory.memory.flushing.visible import is_visible
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.types import Message, clean_text
@@ -137,7 +137,6 @@ async def _fitting(
 def _written_out(message: Message) -> str:
     """Returns all that a message says as one text, which can be cut."""
     said = [message.text]
-    if isinstance(message.content, tuple):
-        said += (json.dumps(part, ensure_ascii=False) for part in message.content if "text" not in part)
+    said += (json.dumps(part, ensure_ascii=False) for part in told_parts(message))
     said += (f"calls {call.name} {call.arguments}" for call in message.tool_calls)
     return "\n".join(filter(None, said))

@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from durable_memory.memory.authors import author_of
+from durable_memory.memory.privacy.opaque import is_opaque
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.types import LONG_TERM, Message
+from durable_memory.memory.types.clean import Json
 
 LINE_BEGINS: Final = ('{"role": ', '{"kind": ')
 """How the line of a message begins."""
@@ -35,12 +37,26 @@ def texts_told(messages: Sequence[Message]) -> Iterator[str]:
         yield from _texts(list(entry.values()))
 
 
+def told_parts(message: Message) -> list[Json]:
+    """Returns what is told of the parts without a text: not what they hold as data, such as a picture in Base64.
+
+    To a model that is noise, a request for every few thousand tokens of it.
+    """
+    parts = message.content if isinstance(message.content, tuple) else ()
+    return [_without_data(part) for part in parts if "text" not in part]
+
+
+def _without_data(value: Json) -> Json:
+    if isinstance(value, Mapping):
+        return {name: _without_data(item) for name, item in value.items() if not is_opaque(value, name, item)}
+    return list(map(_without_data, value)) if isinstance(value, (list, tuple)) else value
+
+
 def _entry(message: Message) -> dict[str, object]:
     if message.section == LONG_TERM:
         return {"kind": "summary", "text": message.text}
     entry: dict[str, object] = {"role": message.role, "name": author_of(message), "text": message.text}
-    if isinstance(message.content, tuple):
-        entry["parts"] = [part for part in message.content if "text" not in part]
+    entry["parts"] = told_parts(message)
     entry["calls"] = [{"name": call.name, "arguments": call.arguments} for call in message.tool_calls]
     return {name: value for name, value in entry.items() if value}
 

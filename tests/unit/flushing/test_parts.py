@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from durable_memory.memory.flushing.parts import summarize_in_parts
 from durable_memory.memory.flushing.rule_based.summarizer import RuleBasedSummarizer
 from durable_memory.memory.flushing.summarizer import SummaryRequest
 from durable_memory.memory.flushing.summary import covered, earlier_summary
+from durable_memory.memory.flushing.telling import line_of
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from durable_memory.memory.types import Message, ToolCall
 
@@ -77,6 +79,43 @@ async def test_a_call_with_arguments_larger_than_the_window_is_read_in_pieces() 
     assert "Storing the rows." in read
     assert "store_rows" in read
     assert arguments in read
+
+
+_PICTURE = "iVBORw0KGgo" + "A" * 400_001
+_PICTURES = (
+    {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{_PICTURE}"}},
+    {"type": "image", "title": "map", "source": {"type": "base64", "media_type": "image/png", "data": _PICTURE}},
+    {"type": "file", "file": {"filename": "bill.pdf", "file_data": f"data:application/pdf;base64,{_PICTURE}"}},
+    {"type": "web_fetch_tool_result", "content": [{"type": "image", "source": {"type": "base64", "data": _PICTURE}}]},
+)
+
+
+@pytest.mark.parametrize("picture", _PICTURES, ids=lambda part: str(part["type"]))
+async def test_a_large_picture_is_one_thing_to_tell_of_and_no_text_to_read_in_pieces(picture: dict[str, Any]) -> None:
+    message = Message.user([{"type": "text", "text": "Is this the depot in Ghent?"}, picture])
+    parts: list[SummaryRequest] = []
+
+    async def write(request: SummaryRequest) -> str:
+        parts.append(request)
+        return "They ask for the depot in Ghent."
+
+    model = Model(write)
+    model.max_input_tokens = 100_000  # of which a picture in Base64 would be many
+    await summarize_in_parts(model, _request(message))
+    assert [request.messages for request in parts] == [(message,)]
+    line = line_of(message)
+    assert len(line) < 300
+    assert picture["type"] in line
+    assert "Ghent" in line
+
+
+async def test_what_a_part_says_in_other_fields_is_told() -> None:
+    note = {"type": "document", "source": {"type": "text", "data": "The gate code of the depot is 4711."}}
+    thought = {"type": "thinking", "thinking": "They want the gate.", "signature": "QUFB" * 200}
+    line = line_of(Message.assistant([note, thought]))
+    assert "4711" in line
+    assert "They want the gate." in line
+    assert "QUFB" not in line
 
 
 async def test_a_summariser_that_does_not_shorten_is_rejected_at_the_first_part() -> None:
