@@ -70,13 +70,13 @@ def visible(message: Message) -> Visible:
 def _seen_of(part: ContentPart) -> Iterator[str | None]:
     """Yields the texts that a part shows, and None for each picture or other medium."""
     if part.get("type") == "document":
-        yield from _seen_of_document(part)
+        yield from seen_of_document(part)
     else:
         yield None if part.get("type") in _MEDIA_PARTS else _part_text(part)
 
 
-def _seen_of_document(part: ContentPart) -> Iterator[str | None]:
-    """The same of a document of Anthropic's: plain text and parts are read as they are, a PDF or a link is a medium."""
+def seen_of_document(part: ContentPart) -> Iterator[str | None]:
+    """Yields the same of a document of Anthropic's: plain text and parts are read as they are, a PDF is a medium."""
     yield from (text for name in ("title", "context") if isinstance(text := part.get(name), str))
     source = part.get("source")
     kind, inner = (source.get("type"), source) if isinstance(source, Mapping) else (None, {})

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from durable_memory.memory.authors import author_of
 from durable_memory.memory.cutting import cut
+from durable_memory.memory.tokens.framing import seen_of_document
 from durable_memory.memory.types import LONG_TERM, Json, Message
 
 _LONGEST: Final = 280
@@ -107,7 +108,10 @@ def _texts(message: Message) -> Iterator[str]:
     else:
         for part in message.content or ():
             text = part.get("text")
-            yield text if isinstance(text, str) else f"[{part.get('type')}]"
+            if part.get("type") == "document":
+                yield from (seen or "[document]" for seen in seen_of_document(part))
+            else:
+                yield text if isinstance(text, str) else f"[{part.get('type')}]"
 
 
 def _sentences(text: str) -> Iterator[str]:

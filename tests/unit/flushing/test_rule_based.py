@@ -322,3 +322,12 @@ async def test_two_lines_of_a_message_do_not_read_as_one_sentence() -> None:
     said = Message.user("Hotel Ritz, 3 nights\nTwo nights in Lyon.", name="Ana")
 
     assert await _summary(said, tokens=100) == "Ana: Hotel Ritz, 3 nights; Two nights in Lyon."
+
+
+async def test_a_document_of_plain_text_is_read_and_any_other_is_named() -> None:
+    source = {"type": "text", "media_type": "text/plain", "data": "The gate code of the depot in Ghent is 4711."}
+    paper = {"type": "document", "title": "Bill", "source": {"type": "url", "url": "https://example.com/a.pdf"}}
+    shared = Message.user([{"type": "document", "title": "Depots", "source": source}, paper], name="Ana")
+    told = [unit.text for unit in units_of([shared])]
+    assert told == ["Depots", "The gate code of the depot in Ghent is 4711.", "Bill", "[document]"]
+    assert "4711" in await _summary(*_SMALL_TALK, shared, tokens=60)
