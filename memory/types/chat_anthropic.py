@@ -16,6 +16,8 @@ from durable_memory.memory.types.tool_call import ToolCall
 Block = dict[str, Json]
 
 _DATA_URL: Final = re.compile(r"data:([^;,]+);base64,(.*)", re.DOTALL)
+_OF_OPENAI: Final = frozenset({"image_url", "input_audio", "file"})
+"""What users may send there and not here, where nothing equals it: this API refuses the whole request for one."""
 _NOT_IN_IDS: Final = re.compile(r"[^a-zA-Z0-9_-]")
 """Nor in the names of tools."""
 _LONGEST_NAME: Final = 128
@@ -37,8 +39,8 @@ def anthropic_request(messages: Iterable[Message], system: str | None = None) ->
     System messages, summaries among them, become blocks of the system text; what is no text in them is replaced by its
     type in brackets. Tool calls and results become tool_use and tool_result blocks, their ids and names such as the API
     accepts: no two ids the same. Messages that follow each other in one role are merged, blank texts left out. Parts of
-    other APIs become Anthropic's where there is an equal, and are passed on as they are where not, but without
-    `cache_control`: mark what you send. Names of authors have no place.
+    OpenAI's become Anthropic's where there is an equal, and their type in brackets where not; others are passed on as
+    they are, but without `cache_control`: mark what you send. Names of authors have no place.
     """
     own = () if system is None else (Message.system(system),)
     prompt: list[Block] = []
@@ -127,7 +129,7 @@ def _use(call: ToolCall, ids: _Ids) -> Block:
     return {"type": "tool_use", "id": ids.of_call(call.id), "name": name, "input": _input(call.arguments)}
 
 
-def _mention(block: Block) -> Block:
+def _mention(block: ContentPart) -> Block:
     """What the API does not take here, named by its type."""
     return {"type": "text", "text": f"[{block['type']}]"}
 
@@ -150,7 +152,7 @@ def _block(part: ContentPart) -> Block:
     if kind == "file" and (data := _DATA_URL.fullmatch(str(named.get("file_data")))):
         title = {"title": named["filename"]} if "filename" in named else {}
         return {"type": "document", "source": _base64(data), **title}
-    return dict(part)
+    return _mention(part) if kind in _OF_OPENAI else dict(part)
 
 
 def _base64(data: re.Match[str]) -> Block:

@@ -15,6 +15,9 @@ from durable_memory.memory.types.tool_call import ToolCall
 _THOUGHTS: Final = frozenset({"thinking", "redacted_thinking"})
 """Signed by another model: no use to this one."""
 
+_OF_ANTHROPIC: Final = frozenset({"image", "document", "search_result", "container_upload"})
+"""What users may send there and not here, where nothing equals it: this API refuses the whole request for one."""
+
 _NOT_IN_NAMES: Final = re.compile(r"[\s<|\\/>]+")
 _NOT_IN_TOOLS: Final = re.compile(r"[^a-zA-Z0-9_.:-]")
 """Nor in names that services take which speak like OpenAI, where it takes neither dots nor colons."""
@@ -27,8 +30,9 @@ _UNNAMED: Final = "unnamed"
 def openai_messages(messages: Iterable[Message], system: str | None = None) -> list[dict[str, Json]]:
     """Returns the messages of a chat-completions request. system: a prompt of your own, which comes first.
 
-    Parts of other APIs become OpenAI's where there is an equal. Only users may send more than text: what else stands in
-    the content of others is replaced by its type in brackets, a model's thoughts are left out. Names, and ids of tool
+    Parts of Anthropic's become OpenAI's where there is an equal, and their type in brackets where not. Only users may
+    send more than text: what else stands in the content of others is replaced in the same way, a model's thoughts are
+    left out. Names, and ids of tool
     calls that another provider gave, are made such as the API accepts: it refuses the whole request for one.
     """
     own = () if system is None else (Message.system(system),)
@@ -116,14 +120,26 @@ def _part(part: ContentPart) -> Mapping[str, Json]:
     source = part.get("source")
     if part["type"] in TEXT_PARTS:
         return {"type": "text", "text": str(part["text"])}
-    if part["type"] == "image" and isinstance(source, Mapping):
-        return {"type": "image_url", "image_url": {"url": _url(source)}}
+    if part["type"] == "image" and isinstance(source, Mapping) and isinstance(url := _url(source), str):
+        return {"type": "image_url", "image_url": {"url": url}}
     if part["type"] == "document" and isinstance(source, Mapping):
-        if source.get("type") == "text":
-            return {"type": "text", "text": source.get("data")}
-        title = part.get("title")
+        return _document(part, source)
+    return _mention(part) if part["type"] in _OF_ANTHROPIC else part
+
+
+def _document(part: ContentPart, source: Mapping[str, Json]) -> Mapping[str, Json]:
+    title = part.get("title")
+    if source.get("type") == "base64":
         return {"type": "file", "file": {"file_data": _url(source), "filename": title or "document.pdf"}}
-    return part
+    held = source.get("data" if source.get("type") == "text" else "content")
+    if isinstance(held, (list, tuple)):
+        texts = (one.get("text") for one in held if isinstance(one, Mapping))
+        held = "\n".join(text for text in texts if isinstance(text, str))
+    if isinstance(held, str) and held:
+        return {"type": "text", "text": held}
+    # A file is taken in Base64 alone, so a link can only be told.
+    named = [text for text in (title, source.get("url")) if isinstance(text, str)]
+    return {"type": "text", "text": " ".join(["[document]", *named])}
 
 
 def _url(source: Mapping[str, Json]) -> Json:

@@ -162,6 +162,8 @@ PDF = {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="}
         (PAPER, {"type": "document", "source": PDF, "title": "bill.pdf"}),
         ({"type": "document", "source": PDF}, {"type": "document", "source": PDF}),
         ({"type": "input_text", "text": "Hello."}, text("Hello.")),
+        ({"type": "input_audio", "input_audio": {"data": "UklGRg==", "format": "wav"}}, text("[input_audio]")),
+        ({"type": "file", "file": {"file_id": "file-1"}}, text("[file]")),
     ],
 )
 def test_parts_become_blocks_of_this_api_also_in_results(part: dict[str, Any], expected: dict[str, Any]) -> None:

@@ -95,6 +95,23 @@ NOTE_OF_ANTHROPIC = {"type": "document", "source": {"type": "text", "media_type"
         (LINK_OF_ANTHROPIC, LINKED),
         (PAPER_OF_ANTHROPIC, PAPER),
         (NOTE_OF_ANTHROPIC, {"type": "text", "text": "A note."}),
+        (
+            {
+                "type": "document",
+                "source": {"type": "content", "content": [{"type": "text", "text": "A note."}, LINKED]},
+            },
+            {"type": "text", "text": "A note."},
+        ),
+        (
+            {"type": "document", "title": "Bill", "source": {"type": "url", "url": "https://example.com/a.pdf"}},
+            {"type": "text", "text": "[document] Bill https://example.com/a.pdf"},
+        ),
+        ({"type": "document", "source": {"type": "file", "file_id": "file_1"}}, {"type": "text", "text": "[document]"}),
+        ({"type": "image", "source": {"type": "file", "file_id": "file_1"}}, {"type": "text", "text": "[image]"}),
+        (
+            {"type": "search_result", "source": "a", "title": "b", "content": []},
+            {"type": "text", "text": "[search_result]"},
+        ),
         ({"type": "input_text", "text": "Hello."}, {"type": "text", "text": "Hello."}),
         ({"type": "text", "text": "Hello.", "citations": [{"type": "page"}]}, {"type": "text", "text": "Hello."}),
     ],
