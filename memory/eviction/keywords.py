@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
+import regex
+
 from durable_memory.memory.stores.values import Entry
 from durable_memory.memory.types import PRIORITIES, Message
 
@@ -17,7 +19,8 @@ RAISED_TO: Final = PRIORITIES.index("high")
 # Scripts that are written without spaces between words: Thai, Lao, Myanmar, Khmer, kana, Han. Each of their characters
 # counts as a word, so that a keyword is found inside a sentence.
 _SPACELESS: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_WORD: Final = re.compile(f"[{_SPACELESS}]|[^\\W{_SPACELESS}]+")
+# Unlike that of `re`, this one's \w has the vowel signs of Indic scripts: without them, different words look alike.
+_WORD: Final = regex.compile(f"[{_SPACELESS}]|[^\\W{_SPACELESS}]+")
 _INVISIBLE: Final = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
 
 

@@ -25,6 +25,8 @@ from durable_memory.testing.builders import call, result, user
         ("คืนเงิน", "ขอคืนเงินหน่อย"),
         ("подарунок", "ПОДАРУНОК!"),
         ("404", "error 404!"),
+        ("बिल", "यह बिल, कृपया"),
+        ("விசா", "என் விசா எங்கே?"),
     ],
 )
 def test_a_keyword_is_found_however_it_is_written(keyword: str, text: str) -> None:
@@ -41,6 +43,8 @@ def test_a_keyword_is_found_however_it_is_written(keyword: str, text: str) -> No
         ("visa", "advisable"),
         ("404", "4040"),
         ("返金", "返品と送金"),
+        ("बिल", "वह बोल रहा है"),
+        ("விசா", "வாசி"),
         ("refund", ""),
     ],
 )
