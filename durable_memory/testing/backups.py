@@ -99,6 +99,24 @@ class BackupContract(StoreCase):
         with pytest.raises(MemoryOperationConflict):
             await memory.append(user("c"), op="undo")
 
+    async def test_a_restore_answers_what_it_brought_back_whatever_comes_meanwhile(self, memory: Driven) -> None:
+        held = await memory.append(user("a"), user("b"))
+        backup = (await memory.clear(backup=True)).backup_id
+        restored = asyncio.create_task(memory.restore(backup))
+
+        async def say() -> None:
+            while not restored.done():
+                await memory.append(user("meanwhile", 1))
+                await asyncio.sleep(0)
+
+        await asyncio.gather(*(say() for _ in range(4)))
+        answer = restored.result()
+        number = int(held.version.split(":")[1]) + 1
+        assert (answer.messages, answer.tokens, int(answer.version.split(":")[1])) == (2, 20, number)
+        await memory.append(user("later", 1))
+        with pytest.raises(MemoryConflict):
+            await memory.write(user("instead"), if_version=answer.version)
+
     async def test_a_repeated_clear_answers_the_same_backup(self, memory: Driven) -> None:
         await memory.append(user("a"))
         first = await memory.clear(op="once", backup=True)

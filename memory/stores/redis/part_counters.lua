@@ -1,6 +1,6 @@
--- The packed counters of a memory by their names, for who changes some of those of another memory.
+-- The packed counters of a memory by their names, for who reads those of another memory.
 -- needs: forms
--- gives: counters_of packed_counters
+-- gives: counters_of
 
 local NAMES = {
   'version', 'seq', 'fence', 'created_at', 'updated_at', 'expires_at', 'access', 'system_tokens', 'system_messages',
@@ -14,12 +14,4 @@ local function counters_of(packed)
     counters[name] = numbers[i]
   end
   return counters
-end
-
-local function packed_counters(counters)
-  local numbers = {}
-  for i, name in ipairs(NAMES) do
-    numbers[i] = counters[name]
-  end
-  return struct.pack(COUNTERS, unpack(numbers))
 end

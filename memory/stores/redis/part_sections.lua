@@ -3,10 +3,10 @@
 -- section has its own. A section is what the limits declare: it has places and, where the budget is divided, a room in
 -- tokens. A place whose section is not declared (any more) belongs to short_term.
 -- needs: keys limits head
--- gives: places all_places sections place_named sum_of conversation save_sections short_term
+-- gives: places all_places sections place_named sum_of conversation lay_out save_sections short_term
 
-local places, all_places, sections = {}, {}, {}
-local place_named, sum_of, conversation, save_sections, short_term
+local places, all_places, sections, short_term
+local place_named, sum_of, conversation, lay_out, save_sections
 do
   local LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabdefghijkmnopqrtuvwxyz' -- c, l and s are the built-in sections
 
@@ -74,31 +74,38 @@ do
     end
   end
 
+  -- Makes the places and sections of what is stored: the counters of short_term, and the user-defined sections as :meta
+  -- has them.
+  function lay_out(stored, ...)
+    places, all_places, sections = {}, {}, {}
+    add_place('c', 'short_term', key.short, key.evict, ...)
+    if stored or named_shares ~= '' then
+      local function keys_of(name)
+        local i = section_keys[name]
+        return KEYS[i], KEYS[i + 1]
+      end
+      for letter, name, a, b, c, d in string.gmatch(stored or '', '(%a) (%S+) (%d+) (%d+) (%d+) (%d+)') do
+        local order, evict = keys_of(name)
+        add_place(letter, name, order, evict, a, b, c, d)
+      end
+      for name, room, due, target in string.gmatch(named_shares, '(%S+) (%S+) (%S+) (%S+)') do
+        local section = add_section(name, tonumber(room), tonumber(due), tonumber(target))
+        local place = place_named(name) or new_place(name, keys_of(name))
+        section.places[1], place.section = place, section
+      end
+    end
+    -- The last in the view. Without shares all places are its own, and the room of messages is that of all sections.
+    short_term = add_section('short_term', short_room, short_due, short_target)
+    for _, place in ipairs(all_places) do
+      if not place.section then
+        short_term.places[#short_term.places + 1], place.section = place, short_term
+      end
+    end
+  end
+
   if incarnation then
-    add_place('c', 'short_term', key.short, key.evict, short_tokens, short_messages, pinned_tokens, pinned_messages)
+    lay_out(stored_sections, short_tokens, short_messages, pinned_tokens, pinned_messages)
   else
-    add_place('c', 'short_term', key.short, key.evict, 0, 0, 0, 0)
-  end
-  if stored_sections or named_shares ~= '' then
-    local function keys_of(name)
-      local i = section_keys[name]
-      return KEYS[i], KEYS[i + 1]
-    end
-    for letter, name, a, b, c, d in string.gmatch(stored_sections or '', '(%a) (%S+) (%d+) (%d+) (%d+) (%d+)') do
-      local order, evict = keys_of(name)
-      add_place(letter, name, order, evict, a, b, c, d)
-    end
-    for name, room, due, target in string.gmatch(named_shares, '(%S+) (%S+) (%S+) (%S+)') do
-      local section = add_section(name, tonumber(room), tonumber(due), tonumber(target))
-      local place = place_named(name) or new_place(name, keys_of(name))
-      section.places[1], place.section = place, section
-    end
-  end
-  -- The last in the view. Without shares all places are its own, and the room of messages is that of all sections.
-  short_term = add_section('short_term', short_room, short_due, short_target)
-  for _, place in ipairs(all_places) do
-    if not place.section then
-      short_term.places[#short_term.places + 1], place.section = place, short_term
-    end
+    lay_out(nil, 0, 0, 0, 0)
   end
 end

@@ -1,4 +1,4 @@
--- What a repetition of an append, a write or a restore would be answered; nothing if there was none. Writes nothing.
+-- What a repetition of an append or a write would be answered; nothing if there was none. Writes nothing.
 -- ARGV: limits, operation, its kind, digest (empty: any), deadline (none: it is only asked).
 -- parts: keys operations
 if ARGV[5] and now > tonumber(ARGV[5]) then

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import replace
 from typing import Final
 
 from durable_memory.memory.access import Mode
@@ -12,7 +11,7 @@ from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.port import Opens, unchecked
-from durable_memory.memory.stores.redis import replies, reply_errors
+from durable_memory.memory.stores.redis import replies
 from durable_memory.memory.stores.redis.arguments import digest_of, digits, mark_of, no_limits, operation_args, packed
 from durable_memory.memory.stores.redis.link import Reply
 from durable_memory.memory.stores.redis.script_runner import ScriptRunner
@@ -88,14 +87,7 @@ class RedisRemoval(ScriptRunner):
             for entry in replies.of_backup(memory.resource, reply.removeprefix(_LOOK)):
                 opens(entry)
             reply = await run(b"go")
-        words = reply.decode().split(" ")
-        if words[0] not in ("ok", "again"):
-            raise reply_errors.refusal_of(memory.resource, words, if_version)
-        now = await self._run("recorded", memory, [packed(limits), named[0], b"v", b""], limits.user_sections)
-        result = replies.appended(memory.resource, now, tag, 0)
-        if words[0] == "again":
-            return result
-        return replace(result, already_applied=False, created=True, removed=int(words[1]))
+        return replies.appended(memory.resource, reply, tag, 0, if_version)
 
     async def erase(self, memory: MemoryId, *, born_until_ms: int, mode: Mode = "read-write") -> Erased:
         """See Store."""

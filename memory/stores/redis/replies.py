@@ -40,7 +40,7 @@ _PINNED: Final = frozenset(PINNED_MARKS)
 
 @of_stored
 def appended(resource: str, reply: bytes, tag: str, count: int, wanted: str | None = None) -> AppendResult:
-    """Reads the answer to append and write of `count` messages."""
+    """Reads the answer to append and write of `count` messages, or to restore."""
     words = reply.decode().split(" ")
     if words[0] == "ok":
         _, incarnation, first, version, tokens, messages, due, evicted, *unusual = words

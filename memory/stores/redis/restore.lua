@@ -1,14 +1,13 @@
 -- Replaces everything that a memory holds by a backup of it, as a new incarnation: no id, version, fence or batch of
 -- before counts any more.
 -- ARGV: limits, operation, digest, deadline, tag, incarnation, if_version (empty: any), backup id, `look` or `go`.
--- Returns `ok <messages that were replaced>`, or `again`. Where it is only to look whether it can be done, it returns
--- messages of the backup, one for each key that encrypted any: the records behind a head `look <incarnation and names of
--- letters> <seq ...>`.
+-- Returns as write. Where it is only to look whether it can be done, it returns messages of the backup, one for each
+-- key that encrypted any: the records behind a head `look <incarnation and names of letters> <seq ...>`.
 -- parts: may_change call forms keys limits sections state expiry operations backups counters copied records
 local tag, life, if_version, backup, only_look = ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9] == 'look'
 local known = recall('v', op, digest)
 if known then
-  return known == 'reused' and known or 'again'
+  return known == 'reused' and known or answer_again(known)
 end
 if if_version ~= '' and if_version ~= version_of() then
   return 'conflict ' .. version_of()
@@ -68,36 +67,15 @@ each_copy(function(name, copy)
     redis.call('PERSIST', name)
   end
 end)
-counters.version, counters.updated_at, counters.expires_at = counters.version + 1, now, ends
--- What a flush waits for, and what is known of operations, is not that of the backup.
-counters.flush_retry_at, counters.prune_at, counters.ops_until = 0, 0, 0
-redis.call('HSET', key.meta, 'life', life .. tag .. string.sub(kept_life, TAG_ENDS + 1),
-  'counters', packed_counters(counters))
 
--- Whether a flush is due is asked of what is held now, by the sections of the backup.
-m = {
-  system_tokens = counters.system_tokens, system_messages = counters.system_messages,
-  long_tokens = counters.long_tokens, long_messages = counters.long_messages,
-  overflow_messages = counters.waiting_messages,
-}
-local function hold(place, tokens, messages, pinned_tokens, pinned_messages)
-  place.tokens, place.messages = tonumber(tokens), tonumber(messages)
-  place.pinned_tokens, place.pinned_messages = tonumber(pinned_tokens), tonumber(pinned_messages)
-end
-for _, place in ipairs(all_places) do
-  hold(place, 0, 0, 0, 0)
-end
-hold(places.c, counters.short_tokens, counters.short_messages, counters.pinned_tokens, counters.pinned_messages)
-for name, a, b, c, d in string.gmatch(kept_sections or '', '%a (%S+) (%d+) (%d+) (%d+) (%d+)') do
-  local place = place_named(name)
-  if not place then
-    place = {name = name}
-    all_places[#all_places + 1] = place
-    table.insert(short_term.places, place)
-  end
-  hold(place, a, b, c, d)
-end
-note_due_anew()
-m = nil -- what is known of operations is not that of the backup
+-- From here on the memory is that of the backup. What a flush waits for, and what is known of operations, is not.
+m = counters
+m.born, m.incarnation, m.tag, m.policy = true, life, tag, string.sub(kept_life, TAG_ENDS + 1)
+m.version, m.updated_at, m.expires_at = m.version + 1, now, ends
+m.overflow_tokens, m.overflow_messages = m.waiting_tokens, m.waiting_messages
+m.flush_retry_at, m.prune_at, m.ops_until = 0, 0, 0
+lay_out(kept_sections, m.short_tokens, m.short_messages, m.pinned_tokens, m.pinned_messages)
 remember('v', op, digest, deadline, life .. ' 1 0')
-return 'ok ' .. removed
+note_due_anew()
+save()
+return answer_new(1, 0, 0, removed)
