@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from durable_memory.testing.builders import call, dropping, result, summarising, system, user
+from durable_memory.memory.limits import Limits
+from durable_memory.memory.stores.values import Entry
+from durable_memory.testing.builders import call, divided, dropping, result, summarising, system, user
 from durable_memory.testing.case import OpenMemory, StoreCase
 from durable_memory.testing.driven import Driven
+
+SEVEN = [user(text) for text in "abcdefg"]
+PINS = [user(text, pinned=True) for text in "abcdefg"]
 
 
 class FlushPlanningContract(StoreCase):
@@ -51,6 +56,52 @@ class FlushPlanningContract(StoreCase):
         await memory.batch("another")
         busy = await memory.plan(force=True)
         assert (busy.outcome, busy.retry_after_ms > 0) == ("busy", True)
+
+    @pytest.mark.parametrize(
+        ("limits", "entries", "outcome", "blocked"),
+        [
+            (summarising(), SEVEN[:3], "nothing", None),
+            (summarising(), SEVEN, "planned", None),
+            (summarising(), [*SEVEN, *SEVEN], "planned", None),
+            (summarising(), PINS, "nothing", "pinned"),
+            (summarising(policy="lru"), PINS, "nothing", "pinned"),
+            (summarising(), [*PINS, user("h")], "planned", None),
+            (summarising(), [*PINS, call("C", "1")], "planned", None),
+            (summarising(), [call(text, text) for text in "abcdefg"], "planned", None),
+            (summarising(keep_last=7), SEVEN, "nothing", "keep"),
+            (summarising(keep_first=3, keep_last=4, policy="lfu"), SEVEN, "nothing", "keep"),
+            (summarising(keep_first=3, keep_last=3, policy="token_aware_lru"), SEVEN, "planned", None),
+            (summarising(keep_last=1), [*PINS, user("h")], "nothing", "keep"),
+            (summarising(target_tokens=65, oldest_share=0.5), SEVEN, "planned", None),
+            (dropping(keep_last=8), [*SEVEN, user("h")], "nothing", "keep"),
+            (dropping(), [*SEVEN, user("h")], "planned", None),
+            (divided(), [user("p", 35, section="bookings", pinned=True), user("c")], "nothing", "pinned"),
+            (divided(), [user("b", 35, section="bookings"), user("c", pinned=True)], "planned", None),
+            (divided(keep_last=5), [*SEVEN[:5], user("n", 16, section="notes")], "planned", None),
+            (divided(keep_last=5), SEVEN[:5], "nothing", "keep"),
+        ],
+    )
+    async def test_a_due_flush_is_called_blocked_where_it_would_take_nothing_and_nowhere_else(
+        self, open_memory: OpenMemory, limits: Limits, entries: list[Entry], outcome: str, blocked: str | None
+    ) -> None:
+        memory = open_memory(limits)
+        await memory.append(*entries)
+        stats, plan = await memory.stats(), await memory.plan()
+        assert (plan.outcome, stats.flush_blocked) == (outcome, blocked)
+        assert (outcome == "nothing" and stats.flush_due) == (blocked is not None)
+        assert plan.reason == ("below_threshold" if outcome == "nothing" and not stats.flush_due else blocked)
+
+    async def test_summaries_above_a_room_that_was_lowered_are_due_and_not_blocked(
+        self, open_memory: OpenMemory
+    ) -> None:
+        memory = open_memory(summarising())
+        await memory.append(user("a"))
+        batch = await memory.batch(force=True)
+        await memory.summarise(batch, tokens=20)
+        await memory.commit(batch)
+        lowered = memory.under(summarising(summary_tokens=5, keep_last=9))
+        stats, plan = await lowered.stats(), await lowered.plan()
+        assert (stats.flush_due, stats.flush_blocked, plan.outcome) == (True, None, "planned")
 
     async def test_a_plan_waits_after_a_failure_as_a_flush_does(self, memory: Driven) -> None:
         await memory.append(*(user(text) for text in "abcdefg"))

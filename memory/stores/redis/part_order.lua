@@ -1,9 +1,9 @@
 -- The order in which groups go: the policy's, for evictions and flushes alike. :evict holds the score of each live
 -- group that is not pinned.
 -- needs: limits head score sections state expiry records groups
--- gives: first_score each_group each_at_flush preview_policy adopt_policy record_accesses
+-- gives: first_score each_group each_at_flush each_in_any_order preview_policy adopt_policy record_accesses
 
-local first_score, each_group, each_at_flush, preview_policy, adopt_policy, record_accesses
+local first_score, each_group, each_at_flush, each_in_any_order, preview_policy, adopt_policy, record_accesses
 do
   local MOST_STEPS = 20 * STEPS
 
@@ -144,6 +144,19 @@ do
     for _, one in ipairs(all) do
       if visit(unpack(one, 1, 5)) then
         return
+      end
+    end
+  end
+
+  -- The same in whatever order, without a look at more than it needs: each place by itself.
+  function each_in_any_order(some, skip, visit)
+    local done = false
+    for _, place in ipairs(some) do
+      if not done then
+        each_group({place}, {}, skip, function(...)
+          done = visit(...)
+          return done
+        end)
       end
     end
   end

@@ -39,18 +39,21 @@ do
 
   -- Returns live sequence numbers, tokens and messages taken from the live view, also by their places, groups with
   -- their places, and why nothing can be taken.
-  function select(force)
+  -- enough: stops at so many messages, whichever go first; without it, it is all that a flush takes.
+  function select(force, enough)
     local taken = {seqs = {}, groups = {}, tokens = 0, messages = 0, seqs_of = {}, tokens_of = {}}
     if not force and flush_due() == 0 then
       taken.reason = 'below_threshold'
       return taken
     end
+    local each = enough and each_in_any_order or each_at_flush
+    enough = enough or INF
     local newest_first, oldest_last = kept_edges()
     local kept, gone = false, {}
     -- Takes from these places, in the policy's order, so many tokens and messages; of open groups, only if `reaches`
     -- says that nothing else reaches them.
     local function take_from(some, over_tokens, over_messages, reaches)
-      if over_tokens <= 0 and over_messages <= 0 then
+      if over_tokens <= 0 and over_messages <= 0 or taken.messages >= enough then
         return
       end
       local done, open = false, {}
@@ -65,9 +68,9 @@ do
         taken.tokens_of[place] = (taken.tokens_of[place] or 0) + tokens
         taken.tokens, taken.messages = taken.tokens + tokens, taken.messages + #seqs
         over_tokens, over_messages = over_tokens - tokens, over_messages - #seqs
-        return over_tokens <= 0 and over_messages <= 0
+        return over_tokens <= 0 and over_messages <= 0 or taken.messages >= enough
       end
-      each_at_flush(some, gone, function(group, seqs, tokens, state, place)
+      each(some, gone, function(group, seqs, tokens, state, place)
         if place.section == short_term and (group <= newest_first or group >= oldest_last) then
           kept = true
         elseif state and is_open(state) then

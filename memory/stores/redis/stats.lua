@@ -2,7 +2,7 @@
 -- ARGV: limits.
 -- Returns the list of backups that have not ended, then the counters, and at the end tokens and messages of each
 -- section of the conversation.
--- parts: keys limits head sections state backups select
+-- parts: keys head sections state backups select
 local listed = {}
 for _, id in ipairs(redis.call('HKEYS', backups)) do
   if backup_ends(id) then
@@ -13,8 +13,8 @@ end
 if not m then
   return {listed}
 end
-weighs = false -- whether anything can be taken is the same in any order
-local blocked = flush_due() == 1 and select(false).reason or ''
+-- What waits can always be taken; else one group that can go tells as much as all that would.
+local blocked = flush_due() == 1 and m.overflow_messages == 0 and select(false, 1).reason or ''
 local answer = {
   listed, version_of(), m.system_tokens, m.system_messages, m.long_tokens, m.long_messages,
   m.overflow_tokens, m.overflow_messages, flush_due(), blocked, redis.call('GET', key.lease) or '',

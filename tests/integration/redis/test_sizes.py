@@ -6,6 +6,7 @@ import asyncio
 import json
 import uuid
 
+import pytest
 from redis.asyncio import Redis
 
 from durable_memory.memory.stores.port import Backend
@@ -67,3 +68,26 @@ async def test_answered_calls_leave_no_trace_once_their_group_is_gone(
     groups = RedisKeys(prefix).memory(driven.memory).names[MEMORY_KEYS.index("groups")]
     live = len((await driven.read()).entries) // 2
     assert await raw.hlen(groups) == 2 * live
+
+
+@pytest.mark.parametrize("policy", ["fifo", "lru", "token_aware_lru"])
+@pytest.mark.parametrize(("some", "a_hundredfold"), [(7, 700), (9, 900)])
+async def test_the_counters_of_a_memory_cost_the_same_however_much_a_flush_would_take(
+    backend: Backend, raw: Redis, policy: str, some: int, a_hundredfold: int
+) -> None:
+    async def commands_of_stats(due: Driven, messages: int) -> int:
+        for _ in range(messages):
+            await due.append(user("m"))
+        await due.stats()  # after it Redis knows the script
+        await raw.config_resetstat()
+        stats = await due.stats()
+        assert (stats.flush_due, stats.flush_blocked) == (True, None)
+        used = await raw.info("commandstats")
+        return sum(
+            one["calls"] for name, one in used.items() if name not in {"cmdstat_config|resetstat", "cmdstat_info"}
+        )
+
+    few = Driven(backend.store, summarising(policy=policy))
+    wide = summarising(policy=policy, max_tokens=8_020, due_tokens=6_400, overflow_tokens=16_040)
+    many = Driven(backend.store, wide)
+    assert await commands_of_stats(many, a_hundredfold) <= await commands_of_stats(few, some)
