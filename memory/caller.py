@@ -10,7 +10,7 @@ from typing import Final, Protocol, TypeVar
 from durable_memory.memory.clock import Clock
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.identity import MemoryId, Owner
-from durable_memory.memory.stores.values import Operation
+from durable_memory.memory.stores.values import LONGEST_OPERATION_MS, Operation
 from durable_memory.memory.types import AgentRef, MemoryRef, Provenance, given_by
 
 _GIVEN: Final = "given:"
@@ -18,8 +18,8 @@ _GIVEN: Final = "given:"
 
 _Reference = TypeVar("_Reference", bound=MemoryRef | AgentRef)
 
-GIVEN_ID_LIFETIME_MS = 24 * 3600 * 1000
-"""How long an operation id chosen by a caller is remembered. Also the longest lifetime of any operation."""
+GIVEN_ID_LIFETIME_MS: Final = LONGEST_OPERATION_MS
+"""How long an operation id chosen by a caller is remembered."""
 
 OWN_ID_LIFETIME_MS = 600 * 1000
 """How long an operation is remembered whose id only this call knows.

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from durable_memory.memory.identity import MemoryId, Owner
+
+
+BOUND_RUNS: Final = 8
+"""Of an owner's runs, those seen last stay bound: a straggler of an ended run must not hide the one that took over."""
 
 
 @dataclass(frozen=True, slots=True)

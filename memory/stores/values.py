@@ -20,6 +20,9 @@ MOST_OPEN: Final = 100_000
 KEPT_AFTER_DEADLINE_MS: Final = 60_000
 """How long the id of an operation is remembered after its deadline: clocks may differ by as much."""
 
+LONGEST_OPERATION_MS: Final = 24 * 3600 * 1000
+"""How long an operation may be open: no deadline counts that is later."""
+
 BACKUP_LIFETIME_MS: Final = 7 * 24 * 3600 * 1000
 """How long a backup is kept: seven days, whatever the lifetime of the memory is."""
 

@@ -7,18 +7,15 @@ import json
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from durable_memory.memory.clock import Clock
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.keys.prefix import has_prefix
-from durable_memory.memory.stores.index_port import Binding, MemoryPage, OwnerPage
+from durable_memory.memory.stores.index_port import BOUND_RUNS, Binding, MemoryPage, OwnerPage
 
 _Chain: TypeAlias = tuple[str, str]
 """An owner without its run: namespace and workflow id."""
-
-_BOUND_RUNS: Final = 8
-"""Of an owner's runs, those seen last stay bound: a straggler of an ended run must not hide the one that took over."""
 
 
 @dataclass(slots=True)
@@ -61,7 +58,7 @@ class InMemoryProjectIndex:
             chain = (owner.namespace, owner.workflow_id)
             bond = self._owners[memory].setdefault(chain, _Bond())
             bond.runs[owner.run_id], bond.ending = now, False
-            if len(bond.runs) > _BOUND_RUNS:
+            if len(bond.runs) > BOUND_RUNS:
                 del bond.runs[min(bond.runs, key=bond.runs.__getitem__)]
             self._owned[memory.project][chain].add(memory)
 

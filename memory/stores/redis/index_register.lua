@@ -1,7 +1,7 @@
--- Notes that a memory is written to, and by whom. Of an owner's runs the eight seen last stay bound: a straggler of an
--- ended run must not hide the one that took the memory over.
+-- Notes that a memory is written to, and by whom. Of an owner's runs those seen last stay bound.
 -- KEYS: index of the resource, due, bindings, names. ARGV: key of the memory, memory, owner (may be empty), run.
 -- parts: bindings
+-- numbers: BOUND_RUNS
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local bindings, memory, owner, run = KEYS[3], ARGV[2], ARGV[3], ARGV[4]
@@ -24,7 +24,7 @@ for _, entry in ipairs(entries_of(bindings, words)) do
     end
   end
 end
-if others > 7 then
+if others >= BOUND_RUNS then
   redis.call('ZREM', bindings, oldest)
 end
 redis.call('ZADD', bindings, 0, string.format('%s %s %.0f', words, run, now), 0, 'm:' .. memory .. ' ' .. owner)

@@ -2,7 +2,7 @@
 -- with all their results, which has the number of its first message.
 -- In :groups, `m:<group>` is `<missing> <touched> <tokens> <messages> <mark> <call ids>`, and `c:<call id>` lists where
 -- the call was seen: `<group>w` waits for its result, `d` has it, `l` left the view waiting, `x` had a late result.
--- needs: keys limits
+-- needs: keys limits retention
 -- gives: group_state group_text is_open members leave
 
 local function group_state(group)
@@ -36,7 +36,7 @@ end
 
 local leave
 do
-  local REMEMBER_CALLS_MS = 86460000 -- no operation is open for longer: 24 hours and the skew of clocks
+  -- numbers: LONGEST_OPERATION_MS
 
   -- Keeps where a call was seen, or forgets the call if nothing is left of it.
   local function keep_seen(id, seen)
@@ -82,7 +82,8 @@ do
       keep_seen(id, seen)
     end
     if state.missing > 0 then
-      redis.call('ZADD', key.departed, now + REMEMBER_CALLS_MS, group)
+      -- Until no operation is open any more that could bring a result.
+      redis.call('ZADD', key.departed, now + LONGEST_OPERATION_MS + KEPT_AFTER_DEADLINE_MS, group)
       forget_departed()
     else
       redis.call('HDEL', key.groups, 'm:' .. group)

@@ -16,37 +16,37 @@ local function recall(kind, op, digest)
 end
 
 local function operations_full()
-  return redis.call('ZCARD', key.opx) >= MAX_OPERATIONS
-    and redis.call('ZCOUNT', key.opx, now - SKEW_MS, '+inf') >= MAX_OPERATIONS
+  return redis.call('ZCARD', key.opx) >= MOST_OPEN
+    and redis.call('ZCOUNT', key.opx, now - KEPT_AFTER_DEADLINE_MS, '+inf') >= MOST_OPEN
 end
 
 local remember
 do
-  local LONGEST_MS = 86400000 -- no operation is open for longer
+  -- numbers: LONGEST_OPERATION_MS
 
   local function prune()
     if m and now < m.prune_at then
       return
     end
-    local dead = redis.call('ZRANGEBYSCORE', key.opx, '-inf', '(' .. (now - SKEW_MS), 'LIMIT', 0, 16)
+    local dead = redis.call('ZRANGEBYSCORE', key.opx, '-inf', '(' .. (now - KEPT_AFTER_DEADLINE_MS), 'LIMIT', 0, 16)
     if #dead > 0 then
       redis.call('HDEL', key.ops, unpack(dead))
       redis.call('ZREM', key.opx, unpack(dead))
     end
     if m and #dead < 16 then
       local first = redis.call('ZRANGE', key.opx, 0, 0, 'WITHSCORES')
-      m.prune_at = math.max(now + 500, (tonumber(first[2]) or now) + SKEW_MS)
+      m.prune_at = math.max(now + 500, (tonumber(first[2]) or now) + KEPT_AFTER_DEADLINE_MS)
     end
   end
 
   -- The deadline of a caller whose clock is far ahead would keep its place in the record for as long.
   function remember(kind, op, digest, deadline, rest)
-    deadline = math.min(deadline, now + LONGEST_MS)
+    deadline = math.min(deadline, now + LONGEST_OPERATION_MS)
     redis.call('HSET', key.ops, op, kind .. digest .. ' ' .. rest)
     redis.call('ZADD', key.opx, deadline, op)
     prune()
     -- The two keys end with the latest deadline in them. Five seconds more spare the command for most calls.
-    local ends = deadline + SKEW_MS
+    local ends = deadline + KEPT_AFTER_DEADLINE_MS
     if not m or m.ops_until < ends then
       ends = ends + 5000
       if redis.call('PEXPIRETIME', key.ops) < ends then

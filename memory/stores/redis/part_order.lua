@@ -5,7 +5,7 @@
 
 local first_score, each_group, each_at_flush, each_in_any_order, preview_policy, adopt_policy, record_accesses
 do
-  local MOST_STEPS = 20 * STEPS
+  -- numbers: MOST_STEPS
 
   -- The next moment.
   local function tick()

@@ -1,5 +1,4 @@
 -- What the record of operations keeps: ids for so long after their deadline, and at most so many.
--- gives: SKEW_MS MAX_OPERATIONS
+-- gives: KEPT_AFTER_DEADLINE_MS MOST_OPEN
 
-local SKEW_MS = 60000
-local MAX_OPERATIONS = 100000
+-- numbers: KEPT_AFTER_DEADLINE_MS MOST_OPEN

@@ -2,19 +2,18 @@
 -- needs: keys limits
 -- gives: STEP STEPS moment_after level_now new_score
 
-local STEP = 2 ^ 33
-local STEPS = 32
+-- numbers: STEP STEPS
 
 -- The moment after this one: later than all before it, and not before the clock.
 local function moment_after(access)
-  local TICKS_PER_MS = 1024
+  -- numbers: TICKS_PER_MS
   return math.max(access + 1, now * TICKS_PER_MS)
 end
 
 -- Under lfu: the level of a group with one access, which is now. Levels are steps of the days since 2020-01-01.
 local function level_now()
-  local LEVEL_0_MS, DAY_MS = 1577836800000, 86400000
-  return math.floor((now - LEVEL_0_MS) * STEPS / DAY_MS)
+  -- numbers: EPOCH_MS HALF_LIFE_MS
+  return math.floor((now - EPOCH_MS) * STEPS / HALF_LIFE_MS)
 end
 
 -- The score of a group that is new to the policy, and the moment of the last access.
@@ -23,6 +22,6 @@ local function new_score(group, band, access)
     local moment = moment_after(access)
     return moment, moment
   end
-  local BAND = 2 ^ 48
+  -- numbers: BAND
   return scoring == 'lfu' and level_now() * STEP + group or band * BAND + group, access
 end

@@ -10,9 +10,9 @@ do
   -- Sections, policy, expiry and the record of operations need no care.
   local usual = incarnation and intact and not undeclared and #ARGV > 6 and policy == scoring
     and (summarize or long_messages == 0)
-    and now < prune_at and deadline + SKEW_MS <= ops_until
+    and now < prune_at and deadline + KEPT_AFTER_DEADLINE_MS <= ops_until
     and ((expires_at == 0 and ttl == INF) or (expires_at > 0 and expires_in >= 0 and expires_in < ttl / 20))
-    and redis.call('ZCARD', key.opx) < MAX_OPERATIONS
+    and redis.call('ZCARD', key.opx) < MOST_OPEN
   if usual then
     -- The place that the messages go to: short_term, or the section that their heads name. It has a message that is not
     -- pinned, so that all its keys are there and have their expiry.

@@ -3,20 +3,43 @@
 A part is a file `part_*.lua`. It says in a line `-- needs: …` which parts it uses names of, and in lines `-- gives: …`
 which of its own names are for others. In a script the line `-- parts: …` stands for the parts that it names, each one
 behind those that it needs; none stands twice. A part has such a line where another one is to stand in its middle.
+
+A line `-- numbers: …` stands for locals of these names, with the numbers that they have in Python: each is written once.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Final
 
+from durable_memory.memory.eviction import policies
+from durable_memory.memory.stores import values
+from durable_memory.memory.stores.index_port import BOUND_RUNS
+
 _PACKAGE: Final = "durable_memory.memory.stores.redis"
 _PARTS: Final = "-- parts: "
 _NEEDS: Final = "-- needs: "
+_NUMBERS_LINE: Final = re.compile(r"^(?P<indent> *)-- numbers: (?P<names>.*)$", re.MULTILINE)
+
+NUMBERS: Final[Mapping[str, int]] = {
+    "BAND": policies.BAND,
+    "BOUND_RUNS": BOUND_RUNS,
+    "EPOCH_MS": policies.EPOCH_MS,
+    "HALF_LIFE_MS": policies.HALF_LIFE_MS,
+    "KEPT_AFTER_DEADLINE_MS": values.KEPT_AFTER_DEADLINE_MS,
+    "LONGEST_OPERATION_MS": values.LONGEST_OPERATION_MS,
+    "MOST_OPEN": values.MOST_OPEN,
+    "MOST_STEPS": policies.MOST_STEPS,
+    "STEP": policies.STEP,
+    "STEPS": policies.STEPS,
+    "TICKS_PER_MS": policies.TICKS_PER_MS,
+}
+"""What scripts and Python count by alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +52,17 @@ class Script:
 
 
 def _text(name: str) -> str:
-    return files(_PACKAGE).joinpath(f"{name}.lua").read_text("utf-8")
+    return with_numbers(files(_PACKAGE).joinpath(f"{name}.lua").read_text("utf-8"))
+
+
+def with_numbers(text: str) -> str:
+    """Returns the text of a file with its numbers in it."""
+    return _NUMBERS_LINE.sub(_as_locals, text)
+
+
+def _as_locals(line: re.Match[str]) -> str:
+    names = line["names"].split()
+    return f"{line['indent']}local {', '.join(names)} = {', '.join(str(NUMBERS[name]) for name in names)}"
 
 
 def _parts(names: str, included: set[str]) -> Iterator[str]:

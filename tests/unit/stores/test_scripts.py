@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
-from durable_memory.memory.stores.redis.scripts import load_script
+from durable_memory.memory.stores.redis.scripts import NUMBERS, load_script, with_numbers
 from tests.unit.stores.lua_chunks import MOST_LOCALS, Chunk, compiled
 
+PACKAGE = "durable_memory.memory.stores.redis"
 FILES = {
-    path.name.removesuffix(".lua"): path.read_text()
-    for path in files("durable_memory.memory.stores.redis").iterdir()
+    path.name.removesuffix(".lua"): with_numbers(path.read_text())
+    for path in files(PACKAGE).iterdir()
     if path.name.endswith(".lua")
 }
 PARTS = {name.removeprefix("part_"): text for name, text in FILES.items() if name.startswith("part_")}
@@ -91,6 +92,23 @@ async def test_a_part_gives_nothing_that_nobody_uses(redis: Redis) -> None:
     used = {name: (await compiled_file(redis, name)).free for name in FILES}
     by_others = {part: set().union(*(used[name] for name in FILES if name != f"part_{part}")) for part in PARTS}
     assert [(part, name) for part, text in PARTS.items() for name in said("gives", text) - by_others[part]] == []
+
+
+@pytest.mark.parametrize("name", sorted(NUMBERS))
+async def test_a_number_that_python_has_too_is_what_scripts_count_by(redis: Redis, name: str) -> None:
+    assert any(name in text for text in FILES.values())
+    assert (
+        await redis.eval(
+            f"{with_numbers(f'  -- numbers: {name}')} return tostring({name} == ARGV[1] + 0)", 0, NUMBERS[name]
+        )
+        == b"true"
+    )
+
+
+def test_no_script_writes_such_a_number_itself() -> None:
+    large = {str(number) for number in NUMBERS.values() if number > 1_000}
+    sources = "\n".join(files(PACKAGE).joinpath(f"{name}.lua").read_text() for name in FILES)
+    assert large & set(re.findall(r"\d+", sources)) == set()
 
 
 async def test_no_name_stands_in_two_parts(redis: Redis) -> None:
