@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from durable_memory.testing.builders import call, result, texts_of, user
-from durable_memory.testing.case import StoreCase
+from durable_memory.memory.stores.values import MOST_RANGES
+from durable_memory.testing.builders import call, result, summarising, texts_of, user
+from durable_memory.testing.case import OpenMemory, StoreCase
 from durable_memory.testing.driven import Driven
 
 
@@ -85,6 +86,24 @@ class DeletingContract(StoreCase):
         second = await memory.flush("second", force=True)
         assert texts_of(await memory.read()) == ["a b"]
         assert dict((await memory.delete(a, b)).covered) == {a: second.summary_id, b: second.summary_id}
+
+    async def test_of_many_ranges_the_oldest_are_one_and_nothing_summarised_is_denied(
+        self, open_memory: OpenMemory
+    ) -> None:
+        memory = open_memory(summarising(max_tokens=400, due_tokens=None, target_tokens=None))
+        ids = (
+            await memory.append(*(user(f"m{one}", 1, pinned=one % 2 == 1) for one in range(2 * MOST_RANGES + 8)))
+        ).ids
+        summarised, live = ids[::2], ids[1::2]
+        for owner in ("first", "again"):
+            flushed = await memory.flush(owner, force=True)
+            assert set((await memory.delete(*summarised)).covered) == set(summarised)
+            summarised = (*summarised, *(await memory.append(user(owner, 1))).ids)
+        assert (await memory.delete(*live)).removed == live
+        # 68 ranges, and one of the second flush behind them: the first six are one.
+        deleted = await memory.delete(*live)
+        assert dict(deleted.covered) == dict.fromkeys(live[:5], flushed.summary_id)
+        assert deleted.not_found == live[5:]
 
     async def test_a_delete_elsewhere_leaves_a_flush_in_progress_alone(self, memory: Driven) -> None:
         await memory.append(*(user(text) for text in "abcdefg"))

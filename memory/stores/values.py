@@ -23,6 +23,14 @@ KEPT_AFTER_DEADLINE_MS: Final = 60_000
 LONGEST_OPERATION_MS: Final = 24 * 3600 * 1000
 """How long an operation may be open: no deadline counts that is later."""
 
+MOST_RANGES: Final = 64
+"""Ranges of numbers that a summary is said to cover.
+
+Each message that was deleted, or is live when others are summarised, leaves a gap. Of more, the oldest ranges are joined:
+what lies between them counts as covered. So a delete may name a summary that never had a message, and never denies one
+that has.
+"""
+
 BACKUP_LIFETIME_MS: Final = 7 * 24 * 3600 * 1000
 """How long a backup is kept: seven days, whatever the lifetime of the memory is."""
 

@@ -54,8 +54,9 @@ class DeleteResult:
     """The answer to a delete: whole groups are removed.
 
     removed: ids that are gone with it. not_found: ids that this memory does not hold. covered: ids whose content only a
-    summary holds, with the id of that summary: delete the summary to remove it. already_applied: as of an append;
-    removed is what the first call removed.
+    summary holds, with the id of that summary: delete the summary to remove it. Of a memory with many gaps between what
+    was summarised, an old message that was deleted before may be named there too, never the other way round.
+    already_applied: as of an append; removed is what the first call removed.
     """
 
     removed: tuple[str, ...]

@@ -11,7 +11,7 @@ from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.in_memory.state import MemoryState
 from durable_memory.memory.stores.in_memory.summaries import summaries_leaving, summaries_over
 from durable_memory.memory.stores.in_memory.values import OVERFLOW, Group, Ranges, StoredBatch
-from durable_memory.memory.stores.values import Batch, Entry, Stopped, StoredEntry
+from durable_memory.memory.stores.values import MOST_RANGES, Batch, Entry, Stopped, StoredEntry
 from durable_memory.memory.types import LONG_TERM, SHORT_TERM, SYSTEM, FlushReason, Section
 
 
@@ -169,14 +169,15 @@ def replace_by_summary(
 
 
 def joined(ranges: Iterable[tuple[int, int]]) -> Ranges:
-    """Returns the same numbers in as few ranges as possible."""
+    """Returns the same numbers in as few ranges as possible; of more than MOST_RANGES the oldest are one."""
     result: Ranges = []
     for first, last in sorted(ranges):
         if result and first <= result[-1][1] + 1:
             result[-1] = (result[-1][0], max(last, result[-1][1]))
         else:
             result.append((first, last))
-    return result
+    oldest, latest = result[: 1 - MOST_RANGES], result[1 - MOST_RANGES :]
+    return [(oldest[0][0], oldest[-1][1]), *latest] if oldest else result
 
 
 def _distinct(groups: Iterable[Group]) -> list[Group]:

@@ -87,17 +87,17 @@ for _, range in ipairs(ranges) do
     joined[#joined + 1] = range
   end
 end
--- Each deleted message leaves a gap for ever; the oldest gaps are closed so that the list stays short.
-while #joined > 64 do
-  joined[1][2] = joined[2][2]
-  table.remove(joined, 2)
-end
-for i, range in ipairs(joined) do
-  joined[i] = range[1] .. '-' .. range[2]
+-- Of more than a summary names, the oldest are one, with the gaps between them.
+-- numbers: MOST_RANGES
+local first = math.max(1, #joined - MOST_RANGES + 1)
+joined[first][1] = joined[1][1]
+local covers = {}
+for i = first, #joined do
+  covers[#covers + 1] = joined[i][1] .. '-' .. joined[i][2]
 end
 
 m.seq, m.version, m.tag, m.updated_at = m.seq + 1, m.version + 1, tag, now
-redis.call('HSET', key.msg, m.seq, 'l-' .. tag .. draft_tokens .. ' ' .. table.concat(joined, ',') .. ' ' .. draft)
+redis.call('HSET', key.msg, m.seq, 'l-' .. tag .. draft_tokens .. ' ' .. table.concat(covers, ',') .. ' ' .. draft)
 redis.call('ZADD', key.long, m.seq, m.seq)
 m.long_tokens, m.long_messages = m.long_tokens + draft_tokens, m.long_messages + 1
 for _, one in ipairs(late) do

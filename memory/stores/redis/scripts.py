@@ -34,6 +34,7 @@ NUMBERS: Final[Mapping[str, int]] = {
     "KEPT_AFTER_DEADLINE_MS": values.KEPT_AFTER_DEADLINE_MS,
     "LONGEST_OPERATION_MS": values.LONGEST_OPERATION_MS,
     "MOST_OPEN": values.MOST_OPEN,
+    "MOST_RANGES": values.MOST_RANGES,
     "MOST_STEPS": policies.MOST_STEPS,
     "STEP": policies.STEP,
     "STEPS": policies.STEPS,
