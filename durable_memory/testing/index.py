@@ -117,7 +117,7 @@ class IndexContract(IndexCase):
         as_of_ms = (await index.memories(project, "desk", None, 10)).read_ms
         assert await index.forget(gone, as_of_ms)
         assert (await index.memories(project, "desk", None, 10)).memories == (kept,)
-        assert (await index.due_candidates(project, None, 10)).memories == (kept,)
+        assert (await index.registered(project, None, 10)).memories == (kept,)
         assert not await index.forget(gone, as_of_ms)
 
     async def test_a_memory_that_is_born_while_it_was_taken_for_dead_is_not_forgotten(
@@ -125,13 +125,13 @@ class IndexContract(IndexCase):
     ) -> None:
         memory, owner = MemoryId(project, "desk", "user:1"), Owner("ns", "one", "run")
         await index.register(memory, None)
-        as_of_ms = (await index.due_candidates(project, None, 10)).read_ms
+        as_of_ms = (await index.registered(project, None, 10)).read_ms
         await index.register(memory, owner)
         assert not await index.forget(memory, as_of_ms)
         assert (await index.memories(project, "desk", None, 10)).memories == (memory,)
         assert [binding.owner for binding in await index.bindings(project, "ns", "one")] == [owner]
 
-    async def test_candidates_come_longest_registered_first_however_often_they_are_seen(
+    async def test_memories_of_all_resources_come_longest_registered_first_however_often_they_are_seen(
         self, index: ProjectIndex, project: str
     ) -> None:
         memories = [MemoryId(project, resource, "user:1") for resource in ("c", "a", "b", "d")]
@@ -139,8 +139,8 @@ class IndexContract(IndexCase):
             await index.register(memory, None)
             await asyncio.sleep(0.005)
         await index.register(memories[0], None)
-        first = await index.due_candidates(project, None, 2)
-        second = await index.due_candidates(project, first.cursor, 2)
+        first = await index.registered(project, None, 2)
+        second = await index.registered(project, first.cursor, 2)
         assert [*first.memories, *second.memories] == memories
         assert second.cursor is None
-        assert (await index.due_candidates(project + "x", None, 10)).memories == ()
+        assert (await index.registered(project + "x", None, 10)).memories == ()

@@ -50,7 +50,7 @@ class OverdueFlushes:
     async def look(self) -> None:
         """Looks at the next memories; at the end of a round, tells what it found, once."""
         for _ in range(_PAGES):
-            page = await self._backend.index.due_candidates(self._project, self._cursor, _PAGE)
+            page = await self._backend.index.registered(self._project, self._cursor, _PAGE)
             # By the clock that notes since when flushes are due: that of this machine may be hours off.
             now = datetime.fromtimestamp(page.read_ms / 1000, UTC)
             self._found += sum([await self._is_overdue(memory, now) for memory in page.memories])

@@ -1,6 +1,6 @@
 """Eviction policies: each is a small class that scores groups; the lowest score goes next.
 
-The scripts of the Redis store give the same scores (part_score.lua) by the same numbers, which a sorted set keeps exactly.
+The scripts of the Redis store give the same scores (part_score.lua), as numbers that a sorted set keeps exactly.
 """
 
 from __future__ import annotations

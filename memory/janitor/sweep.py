@@ -148,7 +148,7 @@ class Janitor:
             await backend.store.read(memory, ReadQuery(limit=0), replace(declared.limits(), refresh_on_read=True))
 
     async def _visit_memories(self, backend: Backend, cursor: str | None, counts: Counter[str]) -> str | None:
-        page = await backend.index.due_candidates(self._client.project, cursor, _PAGE)
+        page = await backend.index.registered(self._client.project, cursor, _PAGE)
 
         async def visit(memory: MemoryId) -> None:
             await self._visit_memory(backend, memory, page.read_ms, counts)

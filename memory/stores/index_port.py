@@ -8,7 +8,6 @@ from typing import Final, Protocol
 
 from durable_memory.memory.identity import MemoryId, Owner
 
-
 BOUND_RUNS: Final = 8
 """Of an owner's runs, those seen last stay bound: a straggler of an ended run must not hide the one that took over."""
 
@@ -48,7 +47,7 @@ class OwnerPage:
 
 
 class ProjectIndex(Protocol):
-    """What a project knows across its memories: which exist, who owns them, which may need a flush.
+    """What a project knows across its memories: which exist, and who owns them.
 
     An owner counts by its namespace and workflow id. Of its runs that wrote to a memory, the last ones stay bound: they
     may be of one chain, or of several that followed each other.
@@ -115,12 +114,12 @@ class ProjectIndex(Protocol):
         """
         ...
 
-    async def due_candidates(self, project: str, cursor: str | None, count: int) -> MemoryPage:
-        """Lists the memories of all resources, each of which may need a flush, those registered longest ago first."""
+    async def registered(self, project: str, cursor: str | None, count: int) -> MemoryPage:
+        """Lists the memories of all resources, those registered longest ago first: a sweep asks each what it needs."""
         ...
 
     async def forget(self, memory: MemoryId, as_of_ms: int) -> bool:
-        """Removes a memory that is gone from the index and the candidates; tells whether it did.
+        """Removes a memory that is gone from all lists; tells whether it did.
 
         It does not if the memory was registered at `as_of_ms` or later. as_of_ms: `read_ms` of a page that was read
         before the memory was looked at, so that one that is born meanwhile stays. Owners stay bound until they end

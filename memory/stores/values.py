@@ -26,9 +26,9 @@ LONGEST_OPERATION_MS: Final = 24 * 3600 * 1000
 MOST_RANGES: Final = 64
 """Ranges of numbers that a summary is said to cover.
 
-Each message that was deleted, or is live when others are summarised, leaves a gap. Of more, the oldest ranges are joined:
-what lies between them counts as covered. So a delete may name a summary that never had a message, and never denies one
-that has.
+Each message that was deleted, or is live when others are summarised, leaves a gap. Of more, the oldest ranges are
+joined, and what lies between them counts as covered. So a delete may name a summary that never had a message, and never
+denies one that has.
 """
 
 BACKUP_LIFETIME_MS: Final = 7 * 24 * 3600 * 1000

@@ -134,7 +134,7 @@ async def test_r14_a_sweep_finds_what_is_due_though_nobody_was_woken(rig: StoreR
 
     async def sweep() -> list[MemoryId]:
         limits = FLUSH_AT_TWO
-        candidates = await rig.backend.index.due_candidates(project, None, 100)
+        candidates = await rig.backend.index.registered(project, None, 100)
         return [one for one in candidates.memories if (await rig.backend.store.stats(one, limits)).flush_due]
 
     assert await sweep() == [due.memory]

@@ -119,7 +119,7 @@ class InMemoryProjectIndex:
         page = tuple(found[:count])
         return MemoryPage(page, page[-1].key if len(found) > count else None, self._clock.now_ms())
 
-    async def due_candidates(self, project: str, cursor: str | None, count: int) -> MemoryPage:
+    async def registered(self, project: str, cursor: str | None, count: int) -> MemoryPage:
         """See ProjectIndex."""
         after = 0 if cursor is None else int(cursor)
         found = sorted(

@@ -1,4 +1,4 @@
-"""The project index in Redis: which memories exist, who owns them, which may need a flush."""
+"""The project index in Redis: which memories exist, and who owns them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class RedisProjectIndex:
     async def release_gone(self, project: str, namespace: str, workflow_id: str, open_run: str) -> None:
         """See ProjectIndex."""
         args = [_owner(namespace, workflow_id), encode_part(open_run).encode()]
-        await self._run("index_release_gone", self._keys.bindings_and_due(project), args)
+        await self._run("index_release_gone", self._keys.bindings_and_registered(project), args)
 
     async def owners(self, project: str, cursor: str | None, count: int) -> OwnerPage:
         """See ProjectIndex."""
@@ -93,11 +93,11 @@ class RedisProjectIndex:
         following = base64.urlsafe_b64encode(keys[-1]).decode() if more == b"more" else None
         return MemoryPage(tuple(MemoryId(project, resource, _text(key)) for key in keys), following, now)
 
-    async def due_candidates(self, project: str, cursor: str | None, count: int) -> MemoryPage:
+    async def registered(self, project: str, cursor: str | None, count: int) -> MemoryPage:
         """See ProjectIndex."""
         score, member = (b"", b"") if cursor is None else _read_cursor(cursor)
         args = [score, member, str(count).encode()]
-        more, score, now, *members = await self._run("index_page", self._keys.due(project), args)
+        more, score, now, *members = await self._run("index_page", self._keys.registered(project), args)
         following = _cursor(score, members[-1]) if more == b"more" and members else None
         return MemoryPage(tuple(_memory(project, member) for member in members), following, now)
 

@@ -1,5 +1,5 @@
--- Lists the memories of `due` by their times.
--- KEYS: due. ARGV: score and member of the last one listed (empty at first), how many.
+-- Lists all registered memories of a project, those registered longest ago first.
+-- KEYS: all that is registered. ARGV: score and member of the last one listed (empty at first), how many.
 -- Returns `more` or `last`, the score of the last one, the time, and the members.
 
 -- In the order of the set, which is that of bytes: an operator would compare by the locale of the server.

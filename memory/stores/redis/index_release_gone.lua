@@ -1,5 +1,5 @@
 -- Forgets an owner of the memories that are gone and that its open run is not bound to.
--- KEYS: bindings, due (which has every memory that is registered). ARGV: owner, the open run.
+-- KEYS: bindings, all that is registered. ARGV: owner, the open run.
 -- parts: bindings
 local bindings, owner, run = KEYS[1], ARGV[1], ARGV[2]
 local memories, runs_of = bound_to(bindings, owner)

@@ -99,11 +99,11 @@ class RedisKeys:
     def index(self, project: str, resource: str) -> KeySet:
         """Returns what changes when a memory is registered or forgotten.
 
-        Index of the resource, due, bindings, names.
+        Index of the resource, all that is registered, bindings, names.
         """
         return key_set(
             self._project(project, f"index:{encode_part(resource)}"),
-            self._project(project, "due"),
+            self._registered(project),
             self._project(project, "bindings"),
             self._project(project, f"names:{encode_part(resource)}"),
         )
@@ -112,13 +112,13 @@ class RedisKeys:
         """Returns the zset of who is bound to which memories of a project."""
         return key_set(self._project(project, "bindings"))
 
-    def bindings_and_due(self, project: str) -> KeySet:
-        """Returns the bindings of a project, and due, which has every memory that is registered."""
-        return key_set(self._project(project, "bindings"), self._project(project, "due"))
+    def bindings_and_registered(self, project: str) -> KeySet:
+        """Returns the bindings of a project, then what `registered` returns."""
+        return key_set(self._project(project, "bindings"), self._registered(project))
 
-    def due(self, project: str) -> KeySet:
-        """Returns the zset of the memories that may need a flush."""
-        return key_set(self._project(project, "due"))
+    def registered(self, project: str) -> KeySet:
+        """Returns the zset of all memories of a project that are registered, each with since when."""
+        return key_set(self._registered(project))
 
     def spent(self, project: str, resource: str) -> KeySet:
         """Returns the hash of the language-model tokens that a resource has spent."""
@@ -131,6 +131,10 @@ class RedisKeys:
     def fleet(self, project: str, queue: str) -> KeySet:
         """Returns the hash of the workers of a queue, and what they declare."""
         return key_set(self._project(project, f"fleet:{queue}"))
+
+    def _registered(self, project: str) -> str:
+        # So called as a sweep asks each of them whether a flush is due.
+        return self._project(project, "due")
 
     def _project(self, project: str, name: str) -> str:
         return f"{self._prefix}{{{encode_part(project)}}}:{name}"

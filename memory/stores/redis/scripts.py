@@ -4,7 +4,7 @@ A part is a file `part_*.lua`. It says in a line `-- needs: …` which parts it 
 which of its own names are for others. In a script the line `-- parts: …` stands for the parts that it names, each one
 behind those that it needs; none stands twice. A part has such a line where another one is to stand in its middle.
 
-A line `-- numbers: …` stands for locals of these names, with the numbers that they have in Python: each is written once.
+A line `-- numbers: …` stands for locals of these names, with the numbers that Python has by them: each is written once.
 """
 
 from __future__ import annotations

@@ -119,9 +119,9 @@ class Sweeper:
         page = await self.index.memories(self.client.project, resource, None, 1000)
         return [memory.key for memory in page.memories]
 
-    async def due_candidates(self) -> list[MemoryId]:
+    async def swept(self) -> list[MemoryId]:
         """What a sweep looks at."""
-        return list((await self.index.due_candidates(self.client.project, None, 1000)).memories)
+        return list((await self.index.registered(self.client.project, None, 1000)).memories)
 
     async def nothing_is_left(self, resource: str, key: str, workflow_id: str) -> None:
         """Waits until a memory is empty and its workflow is bound to nothing."""

@@ -144,7 +144,7 @@ async def test_expired_memories_leave_the_index_and_their_owners_stay_bound_unti
     counts = await by_hand.sweep()
     assert (counts["memories"], counts["forgotten"]) == (2, 2)
     assert await by_hand.listed("brief") == []
-    assert await by_hand.due_candidates() == []
+    assert await by_hand.swept() == []
     assert len(await by_hand.bindings(owner.id)) == 1
     await owner.terminate()
     assert (await by_hand.sweep())["released"] == 1
