@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from http import HTTPStatus
@@ -13,6 +12,7 @@ from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client
 from temporalio.service import RPCError
 
+from durable_memory.memory.bounded import for_each
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.stores.port import Store
 from durable_memory.memory.task_queues import summaries_queue
@@ -60,7 +60,8 @@ class Readiness:
 
     async def readyz(self) -> Answer:
         """Redis takes writes, and Temporal sees this process poll for flushes, calls and slow summaries."""
-        problems = [problem for problem in await asyncio.gather(self._redis(), self._polling()) if problem]
+        found = await for_each((self._redis, self._polling), lambda ask: ask(), at_once=2)
+        problems = [problem for problem in found if problem]
         if self.draining:
             problems.append("the worker is stopping")
         if problems:
@@ -81,7 +82,7 @@ class Readiness:
     async def _polling(self) -> str | None:
         """Asks who polls. Who did in the last five minutes is listed, so also a worker whose slots are all taken."""
         try:
-            pollers = await asyncio.gather(*(self._pollers(queue, kind) for queue, kind in self._polled))
+            pollers = await for_each(self._polled, lambda one: self._pollers(*one), at_once=len(self._polled))
         except RPCError:
             return "Temporal does not answer"
         seen = zip(self._polled, pollers, strict=True)

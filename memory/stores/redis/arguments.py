@@ -69,8 +69,9 @@ def _packed_shares(shares: Sequence[Share]) -> bytes:
     """Those of built-in sections as numbers, and the others as text, with their names."""
     of = {share.section: (share.tokens, share.due_tokens, share.target_tokens) for share in shares}
     none = (None, None, None)
-    (system, *_), (long_term, *_), short_term = (of.get(section, none) for section in LETTERS)
-    numbers = struct.pack(">5d", *map(_number, (system, long_term, *short_term)))
+    system, *_ = of.get(SYSTEM, none)
+    long_term, *_ = of.get(LONG_TERM, none)
+    numbers = struct.pack(">5d", *map(_number, (system, long_term, *of.get(SHORT_TERM, none))))
     named = (
         f"{share.section} {share.tokens} {_number(share.due_tokens)} {_number(share.target_tokens)}"
         for share in shares

@@ -13,6 +13,7 @@ from redis import exceptions
 from redis.asyncio import ConnectionPool, RedisCluster
 from redis.asyncio.connection import AbstractConnection
 
+from durable_memory.memory.bounded import for_each
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.stores.patience import Wait, current_wait
 from durable_memory.memory.stores.redis.attempts import EXCHANGE_SECONDS, Attempts
@@ -287,8 +288,10 @@ class ClusterLink:
                 await self._cluster.initialize()
                 primaries = self._cluster.get_primaries()
                 # One by one named: to the flag PRIMARIES a cluster of a single one answers in another form.
-                return await asyncio.gather(
-                    *(self._cluster.execute_command(*args, target_nodes=[node]) for node in primaries)
+                return await for_each(
+                    primaries,
+                    lambda node: self._cluster.execute_command(*args, target_nodes=[node]),
+                    at_once=len(primaries),
                 )
 
         return attempt

@@ -191,6 +191,23 @@ async def test_a_cluster_takes_writes_when_each_primary_does(clustered: Backend,
         await clustered.store.ping()
 
 
+async def test_what_fails_on_one_primary_leaves_no_question_to_another_one_behind(
+    clustered: Backend, cluster_url: str
+) -> None:
+    async with RedisCluster.from_url(cluster_url.replace("redis+cluster", "redis")) as cluster:
+        full, *_, slow = cluster.get_primaries()
+        await cluster.config_set("maxmemory", 1, target_nodes=[full])
+        await cluster.client_pause(60_000, all=False, target_nodes=[slow])
+        before = asyncio.all_tasks()
+        with pytest.raises(MemoryUnavailable, match="out of memory"):
+            await clustered.store.ping()
+        left = asyncio.all_tasks() - before
+        await cluster.client_unpause(target_nodes=[slow])
+        await cluster.config_set("maxmemory", 0, target_nodes=[full])
+    assert left == set()
+    await clustered.store.ping()
+
+
 async def test_a_cluster_is_warned_of_like_a_server(cluster_url: str) -> None:
     (warning,) = await warnings_of(cluster_url)
     assert "append-only file" in warning

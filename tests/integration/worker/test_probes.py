@@ -8,6 +8,7 @@ import socket
 from pathlib import Path
 
 import psutil
+import pytest
 from opentelemetry.sdk.metrics import MeterProvider
 from prometheus_client import CollectorRegistry
 from redis.asyncio import Redis
@@ -16,6 +17,9 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 
 from durable_memory.dev import Valkey, start_temporal
+from durable_memory.memory.clock import SystemClock
+from durable_memory.memory.errors import MemoryDamaged
+from durable_memory.memory.stores.in_memory.store import InMemoryStore
 from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.memory.task_queues import summaries_queue
 from durable_memory.worker.metrics import WorkerMetrics
@@ -106,6 +110,22 @@ async def test_ready_only_while_each_queue_of_the_project_is_polled_by_this_work
         async with Worker(client, task_queue=summaries, activities=[idle]):
             await answers(200, "ready")
     await backend.store.close()
+
+
+class DamagedStore(InMemoryStore):
+    """Fails at once, and not for want of a connection."""
+
+    async def ping(self) -> None:
+        raise MemoryDamaged("what stands there is not ours")
+
+
+async def test_a_question_that_fails_leaves_no_other_one_behind(temporal_client: Client, project: str) -> None:
+    metrics = WorkerMetrics(CollectorRegistry(), MeterProvider())
+    readiness = Readiness(DamagedStore(SystemClock()), temporal_client, project, metrics, notes=tuple)
+    before = asyncio.all_tasks()
+    with pytest.raises(MemoryDamaged):
+        await readiness.readyz()
+    assert asyncio.all_tasks() - before == set()
 
 
 async def test_the_address_of_the_endpoint_is_chosen_by_flag_or_environment(start_worker: StartWorker) -> None:
