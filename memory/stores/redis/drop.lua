@@ -36,25 +36,26 @@ end
 bound(taken, tonumber(ARGV[7]))
 local names = {}
 if not taken.reason then
-  local waiting, seqs, tokens = taken.waiting, numbers_of(taken), 0
+  local seqs, tokens = numbers_of(taken), 0
   for i, text in ipairs(records(seqs)) do
     names[i] = seqs[i] .. '-' .. string.match(text, '^..(....)')
     tokens = tokens + tokens_of(text)
   end
-  command_on('ZREM', key.overflow, waiting)
-  for place, of_place in pairs(taken.seqs_of) do
-    command_on('ZREM', place.order, of_place)
-    place.tokens, place.messages = place.tokens - taken.tokens_of[place], place.messages - #of_place
+  for _, one in ipairs(taken.waiting) do
+    command_on('ZREM', key.overflow, one.seqs)
   end
   for _, one in ipairs(taken.groups) do
-    redis.call('ZREM', one[2].evict, one[1])
-    leave(one[1])
+    local place = one.place
+    command_on('ZREM', place.order, one.seqs)
+    redis.call('ZREM', place.evict, one.group)
+    leave(one.group)
+    place.tokens, place.messages = place.tokens - one.tokens, place.messages - #one.seqs
   end
   remove_summaries(taken.summaries, taken.summary_tokens)
   command_on('HDEL', key.msg, seqs)
   drop_batch_with(seqs)
   tokens = tokens - taken.tokens - taken.summary_tokens
-  m.overflow_tokens, m.overflow_messages = m.overflow_tokens - tokens, m.overflow_messages - #waiting
+  m.overflow_tokens, m.overflow_messages = m.overflow_tokens - tokens, m.overflow_messages - taken.waiting_messages
   m.version, m.tag, m.updated_at = m.version + 1, tag, now
   m.flush_at, m.flush_retry_at = now, 0
   redis.call('HSET', key.meta, 'flush_outcome', 'dropped')

@@ -1,54 +1,49 @@
 -- How much of a selection one flush takes, and which old summaries go along.
--- needs: keys limits sections state records summaries
+-- needs: keys limits state summaries
 -- gives: bound numbers_of summaries_along
 
--- The first of these numbers, by whole groups, that are at most so many.
-local function fitting(seqs, most)
-  local kept, run, current = {}, {}, nil
-  local texts = records(seqs)
-  for i = 1, #seqs + 1 do
-    local link = texts[i] and link_of(texts[i])
-    local group = link and (link == '' and seqs[i] or link)
-    if group ~= current then
-      if #kept + #run > most then
-        return kept
-      end
-      for _, seq in ipairs(run) do
-        kept[#kept + 1] = seq
-      end
-      run, current = {}, group
+-- The groups that wait, oldest first.
+local function waiting_groups()
+  local groups, found = {}, redis.call('ZRANGE', key.overflow, 0, -1, 'WITHSCORES')
+  for i = 1, #found, 2 do
+    local last = groups[#groups]
+    if not last or last.group ~= found[i + 1] then
+      last = {group = found[i + 1], seqs = {}}
+      groups[#groups + 1] = last
     end
-    run[#run + 1] = seqs[i]
+    table.insert(last.seqs, found[i])
   end
-  return kept
+  return groups
 end
 
--- Adds what leaves the overflow, and bounds all of it to so many messages: what waits goes first, then the groups in
--- the order in which they were selected. Summaries do not count.
+-- Returns the first of these groups, as many as have at most so many messages, and how many they have.
+local function fitting(groups, most)
+  local kept, messages = {}, 0
+  for i, one in ipairs(groups) do
+    if messages + #one.seqs > most then
+      break
+    end
+    kept[i], messages = one, messages + #one.seqs
+  end
+  return kept, messages
+end
+
+-- Adds the groups that leave the overflow, and bounds all of them to so many messages: what waits goes first, then the
+-- groups in the order in which they were selected. Summaries do not count.
 local function bound(taken, most)
-  taken.waiting = redis.call('ZRANGE', key.overflow, 0, -1)
-  taken.summaries, taken.summary_tokens = summaries_leaving(fixed_tokens(), fixed_messages())
-  if taken.reason or #taken.waiting + taken.messages <= most then
+  if taken.reason then
     return
   end
-  local waiting = fitting(taken.waiting, most)
-  local seqs = #waiting == #taken.waiting and fitting(taken.seqs, most - #waiting) or {}
-  taken.waiting, taken.seqs, taken.groups, taken.tokens, taken.messages = waiting, seqs, {}, 0, #seqs
-  taken.seqs_of, taken.tokens_of = {}, {}
-  local seen = {}
-  for i, text in ipairs(records(seqs)) do
-    local place, tokens = places[string.sub(text, 1, 1)], tokens_of(text)
-    taken.seqs_of[place] = taken.seqs_of[place] or {}
-    table.insert(taken.seqs_of[place], seqs[i])
-    taken.tokens_of[place] = (taken.tokens_of[place] or 0) + tokens
-    taken.tokens = taken.tokens + tokens
-    local group = link_of(text) == '' and seqs[i] or link_of(text)
-    if not seen[group] then
-      seen[group] = true
-      table.insert(taken.groups, {tonumber(group), place})
-    end
+  local waiting = waiting_groups()
+  taken.summaries, taken.summary_tokens = summaries_leaving(fixed_tokens(), fixed_messages())
+  taken.waiting, taken.waiting_messages = fitting(waiting, most)
+  local left = #taken.waiting == #waiting and most - taken.waiting_messages or 0
+  taken.groups, taken.messages = fitting(taken.groups, left)
+  taken.tokens = 0
+  for _, one in ipairs(taken.groups) do
+    taken.tokens = taken.tokens + one.tokens
   end
-  if #waiting + #seqs == 0 and not summaries_over() then
+  if taken.waiting_messages + taken.messages == 0 and not summaries_over() then
     taken.reason = 'max_messages'
   end
 end
@@ -56,11 +51,17 @@ end
 -- The numbers of all messages that a selection takes, in order.
 local function numbers_of(taken)
   local seqs = {}
-  for _, list in ipairs({taken.waiting, taken.seqs, taken.summaries}) do
-    for _, seq in ipairs(list) do
+  local function add(some)
+    for _, seq in ipairs(some) do
       seqs[#seqs + 1] = tonumber(seq)
     end
   end
+  for _, groups in ipairs({taken.waiting, taken.groups}) do
+    for _, one in ipairs(groups) do
+      add(one.seqs)
+    end
+  end
+  add(taken.summaries)
   table.sort(seqs)
   return seqs
 end

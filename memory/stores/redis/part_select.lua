@@ -37,11 +37,11 @@ do
     return edge(keep_first, false) or -1, edge(keep_last, true) or INF
   end
 
-  -- Returns live sequence numbers, tokens and messages taken from the live view, also by their places, groups with
-  -- their places, and why nothing can be taken.
+  -- Returns the live groups that are taken, each with its place, numbers and tokens, how many tokens and messages they
+  -- are, and why nothing can be taken.
   -- enough: stops at so many messages, whichever go first; without it, it is all that a flush takes.
   function select(force, enough)
-    local taken = {seqs = {}, groups = {}, tokens = 0, messages = 0, seqs_of = {}, tokens_of = {}}
+    local taken = {groups = {}, tokens = 0, messages = 0}
     if not force and flush_due() == 0 then
       taken.reason = 'below_threshold'
       return taken
@@ -58,14 +58,8 @@ do
       end
       local done, open = false, {}
       local function take(group, seqs, tokens, place)
-        taken.seqs_of[place] = taken.seqs_of[place] or {}
-        for _, seq in ipairs(seqs) do
-          table.insert(taken.seqs, seq)
-          table.insert(taken.seqs_of[place], seq)
-        end
         gone[group] = true
-        table.insert(taken.groups, {group, place})
-        taken.tokens_of[place] = (taken.tokens_of[place] or 0) + tokens
+        table.insert(taken.groups, {group = group, seqs = seqs, tokens = tokens, place = place})
         taken.tokens, taken.messages = taken.tokens + tokens, taken.messages + #seqs
         over_tokens, over_messages = over_tokens - tokens, over_messages - #seqs
         return over_tokens <= 0 and over_messages <= 0 or taken.messages >= enough
