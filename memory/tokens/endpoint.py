@@ -113,8 +113,8 @@ async def _in_a_thread(call: Callable[[], object]) -> object:
     def run() -> None:
         try:
             done.set_result(call())
-        except EndpointFailed as failure:
-            done.set_exception(failure)
+        except BaseException as error:  # noqa: BLE001 - whatever it is, whoever waits gets it, or would wait in vain
+            done.set_exception(error)
 
     threading.Thread(target=run, name="count-tokens", daemon=True).start()
     return await asyncio.wrap_future(done)
@@ -135,5 +135,5 @@ def _post(request: urllib.request.Request, timeout_seconds: float) -> object:
         raise EndpointFailed("timeout" if timed_out else "unreachable") from None
     try:
         return json.loads(raw)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise EndpointFailed("wrong_answer") from None

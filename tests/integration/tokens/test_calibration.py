@@ -148,6 +148,7 @@ async def test_a_sample_is_bounded_and_holds_each_message_once_as_it_was_stored(
         ({"answer": -5}, "wrong_answer"),
         ({"answer": 10**9}, "wrong_answer"),
         ({"answer": [1]}, "wrong_answer"),
+        ({"answer": b"[" * 63_000}, "wrong_answer"),
     ],
 )
 async def test_an_endpoint_that_fails_leaves_the_estimates_as_they_are(
