@@ -38,6 +38,8 @@ from durable_memory.memory.flushing.summarizer import Summarizer
 from durable_memory.memory.settings import Settings
 from durable_memory.memory.stores.redis.url import check_url
 from durable_memory.memory.task_queues import summaries_queue
+from durable_memory.memory.tokens.counters import begin_to_load
+from durable_memory.memory.tokens.counting import counting_named
 from durable_memory.memory.types import InvalidValue
 from durable_memory.reloading import Reloading
 from durable_memory.start_log import log_start
@@ -157,6 +159,8 @@ class MemoryPlugin(SimplePlugin):
         for client in clients:
             client.use(registry)
         self._registry = registry
+        if clients:
+            self._begin_to_load()
 
     def configure_worker(self, config: WorkerConfig) -> WorkerConfig:
         """Adds the activities.
@@ -311,10 +315,16 @@ class MemoryPlugin(SimplePlugin):
             log_start(memories, settings, self._folders)
             if memories.registry is not self._registry:
                 memories.use(self._registry)  # `use` was called meanwhile
+            self._begin_to_load()
         except BaseException:
             await memories.close()
             raise
         return memories
+
+    def _begin_to_load(self) -> None:
+        """Begins to load the tokenizers of the declared memories, which no append should wait for."""
+        default = counting_named(self._settings.encoding)
+        begin_to_load(resource.counting or default for resource in self._registry.memories())
 
     def _client_of_activity(self) -> MemoryClient:
         return self._groups.of_activity(activity.client()).client

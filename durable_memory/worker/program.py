@@ -24,14 +24,11 @@ from durable_memory.dev import DevPlaces, dev_servers
 from durable_memory.exit import leave
 from durable_memory.logs import log_lost_errors
 from durable_memory.memory.declarations.model_access import cannot_summarize, missing_counting_key
-from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.watching import Watch
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 from durable_memory.memory.settings import Settings
 from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.memory.stores.redis.url import redact_url
-from durable_memory.memory.tokens.counters import load_encodings
-from durable_memory.memory.tokens.counting import Counting, counting_named
 from durable_memory.plugin import MemoryPlugin
 from durable_memory.reloading import Reloading
 from durable_memory.temporal_connection import connect_temporal, load_profile
@@ -137,15 +134,7 @@ async def _work(settings: Settings, reload: asyncio.Event, *, dev: DevPlaces | N
         await _serve_probes(stack, settings, readiness)
         await stack.enter_async_context(late.watched())
         await stack.enter_async_context(reloads.watched(reload))
-        warming = asyncio.create_task(load_encodings(_ways_to_count(watch.registry, settings)))
-        stack.callback(warming.cancel)
         await _poll(client, settings.task_queue, readiness, deployment)
-
-
-def _ways_to_count(registry: Registry, settings: Settings) -> list[Counting]:
-    """Returns how the tokens of the declared memories are counted."""
-    default = counting_named(settings.encoding)
-    return [resource.counting or default for resource in registry.memories()]
 
 
 @asynccontextmanager

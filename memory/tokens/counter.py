@@ -27,3 +27,7 @@ class TokenCounter(Protocol):
     async def count_text(self, text: str) -> Count:
         """Returns the tokens of a bare text, without any framing."""
         ...
+
+    async def count_texts(self, texts: Sequence[str]) -> list[Count]:
+        """Returns the same for each of many texts, without holding the event loop up."""
+        ...

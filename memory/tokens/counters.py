@@ -47,7 +47,7 @@ def make_counter(counting: Counting) -> TokenCounter:
     return counter if counting.factor is None else ScaledCounter(counter, counting.factor)
 
 
-async def load_encodings(countings: Iterable[Counting]) -> None:
-    """Loads the tokenizers of these ways to count now, one after the other, so that no first count has to wait."""
+def begin_to_load(countings: Iterable[Counting]) -> None:
+    """Begins to load the tokenizers of these ways to count in the background, so that no count has to wait for them."""
     for encoding in sorted({counting.encoding for counting in countings if counting.encoding is not None}):
-        await TiktokenCounter(encoding).load()
+        TiktokenCounter(encoding).begin_to_load()

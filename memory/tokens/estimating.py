@@ -29,6 +29,10 @@ class ScaledCounter:
         """See TokenCounter."""
         return self._scaled(await self.base.count_text(text))
 
+    async def count_texts(self, texts: Sequence[str]) -> list[Count]:
+        """See TokenCounter."""
+        return [self._scaled(count) for count in await self.base.count_texts(texts)]
+
     def _scaled(self, count: Count) -> Count:
         return Count(math.ceil(count.tokens * self.factor), estimated=True)
 
@@ -44,3 +48,7 @@ class ByteCounter:
     async def count_text(self, text: str) -> Count:
         """See TokenCounter."""
         return Count(estimate_tokens(text), estimated=True)
+
+    async def count_texts(self, texts: Sequence[str]) -> list[Count]:
+        """See TokenCounter; a megabyte takes a millisecond."""
+        return [Count(estimate_tokens(text), estimated=True) for text in texts]

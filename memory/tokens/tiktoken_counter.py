@@ -23,7 +23,8 @@ PIECE_CHARACTERS = 32_000
 """What is encoded at once in a thread: a few milliseconds in the worst case, and far from the sizes (a million spaces)
 at which the regular expressions of the tokenizer overflow their stack."""
 
-LOAD_WAIT_SECONDS = 10.0
+LOAD_WAIT_SECONDS = 2.0
+"""From a package a load takes half a second; a download that hangs must leave a call the time for its estimate."""
 
 
 class TiktokenCounter:
@@ -43,6 +44,10 @@ class TiktokenCounter:
         self._load_wait_seconds = load_wait_seconds
         self._loaded: tiktoken.Encoding | None = None
 
+    def begin_to_load(self) -> None:
+        """Begins to load the encoding in the background, so that a later count need not wait."""
+        self._encodings.begin(self._name)
+
     async def load(self) -> bool:
         """Loads the encoding now, so that the first count need not wait; False if texts will be estimated."""
         if self._loaded is None:
@@ -52,16 +57,17 @@ class TiktokenCounter:
     async def count(self, messages: Sequence[Message]) -> list[Count]:
         """See TokenCounter; the rule per message is that of `durable_memory.memory.tokens.framing`."""
         seen = [visible(message) for message in messages]
-        counts = iter(await self._count_texts([text for message in seen for text in message.texts]))
+        counts = iter(await self.count_texts([text for message in seen for text in message.texts]))
         return [
             _sum(islice(counts, len(message.texts)), message.fixed, estimated=message.estimated) for message in seen
         ]
 
     async def count_text(self, text: str) -> Count:
         """See TokenCounter."""
-        return (await self._count_texts([text]))[0]
+        return (await self.count_texts([text]))[0]
 
-    async def _count_texts(self, texts: Sequence[str]) -> list[Count]:
+    async def count_texts(self, texts: Sequence[str]) -> list[Count]:
+        """See TokenCounter."""
         encoding = self._loaded
         if encoding is None:
             await self.load()

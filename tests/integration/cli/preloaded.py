@@ -133,14 +133,13 @@ def _serve(requests: socket.socket) -> None:
     from durable_memory.cli.commands import LateCommand  # noqa: PLC0415
     from durable_memory.memory.flushing.llm import summarizer  # noqa: F401, PLC0415
     from durable_memory.memory.stores.redis import connection  # noqa: F401, PLC0415
-    from durable_memory.memory.tokens.counters import load_encodings  # noqa: PLC0415
-    from durable_memory.memory.tokens.counting import DEFAULT_COUNTING  # noqa: PLC0415
+    from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter  # noqa: PLC0415
     from durable_memory.worker import program  # noqa: F401, PLC0415
 
     for command in get_group(app).commands.values():
         assert isinstance(command, LateCommand)
         command.loaded()
-    asyncio.run(load_encodings([DEFAULT_COUNTING]))
+    assert asyncio.run(TiktokenCounter(load_wait_seconds=60).load())
     gc.freeze()
     answers: dict[int, int] = {}
 

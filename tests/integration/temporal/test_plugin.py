@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from temporalio import activity
@@ -19,14 +20,16 @@ from temporalio.converter import DataConverter, PayloadCodec
 from temporalio.plugin import SimplePlugin
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkerConfig, WorkerDeploymentConfig
 
-from durable_memory import AgentMemory, MemoryClient, MemoryPlugin
+from durable_memory import AgentMemory, MemoryClient, MemoryPlugin, Registry
 from durable_memory.activities.waker import TemporalWaker
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
+from durable_memory.memory.tokens.encodings import Encodings
 from tests.integration.temporal.background import flusher_ended, texts
 from tests.integration.temporal.flows.activity_ids import TalkHere
 from tests.integration.temporal.flows.bare import IdentifyHandle, ListModules
 from tests.integration.temporal.flows.calls import AppendMany
 from tests.integration.temporal.flows.talks import Talk, UseEveryMethod
+from tests.integration.temporal.observing import eventually
 from tests.integration.temporal.rig import IN_MEMORY, REGISTRY, Rig, plugin, running, unique, worker
 from tests.integration.temporal.user_activities import USER_ACTIVITIES
 
@@ -105,6 +108,42 @@ async def test_a_worker_on_the_projects_own_queue_flushes_too(temporal_address: 
         await rig.run(AppendMany.run, "small", ["key"], texts(4))
         await flusher_ended(rig, memory)
         assert not (await memory.stats()).flush_due
+
+
+COUNTED = """
+resource: memory
+id: notes
+max_tokens: 1000
+token_provider: {provider: openai, model: MODEL}
+"""
+
+
+async def test_a_users_worker_loads_tokenizers_before_an_append_needs_them(
+    temporal_address: str, redis_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    begun = set[str]()
+    begin = Encodings.begin
+
+    def noted(encodings: Encodings, name: str) -> None:
+        begun.add(name)
+        begin(encodings, name)
+
+    async def any_begun() -> bool:
+        return bool(begun)
+
+    monkeypatch.setattr(Encodings, "begin", noted)
+    registries = list[Registry]()
+    for model in ("gpt-4o", "gpt-4"):
+        (tmp_path / "notes.yaml").write_text(COUNTED.replace("MODEL", model))
+        registries.append(Registry.load([tmp_path]))
+    given = plugin(redis_url, unique("project"), memories=registries[0])
+    client = await Client.connect(temporal_address, plugins=[given])
+    assert begun == set()
+    async with worker(client, unique("queue")):
+        await eventually(any_begun)
+        assert begun == {"o200k_base"}
+        given.use(registries[1])
+        assert begun == {"o200k_base", "cl100k_base"}
 
 
 async def test_it_works_without_the_sandbox(temporal_address: str, redis_url: str) -> None:

@@ -12,12 +12,14 @@ from pathlib import Path
 
 import pytest
 import tiktoken
+from temporalio.workflow import ActivityConfig, LocalActivityConfig
 
 from durable_memory.memory.tokens.counter import Count
 from durable_memory.memory.tokens.encodings import Encodings
 from durable_memory.memory.tokens.estimate import estimate_tokens
 from durable_memory.memory.tokens.ranks import load_encoding
-from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
+from durable_memory.memory.tokens.tiktoken_counter import LOAD_WAIT_SECONDS, TiktokenCounter
+from durable_memory.workflows.calling import CALL, LOCAL
 from tests.logs import said_by
 
 _TEXT = "the memory of agents is shared"
@@ -95,6 +97,52 @@ async def test_a_load_that_hangs_delays_no_count_for_ever_and_serves_later_ones(
     assert await hasty.count_text(_TEXT) == _EXACT
 
 
+async def test_only_the_first_counts_wait_for_a_load_that_hangs() -> None:
+    hold, now = threading.Event(), [0.0]
+    encodings = Encodings(_Loads(hold=hold), monotonic=lambda: now[0])
+    counter = TiktokenCounter(encodings=encodings, load_wait_seconds=60)
+    first = asyncio.create_task(counter.count_text(_TEXT))
+    await asyncio.sleep(0)
+    now[0] += 59.9
+    async with asyncio.timeout(30):
+        assert await counter.count_text(_TEXT) == _ESTIMATE  # with what is left of the wait, a tenth of a second
+        now[0] += 0.1
+        assert [await counter.count_text(_TEXT) for _ in range(5)] == [_ESTIMATE] * 5
+    assert not first.done()
+    hold.set()
+    assert await first == _EXACT
+    assert await counter.count_text(_TEXT) == _EXACT
+
+
+@pytest.mark.parametrize("defaults", [CALL, LOCAL])
+def test_the_wait_for_a_load_leaves_an_attempt_the_time_for_its_estimate(
+    defaults: ActivityConfig | LocalActivityConfig,
+) -> None:
+    attempt = defaults["start_to_close_timeout"]
+    assert attempt is not None
+    assert attempt.total_seconds() > 3 * LOAD_WAIT_SECONDS
+
+
+async def test_a_load_that_panics_is_followed_by_estimates() -> None:
+    class Panic(BaseException):
+        pass
+
+    def panic(_: str) -> tiktoken.Encoding:
+        raise Panic
+
+    async with asyncio.timeout(30):
+        assert await _counter(panic).count_text(_TEXT) == _ESTIMATE
+
+
+async def test_a_load_that_was_begun_before_is_the_one_that_counts_wait_for() -> None:
+    loads = _Loads()
+    counter = _counter(loads)
+    counter.begin_to_load()
+    counter.begin_to_load()
+    assert await counter.count_text(_TEXT) == _EXACT
+    assert loads.calls == 1
+
+
 async def test_a_cancelled_count_takes_the_load_from_nobody() -> None:
     hold = threading.Event()
     loads = _Loads(hold=hold)
@@ -115,7 +163,7 @@ if {missing}:
 sys.path[:0] = {first}
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from tests.logs import said_by
-print(asyncio.run(TiktokenCounter().count_text({text!r})))
+print(asyncio.run(TiktokenCounter(load_wait_seconds=60).count_text({text!r})))
 """
 
 
