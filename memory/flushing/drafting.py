@@ -70,7 +70,7 @@ class Drafting:
 
     async def _input(self, memory: MemoryId, entries: Sequence[StoredEntry]) -> _SummarizerInput:
         """Returns the messages as the privacy policy in force leaves them; it may be newer than the messages."""
-        messages = tuple(without_mark(codec.decode(entry)) for entry in entries)
+        messages = await asyncio.to_thread(_decoded, entries)
         covers, privacy = covered(messages), self._privacy_of(memory)
         if privacy is None:
             return _SummarizerInput(messages, covers)
@@ -131,6 +131,10 @@ class Drafting:
         text, found = await privacy.screen_text(text)
         telemetry.count_redactions(memory.resource, found)
         return text
+
+
+def _decoded(entries: Sequence[StoredEntry]) -> tuple[Message, ...]:
+    return tuple(without_mark(codec.decode(entry)) for entry in entries)
 
 
 async def _in_time(writing: Awaitable[Entry]) -> Entry:

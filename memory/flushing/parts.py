@@ -122,8 +122,7 @@ async def _fitting(
     messages: Sequence[Message], limit: int, counter: TokenCounter
 ) -> AsyncIterator[tuple[Message, int]]:
     """Yields the messages with their tokens; one that exceeds the limit alone comes in halves, as often as needed."""
-    for message in messages:
-        tokens = await told_tokens(message, counter)
+    for message, tokens in zip(messages, await told_tokens(messages, counter), strict=True):
         text = _written_out(message) if tokens > limit else ""
         first = cut(text, len(text) // 2)
         if not first:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -23,9 +24,14 @@ def line_of(message: Message) -> str:
     return json.dumps(_entry(message), ensure_ascii=False)
 
 
-async def told_tokens(message: Message, counter: TokenCounter) -> int:
-    """Returns the tokens of the line of a message, which are many more than its own where it is short or quotes."""
-    return (await counter.count_text(line_of(message))).tokens + _LINE_END_TOKENS
+async def told_tokens(messages: Sequence[Message], counter: TokenCounter) -> list[int]:
+    """Returns the tokens of the line of each message, which are many more than its own where it is short or quotes."""
+    lines = await asyncio.to_thread(_lines_of, messages)
+    return [count.tokens + _LINE_END_TOKENS for count in await counter.count_texts(lines)]
+
+
+def _lines_of(messages: Sequence[Message]) -> list[str]:
+    return [line_of(message) for message in messages]
 
 
 def texts_told(messages: Sequence[Message]) -> Iterator[str]:

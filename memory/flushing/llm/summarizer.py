@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from durable_memory.memory import telemetry
 from durable_memory.memory.declarations.model_requests import answer_tokens
 from durable_memory.memory.errors import MemorySummaryRejected
 from durable_memory.memory.flushing.llm.budget import DailyBudget
 from durable_memory.memory.flushing.llm.model import Model, Question
 from durable_memory.memory.flushing.llm.prompt import shortening_prompt, summary_prompt
-from durable_memory.memory.flushing.llm.usable import check_substance, summary_in, tokens_of
+from durable_memory.memory.flushing.llm.usable import check_substance, said_tokens, summary_in, tokens_of
 from durable_memory.memory.flushing.summarizer import SummaryRequest
 
 
@@ -47,14 +49,14 @@ class LlmSummarizer:
         if not request.messages:
             raise MemorySummaryRejected("there is nothing to summarise: a summary needs at least one message")
         room = answer_tokens(request.max_tokens)
-        text = await self._ask(
-            Question(*summary_prompt(request.messages, request.max_tokens, self._prompt), room), request
-        )
-        await check_substance(text, request)
+        prompt = await asyncio.to_thread(summary_prompt, request.messages, request.max_tokens, self._prompt)
+        text = await self._ask(Question(*prompt, room), request)
+        said = await said_tokens(request)
+        await check_substance(text, request, said)
         if await tokens_of(text, request) <= request.max_tokens:
             return text
         text = await self._ask(Question(*shortening_prompt(text, request.max_tokens), room), request)
-        await check_substance(text, request)
+        await check_substance(text, request, said)
         tokens = await tokens_of(text, request)
         if tokens > request.max_tokens:
             raise MemorySummaryRejected(
@@ -76,4 +78,4 @@ class LlmSummarizer:
         telemetry.count_model_use(
             self._resource, self._model.name, answer.input_tokens, answer.output_tokens, answer.cost_usd
         )
-        return summary_in(answer, question)
+        return await asyncio.to_thread(summary_in, answer, question)  # which compares it with all that was told

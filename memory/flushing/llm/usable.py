@@ -69,9 +69,16 @@ def summary_in(answer: Answer, question: Question) -> str:
     return text
 
 
-async def check_substance(text: str, request: SummaryRequest) -> None:
-    """Raises MemorySummaryRejected for a refusal, and for what says next to nothing, or nothing of the messages."""
-    said = [await tokens_of(message.text, request) for message in request.messages]
+async def said_tokens(request: SummaryRequest) -> list[int]:
+    """Returns the tokens of the text of each message."""
+    return [count.tokens for count in await request.counter.count_texts([one.text for one in request.messages])]
+
+
+async def check_substance(text: str, request: SummaryRequest, said: Sequence[int]) -> None:
+    """Raises MemorySummaryRejected for a refusal, and for what says next to nothing, or nothing of the messages.
+
+    said: see said_tokens; counted once for all answers to a request.
+    """
     tokens = await tokens_of(text, request)
     if tokens < _floor([min(tokens_said, _MOST_OF_A_MESSAGE) for tokens_said in said], request):
         raise _rejected("the model's summary says next to nothing")
