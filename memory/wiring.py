@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AbstractContextManager, AsyncExitStack, contextmanager
 from dataclasses import replace
 
 from durable_memory.memory.admission import Admission
@@ -60,7 +60,7 @@ class Wiring:
         self._watching: set[asyncio.Event] = set()
         self._counters = Counters(counter)
         admission = Admission(clock)
-        self._drafting = Drafting(self._summarizer_of, self.counter_of, clock, self._privacy_of)
+        self._drafting = Drafting(self._lent_summarizer, self.counter_of, clock, self._privacy_of)
         self._services = {
             persistence: Services(
                 store=backend.store,
@@ -88,6 +88,8 @@ class Wiring:
         """Puts other declarations in force; see MemoryClient.use."""
         self.check(registry)
         self.registry = registry
+        self.summarizers.use(registry)
+        self._counters.use(resource.counting for resource in registry.memories())
         for changed in self._watching:
             changed.set()
 
@@ -120,9 +122,9 @@ class Wiring:
         """Returns what counts the tokens of a memory by the declarations that are in force now."""
         return self._counters.of(self.registry.memory(memory.resource).counting)
 
-    def _summarizer_of(self, memory: MemoryId) -> Chosen:
-        """Returns who writes the summaries of a memory, by the same declarations."""
-        return self.summarizers.of(memory.resource, self.registry)
+    def _lent_summarizer(self, memory: MemoryId) -> AbstractContextManager[Chosen]:
+        """Gives who writes the summaries of a memory, by the same declarations."""
+        return self.summarizers.lent(memory.resource, self.registry)
 
     def _privacy_of(self, memory: MemoryId) -> Privacy | None:
         """Returns what its summarisers and summaries are kept free of, by the same declarations."""

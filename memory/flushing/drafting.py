@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
@@ -45,18 +46,18 @@ class _SummarizerInput(NamedTuple):
 class Drafting:
     """Turns the content of batches into summaries that are ready to be stored.
 
-    choose: returns who writes the summaries of a memory. counter_of: returns what counts its tokens. privacy_of:
-    returns what is kept from summarisers and out of summaries.
+    lend: gives who writes the summaries of a memory, for as long as it takes. counter_of: returns what counts its
+    tokens. privacy_of: returns what is kept from summarisers and out of summaries.
     """
 
     def __init__(
         self,
-        choose: Callable[[MemoryId], Chosen],
+        lend: Callable[[MemoryId], AbstractContextManager[Chosen]],
         counter_of: Callable[[MemoryId], TokenCounter],
         clock: Clock,
         privacy_of: Callable[[MemoryId], Privacy | None] = lambda _: None,
     ) -> None:
-        self._choose = choose
+        self._lend = lend
         self._counter_of = counter_of
         self._clock = clock
         self._privacy_of = privacy_of
@@ -66,7 +67,8 @@ class Drafting:
     ) -> Entry:
         """Returns the summary of these messages, in at most `max_tokens` tokens; see Flush.summarize for its errors."""
         source = await self._input(memory, entries)
-        return await self._with_fallback(memory, source, max_tokens, last_attempt=last_attempt)
+        with self._lend(memory) as chosen:
+            return await self._with_fallback(memory, chosen, source, max_tokens, last_attempt=last_attempt)
 
     async def _input(self, memory: MemoryId, entries: Sequence[StoredEntry]) -> _SummarizerInput:
         """Returns the messages as the privacy policy in force leaves them; it may be newer than the messages."""
@@ -78,10 +80,10 @@ class Drafting:
         return _SummarizerInput(screened.messages, covers)
 
     async def _with_fallback(
-        self, memory: MemoryId, source: _SummarizerInput, max_tokens: int, *, last_attempt: bool
+        self, memory: MemoryId, chosen: Chosen, source: _SummarizerInput, max_tokens: int, *, last_attempt: bool
     ) -> Entry:
         """Returns the summary, counting each attempt by its outcome."""
-        chosen, resource = self._choose(memory), memory.resource
+        resource = memory.resource
         try:
             summary = await _in_time(self._summary(memory, chosen.summarizer, source, max_tokens))
         except Exception as error:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import os
-from collections.abc import Mapping
-from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from durable_memory.memory.declarations.model_access import check_models
@@ -37,6 +39,18 @@ class Chosen:
 
 _RULE_BASED: Final = Chosen(RuleBasedSummarizer(), "rule_based")
 
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _OpenModel:
+    """A summariser with connections of its own. flushes: how many of them hold it. declared: a later one may ask it."""
+
+    summarizer: LlmSummarizer
+    loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
+    flushes: int = 0
+    declared: bool = True
+
 
 class Summarizers:
     """The summarisers of one client. Belongs to its event loop.
@@ -56,25 +70,39 @@ class Summarizers:
         self._own = None if own is None else Chosen(own, "own")
         self._spending = spending
         self._project = project
-        self._models: dict[_Purpose, LlmSummarizer] = {}
+        self._models: dict[_Purpose, _OpenModel] = {}
+        self._closing: set[asyncio.Task[None]] = set()
 
-    def of(self, resource_id: str, registry: Registry) -> Chosen:
-        """Returns who writes for a resource of this registry.
+    @contextmanager
+    def lent(self, resource_id: str, registry: Registry) -> Iterator[Chosen]:
+        """Gives who writes for a resource of this registry. It stays open as long as the context.
 
         Raises InvalidDeclarations if its model cannot be used here: the extra `llm` or the key is missing.
         """
         resource = registry.memory(resource_id)
         choice = resource.flushing.summarizer
-        if self._own is not None:
-            return self._own
-        if not choice.uses_model:
-            return _RULE_BASED
-        purpose = (resource.persistence.type, resource.id, choice)
-        if purpose not in self._models:
+        if self._own is not None or not choice.uses_model:
+            yield self._own or _RULE_BASED
+            return
+        purpose = _purpose_of(resource)
+        model = self._models.get(purpose)
+        if model is None:
             check_models(registry, resource_id)
-            self._models[purpose] = self._make(resource)
-        fallback = None if choice.fallback == "none" else _RULE_BASED
-        return Chosen(self._models[purpose], "llm", fallback)
+            model = self._models[purpose] = _OpenModel(self._make(resource))
+        model.flushes += 1
+        try:
+            yield Chosen(model.summarizer, "llm", None if choice.fallback == "none" else _RULE_BASED)
+        finally:
+            model.flushes -= 1
+            self._close_unused(purpose)
+
+    def use(self, registry: Registry) -> None:
+        """Closes what another registry has left open, as soon as no flush holds it. May be called in any thread."""
+        declared = {_purpose_of(resource) for resource in registry.memories()}
+        for purpose, model in list(self._models.items()):
+            model.declared = purpose in declared
+            if not model.declared and not model.loop.is_closed():
+                model.loop.call_soon_threadsafe(self._close_unused, purpose)
 
     def is_slow(self, resource: MemoryResource) -> bool:
         """Tells whether a summary of this resource may take long, as a model's does, so that it wants its own slots."""
@@ -83,9 +111,25 @@ class Summarizers:
     async def close(self) -> None:
         """Closes the connections of models, all of them also if one fails to."""
         async with AsyncExitStack() as stack:
-            for summarizer in self._models.values():
-                stack.push_async_callback(summarizer.close)
+            for model in self._models.values():
+                stack.push_async_callback(model.summarizer.close)
             self._models.clear()
+            if self._closing:
+                await asyncio.wait(self._closing)
+
+    def _close_unused(self, purpose: _Purpose) -> None:
+        model = self._models.get(purpose)
+        if model is None or model.declared or model.flushes:
+            return
+        del self._models[purpose]
+        closing = asyncio.create_task(model.summarizer.close())
+        self._closing.add(closing)
+        closing.add_done_callback(self._closed)
+
+    def _closed(self, closing: asyncio.Task[None]) -> None:
+        self._closing.discard(closing)
+        if not closing.cancelled() and (error := closing.exception()) is not None:
+            _log.warning("connections of a model could not be closed (%s)", type(error).__name__)
 
     def _make(self, resource: MemoryResource) -> LlmSummarizer:
         # Its patterns of refusals in many languages take a tenth of a second, and commands and callers need none.
@@ -110,3 +154,7 @@ class Summarizers:
             if budget is None
             else DailyBudget(self._spending[resource.persistence.type], self._project, resource.id, budget),
         )
+
+
+def _purpose_of(resource: MemoryResource) -> _Purpose:
+    return resource.persistence.type, resource.id, resource.flushing.summarizer

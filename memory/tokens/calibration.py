@@ -53,10 +53,11 @@ class Calibration:
         self._asked_at: float | None = None
         self._calibrated = False
         self._asking: asyncio.Task[None] | None = None
+        self._ended = False
 
     def offer(self, messages: Sequence[Message]) -> None:
         """Takes as much of messages that were stored as the next sample still needs. Never waits, never fails."""
-        if self._asking is not None:
+        if self._asking is not None or self._ended:
             return
         if self._asked_at is not None and self._monotonic() - self._asked_at < INTERVAL_SECONDS:
             return
@@ -69,11 +70,19 @@ class Calibration:
                 self._ask()
                 return
 
+    def end(self) -> None:
+        """Gives up a request that is under way, and begins none any more. May be called in any thread."""
+        self._ended = True
+        asking = self._asking
+        if asking is not None and not asking.get_loop().is_closed():
+            asking.get_loop().call_soon_threadsafe(asking.cancel)
+
     async def close(self) -> None:
-        """Gives up a request that is under way."""
-        if self._asking is not None:
-            self._asking.cancel()
-            await asyncio.wait((self._asking,))
+        """As `end`, and waits for the end of the request."""
+        asking = self._asking
+        self.end()
+        if asking is not None:
+            await asyncio.wait((asking,))
 
     def _ask(self) -> None:
         text = "\n".join(self._sample)

@@ -35,6 +35,18 @@ class Counters:
         """Returns what is to be offered messages that were stored, for a way of counting that a provider corrects."""
         return None if counting is None else self._calibrations.get(counting)
 
+    def use(self, countings: Iterable[Counting | None]) -> None:
+        """Lets go of all ways to count but these. May be called in any thread.
+
+        Who holds a counter goes on with it; its estimates are not corrected any more.
+        """
+        declared = set(countings)
+        for counting in self._made.keys() - declared:
+            del self._made[counting]
+            calibration = self._calibrations.pop(counting, None)
+            if calibration is not None:
+                calibration.end()
+
     async def close(self) -> None:
         """Gives up requests to providers."""
         for calibration in self._calibrations.values():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Literal, cast
@@ -49,7 +50,7 @@ class Scene:
     def flush(self, summarizer: Summarizer | None = None, store: Store | None = None) -> Flush:
         chosen = Chosen(summarizer or RuleBasedSummarizer(), "own")
         clock = self.rig.clock
-        return Flush(store or self.store, Drafting(lambda _: chosen, lambda _: self.counter, clock), clock)
+        return Flush(store or self.store, Drafting(lambda _: nullcontext(chosen), lambda _: self.counter, clock), clock)
 
     def soon(self) -> int:
         return self.rig.clock.now_ms() + 600_000

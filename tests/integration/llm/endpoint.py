@@ -61,6 +61,16 @@ class Endpoint:
         """What was asked: instructions and text of each request."""
         return [(request["messages"][0]["content"], request["messages"][-1]["content"]) for request in self.requests]
 
+    @property
+    def taken(self) -> int:
+        """How many connections were taken."""
+        return len(self._connections)
+
+    @property
+    def open(self) -> int:
+        """How many of them are open."""
+        return sum(not connection.done() for connection in self._connections)
+
     def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Takes a connection."""
         self._connections.add(asyncio.create_task(self._serve(reader, writer)))

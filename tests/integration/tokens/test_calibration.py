@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from durable_memory import Message
+from durable_memory import Message, Registry
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.tokens.calibration import INTERVAL_SECONDS, SAMPLE_CHARACTERS, Calibration
 from durable_memory.memory.tokens.endpoint import Endpoint, EndpointFailed
@@ -223,3 +223,31 @@ async def test_closing_a_client_gives_up_a_request(connect: Connect, server: Cou
     assert len(tasks) == 1
     await client.close()
     assert tasks[0].cancelled()
+
+
+async def test_a_counting_that_is_not_declared_any_more_is_not_corrected(
+    connect: Connect, server: CountingServer
+) -> None:
+    client = await connect(declared(server, "anthropic", "claude-sonnet-4-5"))
+    memory = client.memory("desk", "key")
+    server.gate.clear()
+    await fill(memory)
+    await until(lambda: len(server.asked) == 1)
+    (asking,) = [task for task in asyncio.all_tasks() if "_calibrate" in repr(task)]
+    persistence = client.registry.memory("desk").persistence.type
+    client.use(
+        Registry.from_resources(
+            [{"resource": "memory", "id": "desk", "max_tokens": 50_000, "persistence": {"type": persistence}}]
+        )
+    )
+    await asyncio.wait((asking,))
+    assert asking.cancelled()
+    await fill(memory)  # the open handle counts on
+
+
+async def test_a_calibration_that_has_ended_asks_nobody(server: CountingServer) -> None:
+    endpoint = Endpoint("anthropic", "claude-sonnet-4-5", server.url)
+    calibration = Calibration(endpoint, ScaledCounter(TiktokenCounter(), 1.2))
+    calibration.end()
+    calibration.offer([Message.user(FILLER * 300)])
+    assert not [task for task in asyncio.all_tasks() if "_calibrate" in repr(task)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from datetime import UTC, datetime
 
 import pytest
@@ -113,6 +113,6 @@ async def test_they_are_read_without_holding_the_loop_up(counter: TiktokenCounte
     async with turning() as turns:
         notes = Notes(turns)
         notes.max_input_tokens = None
-        drafting = Drafting(lambda _: Chosen(notes, "own"), lambda _: counter, ManualClock())
+        drafting = Drafting(lambda _: nullcontext(Chosen(notes, "own")), lambda _: counter, ManualClock())
         await drafting.summary_of(MemoryId("project", "desk", "key"), entries, 1_100, last_attempt=True)
     assert notes.asked_at[0] > 0
