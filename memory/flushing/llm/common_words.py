@@ -127,7 +127,7 @@ COMMON_WORDS: Final[Mapping[str, str]] = {
         veya var yok üzgünüm yardımcı maalesef konuşma metin özet ada adalah akan anda atau bahwa bisa dan dapat
         dari dengan di ini itu juga kami karena ke maaf membantu saya tidak untuk yang các cho của được đã đây đó
         không là lỗi mà một này người nhưng những như rằng rất thể thì tôi trong và với xin bạn giúp hỗ trợ yêu cầu
-        nội dung
+        nội dung hata oluştu lütfen sonra tekrar deneyin
     """,
     "Greek": """
         και για από που δεν είναι στο στη στην στον την τον της του των τους μου σας μπορώ λυπάμαι αλλά ένα μια
@@ -142,7 +142,7 @@ COMMON_WORDS: Final[Mapping[str, str]] = {
     """,
     "Hindi": """
         में के की का को से पर है हैं था थे थी और या यह वह इस उस नहीं कि लिए एक आप मैं मुझे हम लेकिन भी कर करने सकता
-        सकती मदद खेद
+        सकती मदद खेद त्रुटि हुई कृपया बाद पुनः प्रयास करें
     """,
     "Chinese": """
         抱歉对不起 我无法为您 不能帮助您 您的要求 请求这个 请提供 更多信息 内容对话会话记录 文本文字 摘要总结概括

@@ -44,6 +44,14 @@ _RUNS: Final = regex.compile(
     r"(?P<pairs>[\p{Han}\p{Hiragana}\p{Katakana}\u30fc]+)|(?P<fours>[\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]+)"
     r"|(?P<hangul>\p{Hangul}+)|(?P<number>\p{Nd}+)|(?P<word>(?:(?![\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}])[\p{L}\p{M}])+)"
 )
+_SENTENCES: Final = regex.compile(r"(?:[^.!?;\n\u3002\uff01\uff1f\uff61\u061f\u0964]|[.!?](?=\S))+")
+_WORDS: Final = regex.compile(
+    r"[\p{Han}\p{Hiragana}\p{Katakana}\u30fc\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]|[\p{L}\p{M}\p{Nd}']+"
+)
+_SHINGLE: Final = 3
+_MOST_UNSAID: Final = 1 / 2
+"""Of what stands together in a sentence that the conversation says, too."""
+
 _HIRAGANA: Final = regex.compile(r"\p{Hiragana}+")
 _ITEM: Final = regex.compile(r"^\s*\d{1,2}[.)]\s", regex.MULTILINE)
 """The number of an item in a list, which says nothing."""
@@ -97,6 +105,30 @@ def retells(text: str, record: Iterable[str]) -> bool:
             else:
                 shared += weight
     return shared >= max(_ENOUGH_TO_RETELL, 2 * own)
+
+
+def without_what_is_said(text: str, record: Iterable[str]) -> str:
+    """Returns a text without the sentences that a conversation says in nearly the same words, in the same order.
+
+    record: the texts of the conversation. Sentences without a name, a number or a rare word stay.
+    """
+    sentences = [(sentence[0], set(_shingles(sentence[0]))) for sentence in _SENTENCES.finditer(text)]
+    unsaid = set[tuple[str, ...]]().union(*(shingles for _, shingles in sentences))
+    for part in record:
+        for sentence in _SENTENCES.finditer(part):
+            unsaid.difference_update(_shingles(sentence[0]))
+    return "\n".join(
+        sentence
+        for sentence, shingles in sentences
+        if not any(_stems(sentence)) or len(shingles & unsaid) > len(shingles) * _MOST_UNSAID
+    )
+
+
+def _shingles(sentence: str) -> Iterator[tuple[str, ...]]:
+    """Yields three words, or in scripts without spaces three letters, that stand together."""
+    words = _WORDS.findall(unicodedata.normalize("NFKC", sentence).replace("\u2019", "'").casefold())
+    for at in range(max(1, len(words) - _SHINGLE + 1)):
+        yield tuple(words[at : at + _SHINGLE])
 
 
 def _stems(text: str) -> Iterator[str]:

@@ -1,7 +1,7 @@
-"""How models decline, ask back or report an error instead of writing a summary: what such an answer begins with.
+"""How models decline, ask back or report an error instead of writing a summary, naming what it would be about.
 
-Only what hardly a summary begins with counts here; "I can't log in" may report what somebody said. `grounding` tells
-those apart that retell the conversation, and finds other refusals, which share nothing with it.
+Only what hardly a summary says counts here; "I can't log in" may report what somebody said. `grounding` tells those
+apart that retell the conversation, and finds all other refusals, in any language: they share nothing with it.
 """
 
 from __future__ import annotations
@@ -12,29 +12,18 @@ from typing import Final
 import regex
 
 from durable_memory.memory.flushing.llm.alternatives import any_of
-from durable_memory.memory.flushing.llm.english_excuses import EXCUSES
-from durable_memory.memory.flushing.llm.english_refusals import BEGINNINGS, LEADS
-from durable_memory.memory.flushing.llm.foreign_excuses import FOREIGN_EXCUSES, REPORTS
-from durable_memory.memory.flushing.llm.foreign_refusals import WAYS
+from durable_memory.memory.flushing.llm.english_excuses import EXCUSES, IMPERSONAL_EXCUSES
+from durable_memory.memory.flushing.llm.foreign_excuses import FOREIGN_EXCUSES, FOREIGN_IMPERSONAL_EXCUSES, REPORTS
 
 _LONGEST: Final = 400
 """In characters. A longer text that begins so may report one."""
 
-_IN_ENGLISH: Final = regex.compile(rf"[^\w{{]*(?:{any_of(*LEADS)}\b\W*)*{any_of(*BEGINNINGS)}")
-
 _EXCUSE: Final = regex.compile(any_of(*EXCUSES))
+_IMPERSONAL: Final = regex.compile(any_of(*IMPERSONAL_EXCUSES))
 _FOREIGN_EXCUSE: Final = regex.compile(any_of(*FOREIGN_EXCUSES))
+_FOREIGN_IMPERSONAL: Final = regex.compile(any_of(*FOREIGN_IMPERSONAL_EXCUSES))
+_APOLOGY: Final = regex.compile("sorry|apolog|entschuldig|申し訳|すみません|恐れ入|죄송|미안|抱歉|对不起|對不起")
 _REPORTS: Final = regex.compile(any_of(*REPORTS))
-
-_REST_OF_SENTENCE: Final = r"[^.!?;。؟।]{0,100}"
-
-_IN_OTHERS: Final = regex.compile(
-    r"\W*"
-    + any_of(
-        *(any_of(*way.regrets) + _REST_OF_SENTENCE + any_of(*way.tasks) for way in WAYS),
-        *(opening for way in WAYS for opening in way.openings),
-    )
-)
 
 _NOTHING: Final = regex.compile(
     r"(?:\W*(?:n ?/ ?a|none|null|nil|nothing|undefined|unknown|empty|nan|tbd|todo|error"
@@ -59,14 +48,23 @@ _IN_JSON: Final = regex.compile(
 """What services answer in place of a text, and models that were asked to write JSON."""
 
 
-def is_refusal(text: str) -> bool:
-    """Tells whether an answer is as short as those that decline, ask back or report an error, and begins so."""
+def is_refusal(text: str, own: str | None = None) -> bool:
+    """Tells whether an answer is as short as those that decline, ask back or report an error, and in their manner.
+
+    own: what of it the conversation does not say in the same words; all of it unless given. Excuses that nobody makes
+    for himself ("cannot be summarized") count only there, unless the answer apologises.
+    """
     said = _normal(text)
     if _FAILURE.match(said):
         return True
     if len(said) > _LONGEST:
         return False
-    return any(way.match(said) for way in (_IN_ENGLISH, _IN_OTHERS, _IN_JSON)) or _excuses(said)
+    impersonal = said if own is None or _APOLOGY.search(said) else _normal(own)
+    return (
+        _IN_JSON.match(said) is not None
+        or _matches(said, _EXCUSE, _FOREIGN_EXCUSE)
+        or _matches(impersonal, _IMPERSONAL, _FOREIGN_IMPERSONAL)
+    )
 
 
 def is_nothing(text: str) -> bool:
@@ -77,10 +75,10 @@ def is_nothing(text: str) -> bool:
     return _NOTHING.fullmatch(said) is not None
 
 
-def _excuses(said: str) -> bool:
-    if _EXCUSE.match(said.lstrip("\"'\u201c*_#>-( ")):
+def _matches(said: str, english: regex.Pattern[str], foreign: regex.Pattern[str]) -> bool:
+    if english.match(said.lstrip("\"'\u201c*_#>-( ")):
         return True
-    return _FOREIGN_EXCUSE.search(said) is not None and _REPORTS.search(said) is None
+    return foreign.search(said) is not None and _REPORTS.search(said) is None
 
 
 def _normal(text: str) -> str:

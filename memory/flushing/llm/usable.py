@@ -10,7 +10,7 @@ from typing import Final
 import regex
 
 from durable_memory.memory.errors import MemorySummaryRejected
-from durable_memory.memory.flushing.llm.grounding import is_grounded, retells
+from durable_memory.memory.flushing.llm.grounding import is_grounded, retells, without_what_is_said
 from durable_memory.memory.flushing.llm.model import Answer, Question
 from durable_memory.memory.flushing.llm.prompt import OUR_WORDS
 from durable_memory.memory.flushing.llm.refusals import is_nothing, is_refusal
@@ -82,7 +82,7 @@ async def check_substance(text: str, request: SummaryRequest, said: Sequence[int
     tokens = await tokens_of(text, request)
     if tokens < _floor([min(tokens_said, _MOST_OF_A_MESSAGE) for tokens_said in said], request):
         raise _rejected("the model's summary says next to nothing")
-    refuses = is_refusal(text)
+    refuses = is_refusal(text) and await asyncio.to_thread(_refuses, text, request)
     if (refuses or tokens < _floor(said, request)) and not await asyncio.to_thread(
         retells, text, texts_told(request.messages)
     ):
@@ -91,6 +91,10 @@ async def check_substance(text: str, request: SummaryRequest, said: Sequence[int
         )
     if len(text) <= _LONGEST_JUDGED and not await asyncio.to_thread(is_grounded, text, texts_told(request.messages)):
         raise _rejected("the model's answer shares no name, number or rare word with the messages")
+
+
+def _refuses(text: str, request: SummaryRequest) -> bool:
+    return is_refusal(text, without_what_is_said(text, texts_told(request.messages)))
 
 
 def _floor(said: Sequence[int], request: SummaryRequest) -> float:
