@@ -6,6 +6,7 @@ Imported only where a resource declares a language model; needs the extra `llm`.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -86,9 +87,7 @@ class PydanticAiModel:
                 f"the answer of the model {self.name!r} broke off ({type(error).__name__})", may_be_charged=True
             ) from None
         answered = stream.get()
-        if answered.finish_reason is None:
-            raise exceptions.UnexpectedModelBehavior("a stream without its end")
-        return _answer(answered, None)
+        return _answer(answered, _ending_of(answered))
 
     @contextmanager
     def _errors_in_words(self) -> Iterator[None]:
@@ -117,6 +116,10 @@ class PydanticAiModel:
         if isinstance(error, exceptions.ModelQuotaExceededError):
             return MemoryModelRefused(f"the account for the model {self.name!r} has no quota left (status {status})")
         if status < 500 and status not in (408, 409, 425, 429):  # noqa: PLR2004 - statuses of HTTP
+            if _is_filtered(error.body):
+                return MemoryModelRefused(
+                    f"a filter of the provider of the model {self.name!r} declines this conversation (status {status})"
+                )
             return MemoryModelRefused(
                 f"the model {self.name!r} refuses this request (status {status}); check model, prompt and "
                 "max_input_tokens"
@@ -163,12 +166,24 @@ def _characters(event: object) -> int:
     return 0
 
 
-def _answer(response: ModelResponse, ending: Ending | None) -> Answer:
+def _ending_of(response: ModelResponse) -> Ending:
+    """Returns how an answer ended, by the word of whoever serves the model where the library knows no other for it."""
+    if response.finish_reason is not None:
+        return _ENDINGS.get(response.finish_reason, "complete")
+    word = (response.provider_details or {}).get("finish_reason")
+    if isinstance(word, str) and _FILTERED.search(word):
+        return "refused"
+    if isinstance(word, str) and _ENDED.fullmatch(word):
+        return "complete"
+    raise exceptions.UnexpectedModelBehavior("a stream without its end")
+
+
+def _answer(response: ModelResponse, ending: Ending) -> Answer:
     text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
     usage = response.usage
     return Answer(
         text=text,
-        ending=ending or _ENDINGS.get(response.finish_reason or "", "complete"),
+        ending=ending,
         input_tokens=_count(usage.input_tokens),
         output_tokens=_count(usage.output_tokens),
         cost_usd=_cost(response) if _count(max(usage.input_tokens, usage.output_tokens)) else None,
@@ -180,6 +195,13 @@ def _count(tokens: float | None) -> int | None:
     return int(tokens) if tokens and 0 < tokens <= _MOST_TOKENS else None
 
 
+def _is_filtered(body: object) -> bool:
+    """Tells whether the body of an error names a filter for contents as its reason, by its code alone."""
+    error = body.get("error", body) if isinstance(body, dict) else None
+    code = error.get("code") if isinstance(error, dict) else None
+    return isinstance(code, str) and _FILTERED.search(code) is not None
+
+
 def _was_sent(error: BaseException | None) -> bool:
     """Tells whether a request may have reached the provider before it failed."""
     while error is not None:
@@ -188,6 +210,16 @@ def _was_sent(error: BaseException | None) -> bool:
         error = error.__cause__
     return True
 
+
+_FILTERED: Final = re.compile(
+    "filter|safety|guardrail|block|prohibit|refus|moderation|sensitive|recitation|policy|spii|invalid_prompt",
+    re.IGNORECASE,
+)
+"""In what services write as the end of an answer, or the code of an error, if they declined: `content_filter: SAFETY`
+of Gemini, `guardrail_intervened` of Bedrock, `sensitive` of GLM, `invalid_prompt` of OpenAI."""
+
+_ENDED: Final = re.compile("eos|eos_token|end_turn|normal", re.IGNORECASE)
+"""What some servers of open models write for `stop`."""
 
 _ENDINGS: Final[dict[str, Ending]] = {"length": "cut", "content_filter": "refused", "error": "cut"}
 

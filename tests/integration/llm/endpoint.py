@@ -39,6 +39,7 @@ class Fails:
 
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
+    code: str | None = None
 
 
 Reply: TypeAlias = Says | Fails
@@ -97,7 +98,8 @@ class Endpoint:
         self.asked.set()
         reply = self.script.popleft() if self.script else self.default
         if isinstance(reply, Fails):
-            body = json.dumps({"error": {"message": f"refused for {self.keys[-1]}", "type": "some_error"}}).encode()
+            error = {"message": f"refused for {self.keys[-1]}", "type": "some_error", "code": reply.code}
+            body = json.dumps({"error": error}).encode()
             extra = "".join(f"{name}: {value}\r\n" for name, value in reply.headers.items())
             writer.write(_head(reply.status, f"content-length: {len(body)}\r\n{extra}") + body)
             await writer.drain()

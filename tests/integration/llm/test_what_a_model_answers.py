@@ -41,7 +41,10 @@ async def test_an_answer_that_is_whole_and_fits_is_the_summary(service: Endpoint
         (Says("  \n\t "), "empty text"),
         (Says(finish="length"), "cut before its end"),
         (Says(finish="content_filter"), "declined"),
+        (Says(finish="content_filter: SAFETY"), "declined"),
+        (Says(finish="guardrail_intervened"), "declined"),
         (Says("", refusal="I'm sorry, I can't help with that."), "declined"),
+        (Says(refusal="I'm sorry, I can't go on with that."), "declined"),
         (Says("I cannot help with that request, since it may hold personal data."), "declined"),
         (Says("As an AI language model, I am not able to do this."), "declined"),
         (Says("OK."), "next to nothing"),
@@ -59,7 +62,10 @@ async def test_an_answer_that_is_whole_and_fits_is_the_summary(service: Endpoint
         "blank",
         "cut",
         "filtered",
+        "filtered-by-gemini",
+        "filtered-by-bedrock",
         "refusal",
+        "refusal-behind-a-text",
         "apology",
         "as-an-ai",
         "nothing",
@@ -169,10 +175,30 @@ async def test_a_summary_that_is_too_long_is_shortened_by_a_second_question(
         (Fails(403), MemoryModelRefused, "refused the key", None),
         (Fails(404), MemoryModelRefused, "there is no model 'openai:gpt-4o-mini'", None),
         (Fails(400), MemoryModelRefused, "refuses this request.*max_input_tokens", None),
+        (Fails(400, code="content_filter"), MemoryModelRefused, "filter of the provider .* declines", None),
+        (Fails(400, code="invalid_prompt"), MemoryModelRefused, "filter of the provider .* declines", None),
+        (Fails(400, code="invalid_value"), MemoryModelRefused, "refuses this request", None),
+        (Says(finish="whatever"), MemoryModelUnavailable, "broke off", None),
         (Says(cut=True), MemoryModelUnavailable, "broke off|cannot be reached", None),
         (Says(finish=None, tokens=None), MemoryModelUnavailable, "broke off", None),
     ],
-    ids=["429", "429-ms", "429-a-day", "500", "503", "401", "403", "404", "400", "cut-off", "no-finish"],
+    ids=[
+        "429",
+        "429-ms",
+        "429-a-day",
+        "500",
+        "503",
+        "401",
+        "403",
+        "404",
+        "400",
+        "filtered",
+        "invalid-prompt",
+        "invalid-value",
+        "strange-finish",
+        "cut-off",
+        "no-finish",
+    ],
 )
 async def test_a_failure_says_what_to_do_and_never_what_the_provider_wrote(
     service: Endpoint, summarizer: LlmSummarizer, reply: Says | Fails, kind: type[MemoryFault], words: str, wait_ms: int
@@ -184,6 +210,11 @@ async def test_a_failure_says_what_to_do_and_never_what_the_provider_wrote(
     assert KEY not in str(failed.value)
     assert failed.value.__cause__ is None
     assert len(service.requests) == 1
+
+
+async def test_an_end_of_an_answer_may_have_another_name(service: Endpoint, summarizer: LlmSummarizer) -> None:
+    service.default = Says(finish="eos_token")
+    assert await summarizer.summarize(request()) == SUMMARY
 
 
 async def test_a_stream_that_trickles_is_given_up_at_its_timeout(service: Endpoint) -> None:
