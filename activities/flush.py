@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 from datetime import timedelta
 from typing import Any, Final
 
@@ -42,7 +41,7 @@ async def begin(request: Any = None) -> JsonObject:
     asked = parse(internal_requests.BeginRequest, request)
     resource, memory, flush = _target(asked.target)
     limits = resource.limits()
-    now_ms = time.time_ns() // 1_000_000
+    now_ms = _now_ms(memory)
     if not limits.summarize:
         with audited("flush", client_of_project(asked.target.project).caller, memory) as record:
             if not asked.force:
@@ -70,7 +69,9 @@ async def summarize(request: Any = None) -> JsonObject:
     async with heartbeating():
         stopped = await flush.summarize(memory, _batch(asked.batch), resource.limits(), last_attempt=_is_last_attempt())
     if stopped is not None:
-        telemetry.count_flush(resource.id, resource.flushing.strategy, stopped, _seconds_since(asked.batch.begun_ms))
+        telemetry.count_flush(
+            resource.id, resource.flushing.strategy, stopped, _seconds_since(memory, asked.batch.begun_ms)
+        )
     return {"outcome": stopped or "drafted"}
 
 
@@ -91,7 +92,9 @@ async def fail(request: Any = None) -> JsonObject:
     stopped = await flush.fail(
         memory, _batch(asked.batch), error_type=asked.error_type, retry_after_ms=_RETRY_AFTER_LAST_ATTEMPT_MS
     )
-    telemetry.count_flush(resource.id, resource.flushing.strategy, "failed", _seconds_since(asked.batch.begun_ms))
+    telemetry.count_flush(
+        resource.id, resource.flushing.strategy, "failed", _seconds_since(memory, asked.batch.begun_ms)
+    )
     return {"outcome": stopped or "failed"}
 
 
@@ -120,13 +123,17 @@ def _batch(field: internal_requests.BatchField) -> Batch:
 
 async def _ended(resource: MemoryResource, memory: MemoryId, result: FlushResult, begun_ms: int) -> JsonObject:
     store = client_of_project(memory.project).wiring.services(resource).store
-    await measure_result(store, resource, memory, result, _seconds_since(begun_ms))
+    await measure_result(store, resource, memory, result, _seconds_since(memory, begun_ms))
     # The removed ids stay in the store's hands: a thousand of them would weigh on the flusher's history.
     return answer_of(dataclasses.replace(result, removed_ids=()))
 
 
-def _seconds_since(begun_ms: int) -> float:
-    return max(time.time_ns() // 1_000_000 - begun_ms, 0) / 1_000
+def _now_ms(memory: MemoryId) -> int:
+    return client_of_project(memory.project).wiring.clock.now_ms()
+
+
+def _seconds_since(memory: MemoryId, begun_ms: int) -> float:
+    return max(_now_ms(memory) - begun_ms, 0) / 1_000
 
 
 def _is_last_attempt() -> bool:
