@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from durable_memory.memory import codec, telemetry
 from durable_memory.memory.clock import Clock
 from durable_memory.memory.errors import MemoryFault, MemorySummaryRejected, type_of
-from durable_memory.memory.flushing.parts import summarize_in_parts
+from durable_memory.memory.flushing.map_reduce import summarize_in_parts
 from durable_memory.memory.flushing.summarizer import Summarizer, SummaryRequest
 from durable_memory.memory.flushing.summarizers import Chosen
 from durable_memory.memory.flushing.summary import covered, summary_message, without_mark

@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Sequence
 from typing import Final
 
-from durable_memory.memory.flushing.telling import line_of
+from durable_memory.memory.flushing.json_lines import line_of
 from durable_memory.memory.types import Message
 
 DEFAULT_TASK: Final = (

@@ -10,6 +10,7 @@ from typing import Final
 import regex
 
 from durable_memory.memory.errors import MemorySummaryRejected
+from durable_memory.memory.flushing.json_lines import LINE_BEGINS, texts_told
 from durable_memory.memory.flushing.llm.grounding import is_grounded, retells, without_what_is_said
 from durable_memory.memory.flushing.llm.model import Answer, Question
 from durable_memory.memory.flushing.llm.prompt import OUR_WORDS
@@ -17,7 +18,6 @@ from durable_memory.memory.flushing.llm.refusals import is_nothing, is_refusal
 from durable_memory.memory.flushing.llm.trailing import without_trailer
 from durable_memory.memory.flushing.llm.wrapping import unwrapped, without_frame
 from durable_memory.memory.flushing.summarizer import SummaryRequest
-from durable_memory.memory.flushing.telling import LINE_BEGINS, texts_told
 from durable_memory.memory.types import clean_text
 
 _LONGEST_JUDGED: Final = 600

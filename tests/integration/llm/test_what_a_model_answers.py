@@ -15,7 +15,7 @@ from durable_memory.memory.errors import (
 )
 from durable_memory.memory.flushing.llm.prompt import DEFAULT_TASK
 from durable_memory.memory.flushing.llm.summarizer import LlmSummarizer
-from durable_memory.memory.flushing.parts import summarize_in_parts
+from durable_memory.memory.flushing.map_reduce import summarize_in_parts
 from durable_memory.memory.flushing.summary import earlier_summary
 from durable_memory.memory.types import Message
 from tests.integration.llm.asking import KEY, TALK, make, request

@@ -10,7 +10,7 @@ from durable_memory import Registry
 from durable_memory.memory.declarations.model_requests import answer_tokens, full_request_tokens
 from durable_memory.memory.errors import InvalidDeclarations
 from durable_memory.memory.flushing.llm.prompt import DEFAULT_TASK, shortening_prompt, summary_prompt
-from durable_memory.memory.flushing.parts import summarize_in_parts
+from durable_memory.memory.flushing.map_reduce import summarize_in_parts
 from durable_memory.memory.flushing.summarizer import SummaryRequest
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from durable_memory.memory.types import Message

@@ -14,7 +14,7 @@ from durable_memory.memory.clock import ManualClock
 from durable_memory.memory.flushing.drafting import Drafting
 from durable_memory.memory.flushing.llm.model import Answer, Question
 from durable_memory.memory.flushing.llm.summarizer import LlmSummarizer
-from durable_memory.memory.flushing.parts import summarize_in_parts
+from durable_memory.memory.flushing.map_reduce import summarize_in_parts
 from durable_memory.memory.flushing.summarizer import SummaryRequest
 from durable_memory.memory.flushing.summarizers import Chosen
 from durable_memory.memory.identity import MemoryId

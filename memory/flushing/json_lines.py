@@ -24,7 +24,7 @@ def line_of(message: Message) -> str:
     return json.dumps(_entry(message), ensure_ascii=False)
 
 
-async def told_tokens(messages: Sequence[Message], counter: TokenCounter) -> list[int]:
+async def line_tokens(messages: Sequence[Message], counter: TokenCounter) -> list[int]:
     """Returns the tokens of the line of each message, which are many more than its own where it is short or quotes."""
     lines = await asyncio.to_thread(_lines_of, messages)
     return [count.tokens + _LINE_END_TOKENS for count in await counter.count_texts(lines)]

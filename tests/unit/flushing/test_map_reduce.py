@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from durable_memory.memory.errors import MemorySummaryRejected
-from durable_memory.memory.flushing.parts import summarize_in_parts
+from durable_memory.memory.flushing.map_reduce import summarize_in_parts
 from durable_memory.memory.flushing.rule_based.summarizer import RuleBasedSummarizer
 from durable_memory.memory.flushing.summarizer import SummaryRequest
 from durable_memory.memory.flushing.summary import covered, earlier_summary

@@ -1,4 +1,4 @@
-"""Summaries of more than a summariser reads at once: in parts, then the summaries of the parts."""
+"""Map-reduce for more than a summariser reads at once: summaries of the parts, then a summary of those."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Final
 
 from durable_memory.memory.cutting import cut
 from durable_memory.memory.errors import MemorySummaryRejected
+from durable_memory.memory.flushing.blank_text import is_blank
+from durable_memory.memory.flushing.json_lines import line_tokens, told_parts
 from durable_memory.memory.flushing.summarizer import Summarizer, SummaryRequest
 from durable_memory.memory.flushing.summary import covered, earlier_summary
-from durable_memory.memory.flushing.telling import told_parts, told_tokens
-from durable_memory.memory.flushing.visible import is_visible
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.types import Message, clean_text
 
@@ -99,7 +99,7 @@ async def _asked(summarizer: Summarizer, request: SummaryRequest) -> str:
             f"the summariser returned a {type(text).__name__}, and has to return text; the messages stay as they are"
         )
     text = clean_text(text).strip()
-    if not is_visible(text):
+    if is_blank(text):
         what = "a text of invisible characters alone" if text else "an empty text"
         raise MemorySummaryRejected(f"the summariser returned {what}; the messages stay as they are")
     return text
@@ -122,7 +122,7 @@ async def _fitting(
     messages: Sequence[Message], limit: int, counter: TokenCounter
 ) -> AsyncIterator[tuple[Message, int]]:
     """Yields the messages with their tokens; one that exceeds the limit alone comes in halves, as often as needed."""
-    for message, tokens in zip(messages, await told_tokens(messages, counter), strict=True):
+    for message, tokens in zip(messages, await line_tokens(messages, counter), strict=True):
         text = _written_out(message) if tokens > limit else ""
         first = cut(text, len(text) // 2)
         if not first:
