@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from durable_memory.memory.errors import MemorySummaryRejected
+from durable_memory.memory.flushing.json_lines import line_of
 from durable_memory.memory.flushing.map_reduce import summarize_in_parts
 from durable_memory.memory.flushing.rule_based.summarizer import RuleBasedSummarizer
 from durable_memory.memory.flushing.summarizer import SummaryRequest
 from durable_memory.memory.flushing.summary import covered, earlier_summary
-from durable_memory.memory.flushing.telling import line_of
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from durable_memory.memory.types import Message, ToolCall
 
