@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from datetime import timedelta
-from typing import Any, Final, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from temporalio import workflow
 from temporalio.api.common.v1 import Payload
@@ -31,19 +31,18 @@ from temporalio.worker import (
 )
 
 from durable_memory.activities import wire
-from durable_memory.memory.types import MemoryRef
 from durable_memory.workflows.passing_on import hold_reference, refuse_handles, without_handles
 from durable_memory.workflows.use import mark_used, never_used, was_used
 
 _HEADER = "durable-memory-used"
-_FAILED_SIGNAL_CLEANS_UP: Final = "failed-signal-cleans-up"
-"""Patch of 0.1.0: a run that fails in a signal handler is settled at once. Runs that began before the patch leave it
-to the janitor."""
-_LATE_UPDATE_FAILS: Final = "late-update-fails"
-"""Patch of 0.1.0: an update that arrives while an ended run is settled fails. Before, it was handled and forgotten."""
-_REFERENCE_INSIDE_CLEANS_UP: Final = "reference-inside-cleans-up"
-"""Patch of 0.1.0: a run that passes a reference on inside another value is settled at its end. Runs that
-passed one on before the patch leave it to the janitor."""
+_Answer = TypeVar("_Answer")
+
+RELEASE_CALL = workflow.LocalActivityConfig(
+    start_to_close_timeout=timedelta(seconds=2),
+    schedule_to_close_timeout=timedelta(seconds=5),
+    retry_policy=RetryPolicy(initial_interval=timedelta(milliseconds=200), maximum_interval=timedelta(seconds=1)),
+)
+"""Shorter than a workflow task may take (ten seconds), so that it ends in the one in which the run returned."""
 
 CLEANUP_CALL = workflow.ActivityConfig(
     start_to_close_timeout=timedelta(seconds=5),
@@ -109,7 +108,7 @@ class _Inbound(WorkflowInboundInterceptor):
         try:
             await without_handles(super().handle_signal(input))
         except Exception as error:
-            if was_used() and _ends_chain(error) and workflow.patched(_FAILED_SIGNAL_CLEANS_UP):
+            if was_used() and _ends_chain(error):
                 await self._clean_up()
             raise
 
@@ -119,7 +118,7 @@ class _Inbound(WorkflowInboundInterceptor):
 
     async def handle_update_handler(self, input: HandleUpdateInput) -> Any:
         """See base class."""
-        if self._settling and workflow.patched(_LATE_UPDATE_FAILS):
+        if self._settling:
             raise ApplicationError(
                 f"The update {input.update!r} arrived when this run had ended and its memories were being settled",
                 type="AcceptedUpdateCompletedWorkflow",  # as Temporal names it where a run ends before its update
@@ -128,7 +127,7 @@ class _Inbound(WorkflowInboundInterceptor):
         return await without_handles(super().handle_update_handler(input))
 
     async def _clean_up(self) -> None:
-        if was_used():
+        if was_used() and not await _is_released():
             self._settling = True
             await _settle()
 
@@ -190,10 +189,7 @@ def _payload() -> Payload:
 def _note_references(arguments: Sequence[Any]) -> None:
     """Marks the run as one that used a memory if it passes on a reference: it may have made no handle."""
     refuse_handles(*arguments)
-    if was_used():
-        return
-    plain = any(isinstance(argument, MemoryRef) for argument in arguments)
-    if plain or (hold_reference(*arguments) and workflow.patched(_REFERENCE_INSIDE_CLEANS_UP)):
+    if not was_used() and hold_reference(*arguments):
         mark_used()
 
 
@@ -234,26 +230,47 @@ def _ends_chain(error: BaseException) -> bool:
     return isinstance(error, ApplicationError) and error.non_retryable
 
 
+async def _is_released() -> bool:
+    """Forgets the run as an owner if all that it owned is kept, within its last workflow task; tells whether it is.
+
+    The server refuses the end of a run that has not seen a signal which came meanwhile: the task is done again with it,
+    and the run goes on. So a run whose memories are only kept loses none. If Redis does not answer in time, the janitor
+    does the rest, for the same reason.
+    """
+    call = workflow.execute_local_activity(wire.RELEASE, _this_run(), result_type=bool, **RELEASE_CALL)
+    try:
+        return await _to_its_end(call)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the workflow has ended well without it
+        _leave_to_janitor(error)
+        return True
+
+
 async def _settle() -> None:
     """Runs the cleanup to its end, also under cancellation. Its failure is logged: it must not fail a good workflow."""
-    info = workflow.info()
-    request = {"workflow_id": info.workflow_id, "run_id": info.run_id}
-    # A task of its own: the workflow's cancellation does not reach it.
-    task = asyncio.create_task(
-        workflow.execute_activity(wire.CLEANUP, request, result_type=dict[str, Any], **CLEANUP_CALL)
-    )
+    call = workflow.execute_activity(wire.CLEANUP, _this_run(), result_type=dict[str, Any], **CLEANUP_CALL)
     try:
-        await _wait_through_cancellation(task)
+        await _to_its_end(call)
     except Exception as error:  # noqa: BLE001 - whatever it is, the workflow has ended well without it
-        workflow.logger.warning("Cleanup of memories failed (%s); the janitor finishes it", type(error).__name__)
+        _leave_to_janitor(error)
 
 
-async def _wait_through_cancellation(task: asyncio.Task[Any]) -> None:
-    """Waits for the end of `task`, also when the workflow is cancelled meanwhile; not when it leaves the cache."""
+def _this_run() -> dict[str, str]:
+    info = workflow.info()
+    return {"workflow_id": info.workflow_id, "run_id": info.run_id}
+
+
+def _leave_to_janitor(error: Exception) -> None:
+    workflow.logger.warning("Cleanup of memories failed (%s); the janitor finishes it", type(error).__name__)
+
+
+async def _to_its_end(call: Coroutine[Any, Any, _Answer]) -> _Answer:
+    """Waits for an answer also when the workflow is cancelled meanwhile; not when it leaves the cache."""
+    # A task of its own: the workflow's cancellation does not reach it.
+    task = asyncio.create_task(call)
     while not task.done():
         try:
             await asyncio.shield(task)
         except asyncio.CancelledError:
             if workflow.cancellation_reason() is None:
                 raise
-    task.result()
+    return task.result()

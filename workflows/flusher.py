@@ -34,14 +34,6 @@ _Outcome: TypeAlias = FlushOutcome | Literal["failed"]
 _AT_REST: Final[tuple[_Outcome, ...]] = ("nothing", "gone", "failed")
 """After one of these there is nothing to do until the next signal."""
 
-_FORCED_ENDS_PAUSE: Final = "forced-flush-ends-pause"
-"""Patch of 0.1.0: a forced flush ends the pause after a failed one. In runs that began before the patch no
-signal does."""
-
-_LONG_RUN_ASKS: Final = "long-run-asks-again"
-"""Patch of 0.1.0: a long run that was signalled continues as a new run, which asks the store once more. Runs that began
-before the patch just end."""
-
 
 @workflow.defn(name=wire.FLUSHER)
 class MemoryFlusher:
@@ -73,15 +65,12 @@ class MemoryFlusher:
             force, self._due, self._force = self._force, False, False
             outcome = await self._flush_once(force=force)
             at_rest = outcome in _AT_REST and not self._due
-            if workflow.info().is_continue_as_new_suggested() and (not at_rest or self._may_have_missed()):
+            # The server takes some 10,000 signals a run: it may have refused one since this run asked the store.
+            if workflow.info().is_continue_as_new_suggested() and (not at_rest or self._signalled):
                 await workflow.wait_condition(workflow.all_handlers_finished)
                 workflow.continue_as_new({"target": self._target, "due": True, "force": self._force})
             if at_rest:
                 return
-
-    def _may_have_missed(self) -> bool:
-        """Whether the server may have refused a signal since this run asked the store: it takes some 10,000 a run."""
-        return self._signalled and workflow.patched(_LONG_RUN_ASKS)
 
     async def _flush_once(self, *, force: bool) -> _Outcome:
         """One round: begin, summarize, commit. Returns its outcome."""
@@ -119,7 +108,7 @@ class MemoryFlusher:
         A signal that forces a flush ends the wait, since a forced flush heeds no pause after a failure. A round that
         was forced itself can only be held up by another flush, so it waits for the whole time.
         """
-        if force or not workflow.patched(_FORCED_ENDS_PAUSE):
+        if force:
             await workflow.sleep(duration)
             return
         with contextlib.suppress(TimeoutError):
