@@ -56,8 +56,10 @@ class InMemoryFlushing:
         if state is None:
             return FlushResult("gone")
         if state.batch is None or state.batch.batch.owner != owner:
-            busy_ms = busy_for_ms(state, owner, now, force=force)
+            busy_ms = busy_for_ms(state, owner, now, limits, force=force)
             if busy_ms:
+                if state.lease is not None:
+                    state.lease = Lease(state.lease.owner, min(state.lease.until_ms, now + limits.lease_ms))
                 return FlushResult("busy", retry_after_ms=busy_ms)
             state.obey(limits, now)
             selection = select(state, limits, force=force, now_ms=now, max_messages=max_messages)
@@ -75,7 +77,7 @@ class InMemoryFlushing:
         state = self._shelves.state(memory, now)
         if state is None:
             return FlushResult("gone")
-        busy_ms = busy_for_ms(state, "", now, force=force) if limits.summarize else 0
+        busy_ms = busy_for_ms(state, "", now, limits, force=force) if limits.summarize else 0
         if busy_ms:
             return FlushResult("busy", retry_after_ms=busy_ms)
         state = state.obedient(limits, now)

@@ -24,9 +24,16 @@ if redis.call('HGET', key.batch, 'owner') == owner then
   return answer()
 end
 if holder and holder ~= owner then
-  return 'busy ' .. math.max(1, redis.call('PTTL', key.lease))
+  local left = redis.call('PTTL', key.lease)
+  if left > lease_ms then
+    -- The server that gave it out had another clock, or it was given out under a longer flush_ttl.
+    redis.call('PEXPIREAT', key.lease, now + lease_ms)
+    left = lease_ms
+  end
+  return 'busy ' .. math.max(1, left)
 end
-if m.flush_retry_at > now and not force then
+-- A failure that lies in the future was noted by a server with another clock: nobody waits for that moment.
+if m.flush_retry_at > now and m.flush_at <= now and not force then
   return 'busy ' .. m.flush_retry_at - now
 end
 adopt_policy()

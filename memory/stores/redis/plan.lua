@@ -8,9 +8,9 @@ if not m then
   return 'gone'
 end
 if summarize and redis.call('EXISTS', key.lease) == 1 then
-  return 'busy ' .. math.max(1, redis.call('PTTL', key.lease))
+  return 'busy ' .. math.max(1, math.min(redis.call('PTTL', key.lease), lease_ms))
 end
-if summarize and m.flush_retry_at > now and not force then
+if summarize and m.flush_retry_at > now and m.flush_at <= now and not force then
   return 'busy ' .. m.flush_retry_at - now
 end
 preview_policy()

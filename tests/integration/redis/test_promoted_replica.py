@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,12 @@ from durable_memory.memory.caller import ProcessCaller
 from durable_memory.memory.clock import SystemClock
 from durable_memory.memory.identity import Owner
 from durable_memory.memory.memory import Memory
-from durable_memory.memory.stores.redis.scripts import load_script
+from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.redis import script_runner
+from durable_memory.memory.stores.redis.keys import MEMORY_KEYS, RedisKeys
+from durable_memory.memory.stores.redis.scripts import Script, load_script
+from durable_memory.testing.builders import summarising, user
+from durable_memory.testing.driven import Driven
 from tests.integration.redis.proxy import Proxy, open_proxy
 from tests.integration.redis.topologies import ask
 
@@ -115,3 +121,28 @@ async def test_a_steady_writer_is_registered_once_more_for_each_loss_and_not_for
     for number in range(5):
         await memory.append(f"steady {number}")
     assert (await service.primary.info("commandstats"))["cmdstat_evalsha"]["calls"] - before == 5
+
+
+async def test_a_flush_waits_for_no_moment_that_a_clock_ahead_has_named(
+    backend: Backend, raw: Redis, prefix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server that failed was ten minutes ahead: what it noted lies in the future of the one that took over."""
+    failed, held = (Driven(backend.store, summarising()) for _ in range(2))
+    for driven in (failed, held):
+        await driven.append(*(user(text) for text in "abcdefg"))
+    batch, _ = await failed.batch("flusher/1"), await held.batch("flusher/1")
+    with monkeypatch.context() as ahead:
+        ahead.setattr(script_runner, "load_script", _ten_minutes_ahead)
+        assert await backend.store.fail(failed.memory, batch, "MemoryModelUnavailable", 60_000) is None
+    last = (await failed.stats()).last_flush_at
+    assert last is not None
+    assert last.timestamp() > failed.clock.now_ms() / 1_000 + 300
+    await raw.pexpire(RedisKeys(prefix).memory(held.memory).names[MEMORY_KEYS.index("lease")], 630_000)
+    assert (await failed.flush("flusher/2")).outcome == "committed"
+    assert (await held.refused_begin("flusher/2")).retry_after_ms <= 30_000
+
+
+def _ten_minutes_ahead(name: str) -> Script:
+    source = load_script(name).source.replace(b"redis.call('TIME')", b"{redis.call('TIME')[1] + 600, 0}")
+    sha = hashlib.sha1(source, usedforsecurity=False).hexdigest().encode()
+    return Script(source, sha, b"$7\r\nEVALSHA\r\n$40\r\n" + sha + b"\r\n")
