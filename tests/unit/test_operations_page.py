@@ -85,6 +85,9 @@ WELL = MemoryStats(
 )
 STORE = {
     "Redis at localhost:6379 cannot be reached: ConnectionError",
+    "Redis at localhost:6379 cannot be reached: ClosedAtOnceError: the connection was closed as it began: its",
+    "Redis at localhost:6379 refuses calls for now: BUSY Redis is busy running a script.",
+    "Redis at localhost:6379 refuses calls for now: LOADING Redis is loading the dataset in memory",
     "Redis at localhost:6379 could not be asked within 2 s: slow calls of this process hold all 64 connections",
     "Redis at localhost:6379 is a read-only replica and refuses writes: name its primary",
     "Redis at localhost:6379 refuses this user or password: AuthenticationError",

@@ -11,7 +11,7 @@ from redis import exceptions
 from redis.asyncio.sentinel import MasterNotFoundError
 
 from durable_memory.memory.errors import MemoryUnavailable
-from durable_memory.memory.stores.redis.outage import outage_of
+from durable_memory.memory.stores.redis.outage import kind_of, outage_of
 from durable_memory.memory.stores.time_limit import TimeLimit
 
 _T = TypeVar("_T")
@@ -94,7 +94,8 @@ class Attempts:
         """must_wait: whether a call has to stand in line before it is sent.
 
         answered_at: when any call was answered last; one that is slow, or stands in line behind many, goes on.
-        connections: for how many of them it stands in line. servers: whether more than one answers.
+        connections: for how many of them all calls, and probes, stand in line; 0 where probes do not. servers: whether
+        more than one answers.
         """
         self._place = place
         self._must_wait = must_wait
@@ -156,7 +157,7 @@ class Attempts:
                         failed(last)
         except TimeoutError:
             pass  # that of the call: after one of an exchange another attempt was made
-        if limit is self._probes and last is None and self._must_wait():
+        if limit is self._probes and last is None and self._connections and self._must_wait():
             raise MemoryUnavailable(self._crowded())
         seconds = PROBE_SECONDS if limit is self._probes else CALL_SECONDS
         raise MemoryUnavailable(f"Redis at {self._place} {_lasting(last or TimeoutError(), seconds)}") from last
@@ -216,7 +217,16 @@ def _lasting(error: Exception, seconds: float) -> str:
         return f"moves the part of its cluster where this is kept, and did not end within {seconds:.0f} s"
     if isinstance(error, MasterNotFoundError):
         return f"cannot be reached: {_unnamed(error)}"
+    if isinstance(error, (exceptions.ResponseError, exceptions.BusyLoadingError)):
+        return f"refuses calls for now: {_answer(error)}"
     return f"cannot be reached: {_describe(error, seconds)}"
+
+
+def _answer(error: Exception) -> str:
+    """Returns what a server answered, which redis-py gives without its code where it knows that."""
+    words = str(error).partition(" script:")[0]  # where in a script it was told
+    code = kind_of(error)
+    return (words if words.startswith(code) else f"{code} {words}")[:200]
 
 
 def _unnamed(error: MasterNotFoundError) -> str:

@@ -14,11 +14,12 @@ from redis.exceptions import RedisError
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 from durable_memory.memory.identity import DEFAULT_PREFIX
 from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.redis.cluster_link import ClusterLink
 from durable_memory.memory.stores.redis.fleet import RedisFleet
 from durable_memory.memory.stores.redis.guarded import GuardedLink
 from durable_memory.memory.stores.redis.index import RedisProjectIndex
 from durable_memory.memory.stores.redis.keys import RedisKeys
-from durable_memory.memory.stores.redis.link import ClusterLink, Link, PooledLink
+from durable_memory.memory.stores.redis.link import Link, PooledLink
 from durable_memory.memory.stores.redis.spending import RedisSpending
 from durable_memory.memory.stores.redis.starts import RedisStarts
 from durable_memory.memory.stores.redis.store import RedisStore

@@ -10,14 +10,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, Protocol
 
 from redis import exceptions
-from redis.asyncio import ConnectionPool, RedisCluster
+from redis.asyncio import ConnectionPool
 from redis.asyncio.connection import AbstractConnection
 
-from durable_memory.memory.bounded import for_each
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.stores.patience import Wait, current_wait
 from durable_memory.memory.stores.redis.attempts import EXCHANGE_SECONDS, Attempts
 from durable_memory.memory.stores.redis.keys import KeySet, bulk
+from durable_memory.memory.stores.redis.letting_in import ClosedAtOnceError, is_closed, is_not_let_in
 from durable_memory.memory.stores.redis.own_loop import OwnLoop
 from durable_memory.memory.stores.redis.scripts import Script, load_script
 from durable_memory.memory.stores.time_limit import TimeLimit
@@ -25,12 +25,10 @@ from durable_memory.memory.stores.time_limit import TimeLimit
 Reply = Any
 """What a script answers: bytes, or a list of bytes and numbers."""
 
-_MAX_CONNECTIONS: Final = 64
+MAX_CONNECTIONS: Final = 64
+"""Of a process to one server."""
 
-UNASKED_SECONDS: Final = 60
-"""How long a loss may stay unseen on a node of a cluster that steady writes do not ask, such as that of the index."""
-
-_PROBE: Final = "probe"
+PROBE: Final = "probe"
 """A script that writes nothing and is refused where writes are: a PING is answered there, too."""
 
 
@@ -86,7 +84,7 @@ def parse_info(text: bytes) -> dict[str, str]:
     return {name: value.strip() for name, colon, value in lines if colon}
 
 
-def _pairs(flat: Reply) -> dict[str, str]:
+def parse_settings(flat: Reply) -> dict[str, str]:
     """Reads the answer of CONFIG GET; of a service that gives none of this form, nothing."""
     if not isinstance(flat, list):
         return {}
@@ -108,8 +106,8 @@ class PooledLink:
         self._on_close = on_close
         # Options are only looked at when a connection is made, so a wrong one is found here and not in the first call.
         self._idle = [self._new_connection()]
-        self._slots = asyncio.Semaphore(_MAX_CONNECTIONS)
-        self._attempts = Attempts(place, self._slots.locked, lambda: self._answered_at, connections=_MAX_CONNECTIONS)
+        self._slots = asyncio.Semaphore(MAX_CONNECTIONS)
+        self._attempts = Attempts(place, self._slots.locked, lambda: self._answered_at, connections=MAX_CONNECTIONS)
         self._in_time = TimeLimit(EXCHANGE_SECONDS)
         self._closed = asyncio.Event()
         self._answers = 0
@@ -147,7 +145,7 @@ class PooledLink:
     async def ping(self) -> None:
         """See Link."""
         self.check_loop()
-        packed = b"*3\r\n$4\r\nEVAL\r\n" + bulk(load_script(_PROBE).source) + bulk(b"0")
+        packed = b"*3\r\n$4\r\nEVAL\r\n" + bulk(load_script(PROBE).source) + bulk(b"0")
         await self._attempts.soon(lambda: self._exchange(packed))
 
     async def info(self) -> list[dict[str, str]]:
@@ -156,7 +154,7 @@ class PooledLink:
 
     async def settings(self, *names: str) -> list[dict[str, str]]:
         """See Link."""
-        return [_pairs(await self.command("CONFIG", "GET", *names))]
+        return [parse_settings(await self.command("CONFIG", "GET", *names))]
 
     async def _exchange(self, packed: bytes) -> Reply:
         if self._closed.is_set():
@@ -187,11 +185,13 @@ class PooledLink:
                 raise  # the answer was read whole
             except BaseException as error:
                 await connection.disconnect(nowait=True)
-                if self._answers == answers or not isinstance(error, asyncio.CancelledError):
+                given_up = isinstance(error, asyncio.CancelledError)
+                if not (is_not_let_in(error) or (given_up and self._answers != answers)):
                     await self._drop_idle()
                 raise
             finally:
-                self._idle.append(connection)
+                # The last one is taken next: one that is connected, while there is any.
+                self._idle.insert(len(self._idle) if connection.is_connected else 0, connection)
                 if self._closed.is_set():
                     await connection.disconnect(nowait=True)
 
@@ -206,7 +206,8 @@ class PooledLink:
     async def _drop_idle(self) -> None:
         """Closes idle connections: what broke one has broken the others too; each connects again when it is used.
 
-        A call that was given up broke nothing if others were answered while it waited.
+        A call that was given up broke nothing if others were answered while it waited. Nor did a server that lets no
+        more in: those that it has let in go on, and other processes would take their places.
         """
         self._losses += 1
         for connection in self._idle:
@@ -223,80 +224,11 @@ class PooledLink:
 
 
 async def _connect(connection: AbstractConnection, wait: Wait | None) -> None:
-    await connection.connect()  # type: ignore[no-untyped-call] # not typed there
+    try:
+        await connection.connect()  # type: ignore[no-untyped-call] # not typed there
+    except exceptions.ConnectionError as error:
+        if is_closed(error):
+            raise ClosedAtOnceError from error
+        raise
     if wait is not None:
         wait.connected()
-
-
-class ClusterLink:
-    """A link to a cluster: redis-py finds the node of a key and follows moved slots."""
-
-    def __init__(self, cluster: RedisCluster, place: str) -> None:
-        self.check_loop = OwnLoop().check
-        self._cluster = cluster
-        self._attempts = Attempts(place, servers=True)
-
-    @property
-    def generation(self) -> int:
-        """See Link. It also changes with time, as a node may be replaced that no call has asked meanwhile."""
-        return self._attempts.failures + int(asyncio.get_running_loop().time() / UNASKED_SECONDS)
-
-    async def run(self, script: Script, keys: KeySet, args: Sequence[bytes]) -> Reply:
-        """See Link."""
-        self.check_loop()
-        count = len(keys.names)
-
-        async def attempt() -> Reply:
-            async with asyncio.timeout(EXCHANGE_SECONDS):
-                try:
-                    return await self._cluster.execute_command("EVALSHA", script.sha, count, *keys.names, *args)
-                except exceptions.NoScriptError:
-                    return await self._cluster.execute_command("EVAL", script.source, count, *keys.names, *args)
-
-        return await self._attempts.until_answered(attempt)
-
-    async def command(self, *args: bytes | str) -> Reply:
-        """See Link."""
-        self.check_loop()
-
-        async def attempt() -> Reply:
-            async with asyncio.timeout(EXCHANGE_SECONDS):
-                return await self._cluster.execute_command(*args)
-
-        return await self._attempts.until_answered(attempt)
-
-    async def ping(self) -> None:
-        """See Link."""
-        await self._attempts.soon(self._of_each_primary("EVAL", load_script(_PROBE).source.decode(), "0"))
-
-    async def info(self) -> list[dict[str, str]]:
-        """See Link."""
-        answers = await self._attempts.until_answered(self._of_each_primary("INFO"))  # which redis-py has read
-        return [{name: str(value) for name, value in answer.items()} for answer in answers]
-
-    async def settings(self, *names: str) -> list[dict[str, str]]:
-        """See Link."""
-        answers = await self._attempts.until_answered(self._of_each_primary("CONFIG", "GET", *names))
-        return [_pairs(answer) for answer in answers]
-
-    def _of_each_primary(self, *args: str) -> Callable[[], Awaitable[list[Reply]]]:
-        """Returns an attempt to run one command on each of them."""
-        self.check_loop()
-
-        async def attempt() -> list[Reply]:
-            async with asyncio.timeout(EXCHANGE_SECONDS):
-                await self._cluster.initialize()
-                primaries = self._cluster.get_primaries()
-                # One by one named: to the flag PRIMARIES a cluster of a single one answers in another form.
-                return await for_each(
-                    primaries,
-                    lambda node: self._cluster.execute_command(*args, target_nodes=[node]),
-                    at_once=len(primaries),
-                )
-
-        return attempt
-
-    async def close(self) -> None:
-        """See Link."""
-        self.check_loop()
-        await self._cluster.aclose()

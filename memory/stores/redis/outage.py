@@ -17,7 +17,10 @@ from redis import exceptions
 from durable_memory.memory import telemetry
 
 _SETTLED_SECONDS: Final = 8.0
-"""How long no call may fail before the answer of one server of several is taken for that of all."""
+"""How long no call may fail before the answer of one server of several is taken for that of all, or one that was not
+retried for that of a server which refuses writes alone: reads are answered all the time there."""
+
+_REFUSED_WRITES: Final = ("MISCONF", "NOREPLICAS", "READONLY")
 
 _log = logging.getLogger(__name__)
 
@@ -34,7 +37,8 @@ class Outage:
     def __init__(self, place: str, *, servers: bool = False) -> None:
         """See outage_of."""
         self._place = place
-        self._settled_seconds = _SETTLED_SECONDS if servers else 0.0
+        self._servers = servers
+        self._writes_alone = False
         self.away = True
         """Whether an answer is news: looked at after each call, so it is all that a usual one costs."""
         self._since: float | None = None
@@ -47,7 +51,8 @@ class Outage:
 
     def answered_at_once(self) -> None:
         """Notes the answer to a call that was not retried. Only asked for while it is `away`."""
-        if time.monotonic() - self._failed_at >= self._settled_seconds:
+        settled = _SETTLED_SECONDS if self._servers or self._writes_alone else 0.0
+        if time.monotonic() - self._failed_at >= settled:
             self.answered()
 
     def answered(self) -> None:
@@ -72,10 +77,12 @@ class Outage:
     def failed(self, error: Exception, since: float) -> None:
         """Notes that an attempt failed in a way that may pass. since: when the first one of its call did."""
         self._failed_at = time.monotonic()
+        kind = kind_of(error)
+        self._writes_alone = kind in _REFUSED_WRITES
         if self.away:
             return
         self.away, self._since = True, since
-        _log.warning("Redis at %s does not answer as it should (%s): calls are retried", self._place, kind_of(error))
+        _log.warning("Redis at %s does not answer as it should (%s): calls are retried", self._place, kind)
 
 
 _known: Final[WeakKeyDictionary[asyncio.AbstractEventLoop, WeakValueDictionary[str, Outage]]] = WeakKeyDictionary()
@@ -126,8 +133,8 @@ class RetriedCall:
 
 def kind_of(error: Exception) -> str:
     """Returns the kind of an error: of what Redis answers its code, else the name of its type; never its words."""
-    if isinstance(error, exceptions.ResponseError):
-        code = str(error).partition(" ")[0]
+    if isinstance(error, (exceptions.ResponseError, exceptions.BusyLoadingError)):
+        code = error.status_code or str(error).partition(" ")[0]
         if code.isalpha() and code.isupper():
             return code
     return type(error).__name__

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-from redis.exceptions import ClusterDownError
+from redis.asyncio import Redis
+from redis.exceptions import ClusterDownError, ResponseError
 
 from durable_memory.dev import Valkey, start_valkey
 from durable_memory.memory.errors import MemoryUnavailable
@@ -20,6 +21,7 @@ from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.testing.builders import summarising, user
 from durable_memory.testing.driven import Driven
 from tests.integration.redis.proxy import Proxy
+from tests.integration.redis.topologies import ask
 from tests.logs import said_by
 from tests.ports import quiet_ports
 
@@ -159,6 +161,71 @@ async def test_a_refusal_is_named_by_its_code_and_told_in_the_outage_that_it_is(
     first, second = lines(caplog)
     assert first == f"WARNING: Redis at {proxy.url} does not answer as it should (MISCONF): calls are retried"
     assert "answers again" in second
+
+
+async def test_a_call_waits_for_the_end_of_a_script_of_somebody_else(
+    valkey: Valkey, connected: Backend, caplog: pytest.LogCaptureFixture
+) -> None:
+    driven = Driven(connected.store, WIDE)
+    await driven.append(user("before"))
+    async with (
+        Redis.from_url(valkey.url) as raw,
+        Redis.from_url(valkey.url, socket_timeout=None, single_connection_client=True) as other,
+    ):
+        await raw.config_set("busy-reply-threshold", 20)
+        script = asyncio.create_task(ask(other, "EVAL", "while true do end", 0))
+        await asyncio.sleep(0.3)
+        waiting = asyncio.create_task(driven.append(user("meanwhile")))
+        with pytest.raises(MemoryUnavailable, match=r"refuses calls for now: BUSY .* busy running a script"):
+            await connected.store.ping()
+        await until_said(caplog, 1)
+        assert not waiting.done()
+        await raw.script_kill()
+        with pytest.raises(ResponseError, match="killed"):
+            await script
+    assert not (await waiting).already_applied
+    assert await driven.texts() == ["before", "meanwhile"]
+    assert "as it should (BUSY)" in lines(caplog)[0]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "LOADING Redis is loading the dataset in memory",
+        "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+        "MISCONF Errors writing to the AOF file: No space left on device",
+    ],
+)
+async def test_what_a_server_answers_that_is_there_is_told_in_its_words(
+    proxied: Backend, proxy: Proxy, monkeypatch: pytest.MonkeyPatch, answer: str
+) -> None:
+    monkeypatch.setattr(attempts, "_PAUSES_SECONDS", (0.02,))
+    proxy.refusals += [f"-{answer} script: 12ab, on @user_script:309.\r\n".encode()] * 2
+    with pytest.raises(MemoryUnavailable) as refused:
+        await Driven(proxied.store, WIDE).append(user("lost"))
+    assert refused.value.message == f"Redis at {proxy.url} refuses calls for now: {answer}"
+
+
+async def test_reads_that_are_answered_end_no_outage_of_writes(
+    valkey: Valkey, connected: Backend, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attempts, "_PAUSES_SECONDS", (0.02,))
+    driven = Driven(connected.store, WIDE)
+    await driven.append(user("before"))
+    async with Redis.from_url(valkey.url) as raw:
+        await raw.config_set("min-replicas-to-write", 1)
+        for _ in range(3):
+            with pytest.raises(MemoryUnavailable, match=r"refuses calls for now: NOREPLICAS Not enough good replicas"):
+                await driven.append(user("lost"))
+            assert await driven.texts() == ["before"]
+        with pytest.raises(MemoryUnavailable, match="refuses calls for now: NOREPLICAS"):
+            await connected.store.ping()
+        assert [line.partition(valkey.url)[2] for line in lines(caplog)] == [
+            " does not answer as it should (NOREPLICAS): calls are retried"
+        ]
+        await raw.config_set("min-replicas-to-write", 0)
+    await connected.store.ping()
+    assert "answers again" in lines(caplog)[1]
 
 
 async def test_another_server_of_a_cluster_that_answers_ends_no_outage(caplog: pytest.LogCaptureFixture) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import uuid
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 from redis.asyncio import Redis, RedisCluster
@@ -20,7 +20,16 @@ from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.testing.builders import summarising, user
 from durable_memory.testing.driven import Driven
 from tests.integration.redis.tls import Authority, TlsProxy, open_tls_proxy
-from tests.integration.redis.topologies import ask, open_cluster, open_sentinels, until
+from tests.integration.redis.topologies import (
+    Sentinels,
+    append_until_it_lands,
+    ask,
+    open_cluster,
+    open_sentinels,
+    replicated,
+    sentinel_ports,
+    until,
+)
 
 
 @dataclass(frozen=True)
@@ -65,22 +74,28 @@ async def secured_cluster(server_folder: Path) -> AsyncIterator[Secured]:
         yield Secured("cluster", f"127.0.0.1:{proxies[0].port}", authority, stranger, proxies)
 
 
-@pytest.fixture(scope="module")
-async def secured_sentinels(server_folder: Path) -> AsyncIterator[Secured]:
-    """Sentinels without TLS cannot watch what speaks it alone: they watch the server, and clients read of its proxy."""
-    authority = Authority(server_folder / "sentinel-ca", "ours")
+@asynccontextmanager
+async def _secure(folder: Path, service: Sentinels) -> AsyncIterator[Secured]:
+    """Sentinels without TLS cannot watch what speaks it alone: they watch servers, clients read of their proxies."""
+    authority = Authority(folder / "sentinel-ca", "ours")
     context = authority.server_context()
-    async with open_sentinels(server_folder / "tls-sentinels") as service, AsyncExitStack() as stack:
-        own = service.primary.ports[0]
-        primary = await stack.enter_async_context(open_tls_proxy(own, context))
-        shown = {own: primary.port}
+    async with AsyncExitStack() as stack:
+        own = [server.ports[0] for server in (service.primary, service.replica)]
+        servers = [await stack.enter_async_context(open_tls_proxy(port, context)) for port in own]
+        shown = {port: proxy.port for port, proxy in zip(own, servers, strict=True)}
         watchers = [
-            await stack.enter_async_context(open_tls_proxy(int(place.rpartition(":")[2]), context, shown))
-            for place in urlsplit(service.url).netloc.split(",")
+            await stack.enter_async_context(open_tls_proxy(port, context, shown)) for port in sentinel_ports(service)
         ]
         places = ",".join(f"127.0.0.1:{each.port}" for each in watchers)
-        stranger = Authority(server_folder / "sentinel-stranger", "stranger")
-        yield Secured("sentinel", f"{places}/mem/0", authority, stranger, (watchers[0], primary))
+        stranger = Authority(folder / "sentinel-stranger", "stranger")
+        yield Secured("sentinel", f"{places}/mem/0", authority, stranger, (watchers[0], servers[0]))
+
+
+@pytest.fixture(scope="module")
+async def secured_sentinels(server_folder: Path) -> AsyncIterator[Secured]:
+    folder = server_folder / "tls-sentinels"
+    async with open_sentinels(folder) as service, _secure(folder, service) as secured:
+        yield secured
 
 
 @pytest.fixture(params=["cluster", "sentinel"])
@@ -175,3 +190,25 @@ async def test_options_of_tls_that_cannot_be_used_are_refused_before_anybody_is_
         await connect_redis(scheme.format("127.0.0.1:1") + "?" + options.format(text=text, ca=ca))
     assert problem in refused.value.message
     assert "\n" not in refused.value.message
+
+
+async def test_appends_and_a_flush_go_on_over_a_failover_and_each_lands_once(server_folder: Path) -> None:
+    folder = server_folder / "tls-failover"
+    async with open_sentinels(folder) as service, _secure(folder, service) as secured:
+        for port in sentinel_ports(service):
+            async with Redis(port=port) as sentinel:
+                await ask(sentinel, "SENTINEL", "SET", "mem", "down-after-milliseconds", "500")
+        backend = await connect_redis(secured.url)
+        flushed = Driven(backend.store, summarising())
+        await flushed.append(*(user(text) for text in "abcdefg"))
+        batch = await flushed.batch()
+        await replicated(service.primary.ports[0])
+        service.primary.kill()
+        wide = summarising(max_tokens=1_000_000, due_tokens=None, target_tokens=None)
+        memories = [Driven(backend.store, wide) for _ in range(5)]
+        meanwhile = [f"meanwhile {number}" for number in range(4)]
+        await asyncio.gather(*(append_until_it_lands(driven, text) for driven in memories for text in meanwhile))
+        await flushed.summarise(batch)
+        assert (await flushed.commit(batch)).outcome == "committed"
+        assert [sorted(await driven.texts()) for driven in memories] == [meanwhile] * 5
+        await backend.store.close()

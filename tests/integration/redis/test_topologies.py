@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -17,13 +16,14 @@ from durable_memory import MemoryClient, Registry
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.stores.port import Backend
-from durable_memory.memory.stores.redis import link
+from durable_memory.memory.stores.redis import cluster_link, outage
 from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.memory.stores.redis.keys import RedisKeys
 from durable_memory.testing.builders import call, divided, result, summarising, system, user
 from durable_memory.testing.driven import Driven
-from tests.integration.redis.topologies import ask, open_cluster, open_sentinels
+from tests.integration.redis.topologies import append_until_it_lands, ask, open_cluster, open_sentinels, replicated
 from tests.integration.redis.warnings_at_start import warnings_of
+from tests.logs import said_by
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +96,16 @@ async def test_writers_of_a_cluster_lose_nothing(clustered: Backend) -> None:
     assert sorted(await driven.texts()) == sorted(f"m{number}" for number in range(200))
 
 
+async def test_a_burst_waits_for_its_turn_at_each_node_and_is_no_outage(
+    clustered: Backend, caplog: pytest.LogCaptureFixture
+) -> None:
+    wide = summarising(max_tokens=1_000_000, due_tokens=None, target_tokens=None, overflow_tokens=2_000_000)
+    memories = [Driven(clustered.store, wide) for _ in range(10)]
+    await asyncio.gather(*(memories[number % 10].append(user("m")) for number in range(1_500)))
+    assert [(await driven.stats()).messages["short_term"] for driven in memories] == [150] * 10
+    assert said_by(caplog, outage.__name__) == []
+
+
 async def test_a_cluster_keeps_the_time_since_which_a_late_activity_counts(clustered: Backend) -> None:
     project = uuid.uuid4().hex
     answers = [await clustered.starts.first(project, "run/5", proposed_ms, 60_000) for proposed_ms in (1_000, 2_000)]
@@ -163,7 +173,7 @@ async def test_a_user_whom_a_cluster_refuses_is_told_so_at_once(cluster_url: str
 async def test_what_the_index_of_a_cluster_lost_unseen_is_told_to_it_again(
     clustered: Backend, cluster_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(link, "UNASKED_SECONDS", 0.5)
+    monkeypatch.setattr(cluster_link, "UNASKED_SECONDS", 0.5)
     registry = Registry.from_resources([{"resource": "memory", "id": "desk", "max_tokens": 4000}])
     client = MemoryClient(registry, {"redis": clustered}, project=uuid.uuid4().hex)
     memory = client.memory("desk", "key")
@@ -269,28 +279,12 @@ async def test_appends_go_on_after_a_failover_and_each_lands_once(server_folder:
         backend = await connect_redis(service.url)
         driven = Driven(backend.store, summarising(max_tokens=1_000_000, due_tokens=None, target_tokens=None))
         await driven.append(*(user(f"before{number}") for number in range(20)))
-        await _replicated(service.primary.ports[0])
+        await replicated(service.primary.ports[0])
         service.primary.kill()
         after = [f"after{number}" for number in range(20)]
         for text in after:
-            await _append_until_it_lands(driven, text)
+            await append_until_it_lands(driven, text)
         texts = await driven.texts()
         assert texts[:20] == [f"before{number}" for number in range(20)]
         assert texts[20:] == after
         await backend.store.close()
-
-
-async def _append_until_it_lands(driven: Driven, text: str) -> None:
-    """What Temporal's retries do: the same operation again, should the election take longer than one call waits."""
-    async with asyncio.timeout(120):
-        while True:
-            with contextlib.suppress(MemoryUnavailable):
-                await driven.append(user(text), op=text)
-                return
-
-
-async def _replicated(port: int) -> None:
-    """Waits until the replica has everything, since a failover loses what it has not."""
-    async with Redis(port=port) as primary:
-        await primary.set("mark", 1)  # WAIT is for what its own connection has written, and all before it
-        assert await primary.wait(1, 60_000) == 1

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from redis.asyncio import Redis
 
 from durable_memory.dev.supervisor import Server, ServerSpec, start_server
 from durable_memory.dev.valkey import find_program
+from durable_memory.memory.errors import MemoryUnavailable
+from durable_memory.testing.builders import user
+from durable_memory.testing.driven import Driven
 from tests.ports import quiet_ports
 
 SLOTS = 16384
@@ -76,6 +80,7 @@ class Sentinels:
 
     url: str
     primary: Server
+    replica: Server
 
 
 @asynccontextmanager
@@ -107,7 +112,7 @@ async def open_sentinels(folder: Path) -> AsyncIterator[Sentinels]:
             async with Redis(port=each, decode_responses=True) as sentinel:
                 await until(_ready_for_failover, sentinel)
         places = ",".join(f"127.0.0.1:{each}" for each in watchers)
-        yield Sentinels(f"redis+sentinel://{places}/mem/0", primary)
+        yield Sentinels(f"redis+sentinel://{places}/mem/0", primary, replica)
 
 
 def _configure(folder: Path, own_port: int, primary_port: int) -> None:
@@ -120,6 +125,27 @@ def _configure(folder: Path, own_port: int, primary_port: int) -> None:
     ]
     folder.mkdir(parents=True)
     (folder / "sentinel.conf").write_text("\n".join(lines) + "\n")
+
+
+def sentinel_ports(service: Sentinels) -> list[int]:
+    """Returns where its Sentinels listen."""
+    return [int(place.rpartition(":")[2]) for place in urlsplit(service.url).netloc.split(",")]
+
+
+async def replicated(port: int) -> None:
+    """Waits until the replica has everything, since a failover loses what it has not."""
+    async with Redis(port=port) as primary:
+        await primary.set("mark", 1)  # WAIT is for what its own connection has written, and all before it
+        assert await primary.wait(1, 60_000) == 1
+
+
+async def append_until_it_lands(driven: Driven, text: str) -> None:
+    """What Temporal's retries do: the same operation again, should the election take longer than one call waits."""
+    async with asyncio.timeout(120):
+        while True:
+            with suppress(MemoryUnavailable):
+                await driven.append(user(text), op=text)
+                return
 
 
 async def _ready_for_failover(sentinel: Redis) -> bool:

@@ -1,0 +1,138 @@
+"""The link to a cluster: redis-py finds the node of a key and follows moved slots."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final
+
+from redis import exceptions
+from redis.asyncio import RedisCluster
+
+from durable_memory.memory.bounded import for_each
+from durable_memory.memory.stores.patience import current_wait
+from durable_memory.memory.stores.redis.attempts import EXCHANGE_SECONDS, Attempts
+from durable_memory.memory.stores.redis.keys import KeySet
+from durable_memory.memory.stores.redis.link import MAX_CONNECTIONS, PROBE, Reply, parse_settings
+from durable_memory.memory.stores.redis.own_loop import OwnLoop
+from durable_memory.memory.stores.redis.scripts import Script, load_script
+
+UNASKED_SECONDS: Final = 60
+"""How long a loss may stay unseen on a node of a cluster that steady writes do not ask, such as that of the index."""
+
+
+class _Line:
+    """The calls to one node. redis-py refuses those for which it has no connection more, so they wait before it."""
+
+    __slots__ = ("answers", "slots")
+
+    def __init__(self) -> None:
+        self.slots = asyncio.Semaphore(MAX_CONNECTIONS)
+        self.answers = 0
+
+
+class ClusterLink:
+    """A link to a cluster, with as many connections to each node as another link has to its server."""
+
+    def __init__(self, cluster: RedisCluster, place: str) -> None:
+        self.check_loop = OwnLoop().check
+        self._cluster = cluster
+        self._lines: defaultdict[str, _Line] = defaultdict(_Line)
+        self._calls = 0
+        """Those that go on. Where they are so many that some may stand in a line, the time in it counts, too."""
+        self._attempts = Attempts(place, lambda: self._calls > MAX_CONNECTIONS, servers=True)
+
+    @property
+    def generation(self) -> int:
+        """See Link. It also changes with time, as a node may be replaced that no call has asked meanwhile."""
+        return self._attempts.failures + int(asyncio.get_running_loop().time() / UNASKED_SECONDS)
+
+    async def run(self, script: Script, keys: KeySet, args: Sequence[bytes]) -> Reply:
+        """See Link."""
+        self.check_loop()
+        count = len(keys.names)
+
+        async def ask() -> Reply:
+            try:
+                return await self._cluster.execute_command("EVALSHA", script.sha, count, *keys.names, *args)
+            except exceptions.NoScriptError:
+                return await self._cluster.execute_command("EVAL", script.source, count, *keys.names, *args)
+
+        return await self._in_turn(keys.names[0].decode(), ask)
+
+    async def command(self, *args: bytes | str) -> Reply:
+        """See Link."""
+        self.check_loop()
+        key = args[1] if isinstance(args[1], str) else args[1].decode()
+        return await self._in_turn(key, lambda: self._cluster.execute_command(*args))
+
+    async def _in_turn(self, key: str, ask: Callable[[], Awaitable[Reply]]) -> Reply:
+        """Asks the node of a key, behind the calls that wait for it already."""
+        self._calls += 1
+        try:
+            return await self._attempts.until_answered(lambda: self._exchange(key, ask))
+        finally:
+            self._calls -= 1
+
+    async def _exchange(self, key: str, ask: Callable[[], Awaitable[Reply]]) -> Reply:
+        async with asyncio.timeout(EXCHANGE_SECONDS) as limit:
+            await self._cluster.initialize()
+            line = self._line(key)
+            wait = current_wait()
+            waits = line.slots.locked()
+            if waits:
+                limit.reschedule(None)
+                if wait is not None:
+                    wait.wait_in_line(lambda: line.answers)
+            async with line.slots:
+                if waits:
+                    limit.reschedule(asyncio.get_running_loop().time() + EXCHANGE_SECONDS)
+                    if wait is not None:
+                        wait.take_turn()
+                reply = await ask()
+                line.answers += 1
+                return reply
+
+    def _line(self, key: str) -> _Line:
+        try:
+            node = self._cluster.get_node_from_key(key)
+        except exceptions.RedisClusterException:
+            node = None  # of a slot that no node has; redis-py says so
+        return self._lines["" if node is None else node.name]
+
+    async def ping(self) -> None:
+        """See Link."""
+        await self._attempts.soon(self._of_each_primary("EVAL", load_script(PROBE).source.decode(), "0"))
+
+    async def info(self) -> list[dict[str, str]]:
+        """See Link."""
+        answers = await self._attempts.until_answered(self._of_each_primary("INFO"))  # which redis-py has read
+        return [{name: str(value) for name, value in answer.items()} for answer in answers]
+
+    async def settings(self, *names: str) -> list[dict[str, str]]:
+        """See Link."""
+        answers = await self._attempts.until_answered(self._of_each_primary("CONFIG", "GET", *names))
+        return [parse_settings(answer) for answer in answers]
+
+    def _of_each_primary(self, *args: str) -> Callable[[], Awaitable[list[Reply]]]:
+        """Returns an attempt to run one command on each of them."""
+        self.check_loop()
+
+        async def attempt() -> list[Reply]:
+            async with asyncio.timeout(EXCHANGE_SECONDS):
+                await self._cluster.initialize()
+                primaries = self._cluster.get_primaries()
+                # One by one named: to the flag PRIMARIES a cluster of a single one answers in another form.
+                return await for_each(
+                    primaries,
+                    lambda node: self._cluster.execute_command(*args, target_nodes=[node]),
+                    at_once=len(primaries),
+                )
+
+        return attempt
+
+    async def close(self) -> None:
+        """See Link."""
+        self.check_loop()
+        await self._cluster.aclose()

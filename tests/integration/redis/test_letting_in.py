@@ -1,0 +1,87 @@
+"""A server that lets no more connections in: those that it has let in are kept, and why is told."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from redis.asyncio import Redis
+
+from durable_memory.dev import start_valkey
+from durable_memory.memory.errors import MemoryUnavailable
+from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.redis import attempts
+from durable_memory.memory.stores.redis.connection import connect_redis
+from durable_memory.testing.builders import summarising, user
+from durable_memory.testing.driven import Driven
+from tests.integration.redis.proxy import open_proxy
+from tests.ports import quiet_ports
+
+WIDE = summarising(max_tokens=1_000_000, due_tokens=None, target_tokens=None, overflow_tokens=2_000_000)
+
+
+@dataclass
+class Server:
+    """A Redis of these tests' own. admin: a connection that stays; backend: with some connections, all idle."""
+
+    url: str
+    admin: Redis
+    backend: Backend
+
+    async def clients(self) -> set[str]:
+        """Returns all that are connected."""
+        return {client["id"] for client in await self.admin.client_list()}
+
+
+@pytest.fixture
+async def server(server_folder: Path) -> AsyncIterator[Server]:
+    valkey = await start_valkey(server_folder / f"letting-in-{uuid.uuid4().hex}")
+    backend = await connect_redis(valkey.url)
+    async with Redis.from_url(valkey.url, single_connection_client=True) as admin:
+        await asyncio.gather(*(Driven(backend.store, WIDE).append(user("m")) for _ in range(10)))
+        yield Server(valkey.url, admin, backend)
+    await backend.store.close()
+    valkey.server.kill()
+
+
+async def test_a_burst_beyond_maxclients_keeps_the_connections_that_there_are(server: Server) -> None:
+    before = await server.clients()
+    await server.admin.config_set("maxclients", len(before))
+    driven = Driven(server.backend.store, WIDE)
+    await asyncio.gather(*(driven.append(user(f"m{number}")) for number in range(60)))
+    assert await server.clients() == before
+    assert len(await driven.texts()) == 60
+
+
+async def test_who_finds_no_place_is_told_of_maxclients(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attempts, "_PAUSES_SECONDS", (0.02,))
+    await server.admin.config_set("maxclients", len(await server.clients()))
+    with pytest.raises(MemoryUnavailable, match=r"maxclients|max number of clients reached"):
+        await connect_redis(server.url)
+
+
+async def test_a_connection_that_is_closed_as_it_begins_tells_what_may_be_the_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(attempts, "_PAUSES_SECONDS", (0.02,))
+    [nobody] = quiet_ports(1)
+    async with open_proxy("127.0.0.1", nobody) as proxy:
+        with pytest.raises(MemoryUnavailable, match="closed as it began: its maxclients may be reached, or it speaks"):
+            await connect_redis(proxy.url)
+
+
+async def test_a_password_that_was_changed_takes_no_connection_from_who_came_before(server: Server) -> None:
+    driven = Driven(server.backend.store, WIDE)
+    await server.admin.config_set("requirepass", "sesame")
+    answers = await asyncio.gather(*(driven.append(user(f"m{number}")) for number in range(60)), return_exceptions=True)
+    refused = [str(answer) for answer in answers if isinstance(answer, Exception)]
+    assert 0 < len(refused) < 60
+    assert {words.rpartition(" refuses ")[2] for words in refused} == {"this user or password: AuthenticationError"}
+    await driven.append(user("one after the other"))
+    await server.admin.config_set("requirepass", "")
+    await asyncio.gather(*(driven.append(user(f"again{number}")) for number in range(60)))
+    assert len(await driven.texts()) == 60 - len(refused) + 1 + 60
