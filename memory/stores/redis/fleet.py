@@ -32,7 +32,8 @@ class RedisFleet:
 
     async def _run(self, script: str, project: str, queue: str, *args: bytes) -> int:
         mark, _ = mark_of(queue)
+        keys = self._keys.fleet(project, mark.hex())
         try:
-            return int(await self._link.run(load_script(script), self._keys.fleet(project, mark.hex()), list(args)))
+            return int(await self._link.run(load_script(script), keys, list(args)))
         except ResponseError as error:
-            raise reply_errors.index_failure_of(error) from error
+            raise reply_errors.index_failure_of(error, keys) from error

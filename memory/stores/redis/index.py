@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from urllib.parse import unquote
 
 from redis.exceptions import ResponseError
@@ -30,7 +31,7 @@ class RedisProjectIndex:
         try:
             return await self._link.run(load_script(name), keys, args)
         except ResponseError as error:
-            raise reply_errors.index_failure_of(error) from error
+            raise reply_errors.index_failure_of(error, keys) from error
 
     @property
     def generation(self) -> int:
@@ -52,8 +53,10 @@ class RedisProjectIndex:
     ) -> Mapping[MemoryId, bool]:
         """See ProjectIndex."""
         args = [_owner(namespace, workflow_id), *(encode_part(run).encode() for run in runs)]
-        reply = await self._run("index_ending", self._keys.bindings(project), args)
-        return {_memory(project, member): last == 1 for member, last in zip(reply[::2], reply[1::2], strict=True)}
+        keys = self._keys.bindings(project)
+        reply = await self._run("index_ending", keys, args)
+        with _reading(keys):
+            return {_memory(project, member): last == 1 for member, last in zip(reply[::2], reply[1::2], strict=True)}
 
     async def release(self, project: str, namespace: str, workflow_id: str, memories: Collection[MemoryId]) -> None:
         """See ProjectIndex."""
@@ -69,19 +72,23 @@ class RedisProjectIndex:
         """See ProjectIndex."""
         after = b"" if cursor is None else _read_key_cursor(cursor)
         args = [after, str(count).encode()]
-        more, now, last, found = await self._run("index_owners", self._keys.bindings(project), args)
+        keys = self._keys.bindings(project)
+        more, now, last, found = await self._run("index_owners", keys, args)
         following = base64.urlsafe_b64encode(last).decode() if more == b"more" else None
-        return OwnerPage(_bindings(project, found), following, now)
+        with _reading(keys):
+            return OwnerPage(_bindings(project, found), following, now)
 
     async def bindings(self, project: str, namespace: str, workflow_id: str) -> tuple[Binding, ...]:
         """See ProjectIndex."""
         words = b"o:" + _owner(namespace, workflow_id)
-        [bindings] = self._keys.bindings(project).names
+        keys = self._keys.bindings(project)
+        [bindings] = keys.names
         try:
             found = await self._link.command("ZRANGE", bindings, b"[" + words + b" ", b"(" + words + b"!", "BYLEX")
         except ResponseError as error:
-            raise reply_errors.index_failure_of(error) from error
-        return _bindings(project, found)
+            raise reply_errors.index_failure_of(error, keys) from error
+        with _reading(keys):
+            return _bindings(project, found)
 
     async def memories(
         self, project: str, resource: str, cursor: str | None, count: int, prefix: str = ""
@@ -89,17 +96,21 @@ class RedisProjectIndex:
         """See ProjectIndex."""
         bounds = _bounds(prefix, None if cursor is None else _read_key_cursor(cursor))
         args = [str(count).encode(), *bounds]
-        more, now, *keys = await self._run("index_names", self._keys.index(project, resource), args)
-        following = base64.urlsafe_b64encode(keys[-1]).decode() if more == b"more" else None
-        return MemoryPage(tuple(MemoryId(project, resource, _text(key)) for key in keys), following, now)
+        keys = self._keys.index(project, resource)
+        more, now, *names = await self._run("index_names", keys, args)
+        following = base64.urlsafe_b64encode(names[-1]).decode() if more == b"more" else None
+        with _reading(keys):
+            return MemoryPage(tuple(MemoryId(project, resource, name.decode()) for name in names), following, now)
 
     async def registered(self, project: str, cursor: str | None, count: int) -> MemoryPage:
         """See ProjectIndex."""
         score, member = (b"", b"") if cursor is None else _read_cursor(cursor)
         args = [score, member, str(count).encode()]
-        more, score, now, *members = await self._run("index_page", self._keys.registered(project), args)
+        keys = self._keys.registered(project)
+        more, score, now, *members = await self._run("index_page", keys, args)
         following = _cursor(score, members[-1]) if more == b"more" and members else None
-        return MemoryPage(tuple(_memory(project, member) for member in members), following, now)
+        with _reading(keys):
+            return MemoryPage(tuple(_memory(project, member) for member in members), following, now)
 
     async def forget(self, memory: MemoryId, as_of_ms: int) -> bool:
         """See ProjectIndex."""
@@ -116,15 +127,17 @@ def _member(memory: MemoryId) -> bytes:
 
 
 def _memory(project: str, member: bytes) -> MemoryId:
-    resource, _, key = _text(member).partition("/")
+    resource, _, key = member.decode().partition("/")
     return MemoryId(project, unquote(resource), unquote(key))
 
 
-def _text(stored: bytes) -> str:
+@contextmanager
+def _reading(keys: KeySet) -> Iterator[None]:
+    """Says which keys are damaged, where what stands in them has no form that is known."""
     try:
-        return stored.decode()
-    except UnicodeDecodeError:
-        raise reply_errors.index_damaged() from None
+        yield
+    except ValueError:
+        raise reply_errors.index_damaged(keys) from None
 
 
 def _owner(namespace: str, workflow_id: str) -> bytes:
@@ -136,14 +149,12 @@ def _bindings(project: str, entries: Sequence[bytes]) -> tuple[Binding, ...]:
 
 
 def _binding(project: str, entry: bytes) -> Binding:
-    try:
-        owner, member, run_id, bound_ms = entry.removeprefix(b"o:").split(b" ")
-        at_ms = int(bound_ms)
-    except ValueError:
-        raise reply_errors.index_damaged() from None
-    namespace, _, workflow_id = _text(owner).partition("/")
+    owner, member, run_id, bound_ms = entry.removeprefix(b"o:").split(b" ")
+    namespace, _, workflow_id = owner.decode().partition("/")
     return Binding(
-        _memory(project, member), Owner(unquote(namespace), unquote(workflow_id), unquote(_text(run_id))), at_ms
+        _memory(project, member),
+        Owner(unquote(namespace), unquote(workflow_id), unquote(run_id.decode())),
+        int(bound_ms),
     )
 
 

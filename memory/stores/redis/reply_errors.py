@@ -8,6 +8,7 @@ from typing import Concatenate, Final, ParamSpec, TypeVar
 
 from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged, MemoryFault, MemoryUnavailable
 from durable_memory.memory.stores import refusals
+from durable_memory.memory.stores.redis.keys import KeySet
 from durable_memory.memory.stores.values import ABSENT, MOST_OPEN
 
 _Given = ParamSpec("_Given")
@@ -91,9 +92,16 @@ def of_stored(
     return reading
 
 
-def index_damaged() -> MemoryDamaged:
-    """What stands where a project keeps its index is not what the scripts left there."""
-    return MemoryDamaged("the index of this project has an unexpected form; something evicted or changed its keys")
+def index_damaged(keys: KeySet) -> MemoryDamaged:
+    """What stands where a project keeps what is of all its memories is not what the scripts left there.
+
+    keys: those that the script was given, which name the project and a resource, and no memory.
+    """
+    names = ", ".join(name.decode() for name in keys.names)
+    return MemoryDamaged(
+        f"a key of this project has an unexpected form; something evicted or changed it (check maxmemory-policy): of "
+        f"{names} see which is foreign, remove it, and start the workers again, which note anew what they use"
+    )
 
 
 def failure_of(resource: str, error: Exception) -> MemoryFault:
@@ -108,9 +116,9 @@ def failure_of(resource: str, error: Exception) -> MemoryFault:
     return _not_run(error) or damaged(resource, what)
 
 
-def index_failure_of(error: Exception) -> MemoryFault:
-    """Returns the same of a script on the index of a project."""
-    return _not_run(error) or index_damaged()
+def index_failure_of(error: Exception, keys: KeySet) -> MemoryFault:
+    """Returns the same of a script on keys of a project."""
+    return _not_run(error) or index_damaged(keys)
 
 
 def _not_run(error: Exception) -> MemoryUnavailable | None:

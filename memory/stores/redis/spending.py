@@ -32,8 +32,9 @@ class RedisSpending:
 
     async def _run(self, project: str, resource: str, *numbers: int) -> tuple[int, int]:
         args = [str(number).encode() for number in numbers]
+        keys = self._keys.spent(project, resource)
         try:
-            day, spent = await self._link.run(load_script("spend"), self._keys.spent(project, resource), args)
+            day, spent = await self._link.run(load_script("spend"), keys, args)
         except ResponseError as error:
-            raise reply_errors.index_failure_of(error) from error
+            raise reply_errors.index_failure_of(error, keys) from error
         return day, spent

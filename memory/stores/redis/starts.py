@@ -25,6 +25,6 @@ class RedisStarts:
         try:
             return int(await self._link.run(load_script("start"), keys, [digits(proposed_ms), digits(kept_ms)]))
         except ResponseError as error:
-            raise reply_errors.index_failure_of(error) from error
+            raise reply_errors.index_failure_of(error, keys) from error
         except ValueError:
-            raise reply_errors.index_damaged() from None
+            raise reply_errors.index_damaged(keys) from None
