@@ -1,7 +1,9 @@
-"""Connections that a server, once reached, does not let in, while those that it has let in go on."""
+"""Connections that cannot be made, while those that were made before go on."""
 
 from __future__ import annotations
 
+import errno
+import socket
 from typing import Final
 
 from redis import exceptions
@@ -25,6 +27,15 @@ def is_closed(error: exceptions.ConnectionError) -> bool:
     return any(words in str(error) for words in _CLOSED)
 
 
-def is_not_let_in(error: BaseException) -> bool:
-    """Whether an error is of this connection alone: others keep their places and the user that they came with."""
-    return isinstance(error, (ClosedAtOnceError, exceptions.AuthenticationError)) or _FULL in str(error)
+def spares_others(error: BaseException) -> bool:
+    """Whether an error is of a new connection alone.
+
+    The server lets no more in, or not this user any more; its name is not found for now; or this process may open no
+    more.
+    """
+    if isinstance(error, (ClosedAtOnceError, exceptions.AuthenticationError)) or _FULL in str(error):
+        return True
+    cause = error.__context__
+    return isinstance(cause, socket.gaierror) or (
+        isinstance(cause, OSError) and cause.errno in {errno.EMFILE, errno.ENFILE}
+    )

@@ -17,7 +17,7 @@ from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.stores.patience import Wait, current_wait
 from durable_memory.memory.stores.redis.attempts import EXCHANGE_SECONDS, Attempts
 from durable_memory.memory.stores.redis.keys import KeySet, bulk
-from durable_memory.memory.stores.redis.letting_in import ClosedAtOnceError, is_closed, is_not_let_in
+from durable_memory.memory.stores.redis.letting_in import ClosedAtOnceError, is_closed, spares_others
 from durable_memory.memory.stores.redis.own_loop import OwnLoop
 from durable_memory.memory.stores.redis.scripts import Script, load_script
 from durable_memory.memory.stores.time_limit import TimeLimit
@@ -186,7 +186,7 @@ class PooledLink:
             except BaseException as error:
                 await connection.disconnect(nowait=True)
                 given_up = isinstance(error, asyncio.CancelledError)
-                if not (is_not_let_in(error) or (given_up and self._answers != answers)):
+                if not (spares_others(error) or (given_up and self._answers != answers)):
                     await self._drop_idle()
                 raise
             finally:
@@ -206,8 +206,8 @@ class PooledLink:
     async def _drop_idle(self) -> None:
         """Closes idle connections: what broke one has broken the others too; each connects again when it is used.
 
-        A call that was given up broke nothing if others were answered while it waited. Nor did a server that lets no
-        more in: those that it has let in go on, and other processes would take their places.
+        A call that was given up broke nothing if others were answered while it waited. Nor did a new connection that
+        could not be made: those that there are go on, and where places are few, other processes would take theirs.
         """
         self._losses += 1
         for connection in self._idle:

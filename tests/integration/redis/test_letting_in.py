@@ -1,8 +1,10 @@
-"""A server that lets no more connections in: those that it has let in are kept, and why is told."""
+"""No more connections can be made: those that there are are kept, and why is told."""
 
 from __future__ import annotations
 
 import asyncio
+import socket
+import time
 import uuid
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -72,6 +74,26 @@ async def test_a_connection_that_is_closed_as_it_begins_tells_what_may_be_the_re
     async with open_proxy("127.0.0.1", nobody) as proxy:
         with pytest.raises(MemoryUnavailable, match="closed as it began: its maxclients may be reached, or it speaks"):
             await connect_redis(proxy.url)
+
+
+async def test_a_name_that_is_not_found_any_more_takes_no_connection(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend = await connect_redis(server.url.replace("127.0.0.1", "localhost"))
+    driven = Driven(backend.store, WIDE)
+    await asyncio.gather(*(driven.append(user("before")) for _ in range(20)))
+    connected = await server.clients()
+
+    def not_found(*_: object, **__: object) -> None:
+        time.sleep(0.1)  # in a thread; the connections that there are have answered by then
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    with monkeypatch.context() as without_names:
+        without_names.setattr(socket, "getaddrinfo", not_found)
+        await asyncio.gather(*(driven.append(user(f"m{number}")) for number in range(60)))
+    assert await server.clients() == connected
+    assert len(await driven.texts()) == 80
+    await backend.store.close()
 
 
 async def test_a_password_that_was_changed_takes_no_connection_from_who_came_before(server: Server) -> None:
