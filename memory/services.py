@@ -24,7 +24,8 @@ class Services:
     """The parts that serve the memories of one store, made once per event loop.
 
     registered: pairs of owner and memory that the project's index was told of, each with the generation of the index
-    then: a steady append is one script.
+    then: a steady append is one script. lives: in which life of the memory each pair wrote last; after another begin,
+    as that by somebody else after a FLUSHALL, the index may know nothing of the pair.
     """
 
     store: Store
@@ -35,5 +36,8 @@ class Services:
     waker: FlushWaker
     clock: Clock
     registered: MutableMapping[tuple[Owner | None, MemoryId], int] = field(
+        default_factory=lambda: LRUCache(_REMEMBERED_PAIRS)
+    )
+    lives: MutableMapping[tuple[Owner | None, MemoryId], str] = field(
         default_factory=lambda: LRUCache(_REMEMBERED_PAIRS)
     )

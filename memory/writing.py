@@ -209,9 +209,10 @@ class Writing:
 
     async def follow_up(self, result: AppendResult) -> AppendResult:
         """Does what follows every script that brings messages in, and returns its result."""
-        if result.created or result.already_applied:
-            # The index may have forgotten a memory that is created again; and a repeated attempt may follow a crash
-            # between the script and the registration.
+        another_life = self._is_another_life(result.version)
+        if result.created or result.already_applied or another_life:
+            # The index may have forgotten a memory that is created again, by whomever, and who writes to it; and a
+            # repeated attempt may follow a crash between the script and the registration.
             await self._register()
         else:
             await self.register_once()  # the server that answered may not be the one that was told
@@ -300,6 +301,15 @@ class Writing:
     def _owners(self) -> tuple[Owner | None, ...]:
         # The lender first: at no time is the borrower the only owner.
         return (self.lender, self.caller.owner) if self.lender else (self.caller.owner,)
+
+    def _is_another_life(self, version: str) -> bool:
+        """Notes in which life of the memory this is written, and tells whether that is not the one of before."""
+        life, lives = version.partition(":")[0], self.services.lives
+        another = False
+        for owner in self._owners():
+            another = another or lives.get((owner, self.id), life) != life
+            lives[owner, self.id] = life
+        return another
 
     async def _register(self) -> None:
         for owner in self._owners():

@@ -112,6 +112,19 @@ async def test_a_memory_whose_birth_was_lost_is_born_again_and_listed(service: S
     assert await service.workflows() == ["of another", "two"]
 
 
+async def test_whose_memory_was_flushed_away_and_born_again_by_another_keeps_it_as_well(service: Service) -> None:
+    for name in ("one", "two"):
+        await service.memory(name).append(f"from {name}")
+    await service.primary.flushall()
+    for name in ("one", "two"):
+        await service.memory(name).append(f"again from {name}")
+    assert await service.workflows() == ["one", "two"]
+    assert [listed.key async for listed in service.client.list_memories("plan")] == ["shared"]
+    before = (await service.primary.info("commandstats"))["cmdstat_evalsha"]["calls"]
+    await service.memory("two").append("steady")
+    assert (await service.primary.info("commandstats"))["cmdstat_evalsha"]["calls"] - before == 1
+
+
 async def test_a_steady_writer_is_registered_once_more_for_each_loss_and_not_for_each_write(service: Service) -> None:
     memory = service.memory("one")
     await memory.append("first")
