@@ -94,8 +94,7 @@ class Attempts:
         """must_wait: whether a call has to stand in line before it is sent.
 
         answered_at: when any call was answered last; one that is slow, or stands in line behind many, goes on.
-        connections: for how many of them all calls, and probes, stand in line; 0 where probes do not. servers: whether
-        more than one answers.
+        connections: for how many of them it stands in line. servers: whether more than one answers.
         """
         self._place = place
         self._must_wait = must_wait
@@ -157,7 +156,7 @@ class Attempts:
                         failed(last)
         except TimeoutError:
             pass  # that of the call: after one of an exchange another attempt was made
-        if limit is self._probes and last is None and self._connections and self._must_wait():
+        if limit is self._probes and last is None and self._must_wait():
             raise MemoryUnavailable(self._crowded())
         seconds = PROBE_SECONDS if limit is self._probes else CALL_SECONDS
         raise MemoryUnavailable(f"Redis at {self._place} {_lasting(last or TimeoutError(), seconds)}") from last

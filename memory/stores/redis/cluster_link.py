@@ -25,11 +25,25 @@ UNASKED_SECONDS: Final = 60
 class _Line:
     """The calls to one node. redis-py refuses those for which it has no connection more, so they wait before it."""
 
-    __slots__ = ("answers", "slots")
+    def __init__(self, place: str) -> None:
+        self._slots = asyncio.Semaphore(MAX_CONNECTIONS)
+        self._answers = 0
+        self._answered_at = 0.0
+        self.attempts = Attempts(place, self._slots.locked, lambda: self._answered_at, servers=True)
 
-    def __init__(self) -> None:
-        self.slots = asyncio.Semaphore(MAX_CONNECTIONS)
-        self.answers = 0
+    async def exchange(self, ask: Callable[[], Awaitable[Reply]]) -> Reply:
+        """Asks when it is its turn."""
+        wait = current_wait()
+        if wait is not None and self._slots.locked():
+            wait.wait_in_line(lambda: self._answers)
+        async with self._slots:
+            if wait is not None:
+                wait.take_turn()
+            async with asyncio.timeout(EXCHANGE_SECONDS):
+                reply = await ask()
+            self._answers += 1
+            self._answered_at = asyncio.get_running_loop().time()
+            return reply
 
 
 class ClusterLink:
@@ -38,15 +52,15 @@ class ClusterLink:
     def __init__(self, cluster: RedisCluster, place: str) -> None:
         self.check_loop = OwnLoop().check
         self._cluster = cluster
-        self._lines: defaultdict[str, _Line] = defaultdict(_Line)
-        self._calls = 0
-        """Those that go on. Where they are so many that some may stand in a line, the time in it counts, too."""
-        self._attempts = Attempts(place, lambda: self._calls > MAX_CONNECTIONS, servers=True)
+        self._attempts = Attempts(place, servers=True)
+        """Those of calls to all nodes."""
+        self._lines: defaultdict[str, _Line] = defaultdict(lambda: _Line(place))
 
     @property
     def generation(self) -> int:
         """See Link. It also changes with time, as a node may be replaced that no call has asked meanwhile."""
-        return self._attempts.failures + int(asyncio.get_running_loop().time() / UNASKED_SECONDS)
+        failures = sum([line.attempts.failures for line in self._lines.values()])
+        return self._attempts.failures + failures + int(asyncio.get_running_loop().time() / UNASKED_SECONDS)
 
     async def run(self, script: Script, keys: KeySet, args: Sequence[bytes]) -> Reply:
         """See Link."""
@@ -68,38 +82,13 @@ class ClusterLink:
         return await self._in_turn(key, lambda: self._cluster.execute_command(*args))
 
     async def _in_turn(self, key: str, ask: Callable[[], Awaitable[Reply]]) -> Reply:
-        """Asks the node of a key, behind the calls that wait for it already."""
-        self._calls += 1
-        try:
-            return await self._attempts.until_answered(lambda: self._exchange(key, ask))
-        finally:
-            self._calls -= 1
-
-    async def _exchange(self, key: str, ask: Callable[[], Awaitable[Reply]]) -> Reply:
-        async with asyncio.timeout(EXCHANGE_SECONDS) as limit:
-            await self._cluster.initialize()
-            line = self._line(key)
-            wait = current_wait()
-            waits = line.slots.locked()
-            if waits:
-                limit.reschedule(None)
-                if wait is not None:
-                    wait.wait_in_line(lambda: line.answers)
-            async with line.slots:
-                if waits:
-                    limit.reschedule(asyncio.get_running_loop().time() + EXCHANGE_SECONDS)
-                    if wait is not None:
-                        wait.take_turn()
-                reply = await ask()
-                line.answers += 1
-                return reply
-
-    def _line(self, key: str) -> _Line:
+        """Asks the node that has a key, as far as is known, behind the calls that wait for it already."""
         try:
             node = self._cluster.get_node_from_key(key)
         except exceptions.RedisClusterException:
-            node = None  # of a slot that no node has; redis-py says so
-        return self._lines["" if node is None else node.name]
+            node = None  # redis-py asks who has it, and says so if nobody does
+        line = self._lines["" if node is None else node.name]
+        return await line.attempts.until_answered(lambda: line.exchange(ask))
 
     async def ping(self) -> None:
         """See Link."""
