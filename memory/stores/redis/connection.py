@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from redis.asyncio import ConnectionPool, RedisCluster, Sentinel, SSLConnection
+from redis.asyncio import ConnectionPool, RedisCluster, SSLConnection
 from redis.asyncio.retry import Retry
 from redis.asyncio.sentinel import SentinelConnectionPool
 from redis.backoff import NoBackoff
@@ -23,7 +23,7 @@ from durable_memory.memory.stores.redis.link import Link, PooledLink
 from durable_memory.memory.stores.redis.spending import RedisSpending
 from durable_memory.memory.stores.redis.starts import RedisStarts
 from durable_memory.memory.stores.redis.store import RedisStore
-from durable_memory.memory.stores.redis.tls_sentinel import TlsSentinel
+from durable_memory.memory.stores.redis.tls_sentinel import KnownSentinels, TlsSentinel
 from durable_memory.memory.stores.redis.url import (
     check_url,
     has_tls,
@@ -179,7 +179,7 @@ def _open_cluster(url: str, place: str) -> ClusterLink:
 def _open_sentinel(url: str, place: str) -> PooledLink:
     address = parse_sentinel_url(url)
     tls = {"ssl": True, **tls_options(url)} if has_tls(url) else {}
-    sentinel = (TlsSentinel if tls else Sentinel)(  # type: ignore[no-untyped-call] # not typed there
+    sentinel = (TlsSentinel if tls else KnownSentinels)(
         address.sentinels,
         sentinel_kwargs={
             "socket_connect_timeout": 1.0,

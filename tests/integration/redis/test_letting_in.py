@@ -12,12 +12,14 @@ from pathlib import Path
 
 import pytest
 from redis.asyncio import Redis
+from redis.asyncio.sentinel import MasterNotFoundError
 
 from durable_memory.dev import start_valkey
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis import attempts
 from durable_memory.memory.stores.redis.connection import connect_redis
+from durable_memory.memory.stores.redis.tls_sentinel import KnownSentinels
 from durable_memory.testing.builders import summarising, user
 from durable_memory.testing.driven import Driven
 from tests.integration.redis.proxy import open_proxy
@@ -107,3 +109,13 @@ async def test_a_password_that_was_changed_takes_no_connection_from_who_came_bef
     await server.admin.config_set("requirepass", "")
     await asyncio.gather(*(driven.append(user(f"again{number}")) for number in range(60)))
     assert len(await driven.texts()) == 60 - len(refused) + 1 + 60
+
+
+async def test_a_sentinel_that_others_who_asked_put_out_of_the_list_comes_back() -> None:
+    [nobody] = quiet_ports(1)
+    known = KnownSentinels([("127.0.0.1", nobody)] * 3)
+    first, second, third = known.sentinels
+    known.sentinels = [third, second, third]  # as two connections leave it that ask at the same time
+    with pytest.raises(MasterNotFoundError):
+        await known.discover_master("mem")
+    assert known.sentinels == [third, first, second]
