@@ -71,8 +71,8 @@ class MemoryPlugin(SimplePlugin):
     encrypts what Redis keeps, `id:base64` pairs of which the first one writes. companion: run a second worker for that
     queue beside yours; switch it off where `worker.py` serves it. janitor: ensure the schedule of the project's
     janitor, which finishes what terminated workflows leave; `worker.py` does that as well. cleanup: settle the memories
-    of a workflow before it ends; without it, the janitor settles them, and no signal is lost to a workflow whose memories
-    are cleared or flushed. summarizer: writes the summaries of all resources, in place of those that they declare; else
+    of a workflow before it ends; without it, the janitor settles them, and no signal is lost to one whose memories are
+    cleared or flushed. summarizer: writes the summaries of all resources, in place of those that they declare; else
     the one that DURABLE_MEMORY_SUMMARIZER names. summary_slots: how many summaries that wait for a model are written at
     the same time. allow_in_memory: accept resources of persistence type in_memory, whose memories end with the last
     worker: for tests.
