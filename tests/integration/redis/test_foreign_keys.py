@@ -18,7 +18,7 @@ MARK, _ = mark_of("named")
 CALLS: dict[str, Callable[[Backend, str], Awaitable[object]]] = {
     "index:plan": lambda backend, project: backend.index.register(MemoryId(project, "plan", "user:42"), None),
     "names:plan": lambda backend, project: backend.index.memories(project, "plan", None, 10),
-    "due": lambda backend, project: backend.index.due_candidates(project, None, 10),
+    "due": lambda backend, project: backend.index.registered(project, None, 10),
     "bindings": lambda backend, project: backend.index.bindings(project, "default", "workflow-42"),
     "spent:plan": lambda backend, project: backend.spending.spent(project, "plan"),
     f"fleet:{MARK.hex()}": lambda backend, project: backend.fleet.differs(project, "named", "declarations"),
