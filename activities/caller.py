@@ -143,7 +143,7 @@ class ActivityCaller:
         if here is not None and here is not self and not here.has_ended:
             raise MemoryInvalid(
                 "this memory client belongs to another activity attempt: call current_memory_client() in each one, and "
-                "open its memories there"
+                "open its memories there; a task that several activities share needs a MemoryClient of its own"
             )
 
 

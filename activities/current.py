@@ -33,7 +33,8 @@ def current_memory_client() -> MemoryClient:
     client = _current.get(None)
     if client is not None:
         return client
-    if activity.in_activity() and not nexus.in_operation() and _is_async():
+    # No other worker can take a local activity, nor the operation of a service.
+    if activity.in_activity() and _is_async() and not activity.info().is_local and not nexus.in_operation():
         raise to_application_error(
             MemoryWrongWorker(
                 "current_memory_client: this worker has no MemoryPlugin; connect its client with "

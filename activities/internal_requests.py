@@ -12,7 +12,7 @@ from durable_memory.activities.wire import CONTRACT
 
 @dataclass(frozen=True, slots=True)
 class CleanupRequest:
-    """Of memory.cleanup and memory.cleanup.release: the workflow that ends. The interceptor sends it."""
+    """Of memory.cleanup: the workflow that ends. The interceptor sends it."""
 
     workflow_id: str
     run_id: str

@@ -17,20 +17,6 @@ from durable_memory.memory.janitor.chains import judge_own_end
 from durable_memory.memory.janitor.settlement import Settlement
 
 
-@activity.defn(name=wire.RELEASE)
-async def release(request: Any = None) -> bool:
-    """Forgets a workflow as an owner if all that it owned is kept at its end; tells whether it is.
-
-    If not, nothing has changed, and `cleanup` has to settle it. See internal_requests.CleanupRequest.
-    """
-    settlements = await _settlements(request)
-    if not all([await settlement.keeps_all() for settlement in settlements]):
-        return False
-    for settlement in settlements:
-        await settlement.run()
-    return True
-
-
 @activity.defn(name=wire.CLEANUP)
 async def cleanup(request: Any = None) -> JsonObject:
     """Settles what a workflow owned, then forgets it as an owner; see internal_requests.CleanupRequest.
@@ -38,29 +24,19 @@ async def cleanup(request: Any = None) -> JsonObject:
     Memories that a newer run of the same workflow id has taken over are left alone. Where it is unknown whether a run
     goes on, the janitor decides later. Raises the fault of a memory that could not be settled, after all others were.
     """
+    asked = parse(internal_requests.CleanupRequest, request)
+    client = current_memory_client()
+    namespace = activity.info().namespace
+    runs = TemporalRuns(activity.client())
     done: Counter[str] = Counter()
     faults: list[MemoryFault] = []
-    for settlement in await _settlements(request):
-        settled = await settlement.run()
+    for backend in client.wiring.backends.values():
+        bindings = await backend.index.bindings(client.project, namespace, asked.workflow_id)
+        verdict = await judge_own_end(runs, bindings, asked.run_id)
+        settled = await Settlement(client, backend, namespace, asked.workflow_id, verdict.ended).run()
         done.update(settled.counts)
         faults += settled.faults
     if faults:
         # A retryable one if there is any, so that another attempt finishes more. The janitor comes back to the others.
         raise min(faults, key=lambda fault: not fault.retryable)
     return dict(done)
-
-
-async def _settlements(request: Any) -> list[Settlement]:
-    asked = parse(internal_requests.CleanupRequest, request)
-    client = current_memory_client()
-    namespace = activity.info().namespace
-    runs = TemporalRuns(activity.client())
-    settlements: list[Settlement] = []
-    for backend in client.wiring.backends.values():
-        bindings = await backend.index.bindings(client.project, namespace, asked.workflow_id)
-        verdict = await judge_own_end(runs, bindings, asked.run_id)
-        settlements.append(Settlement(client, backend, namespace, asked.workflow_id, verdict.ended))
-    return settlements
-
-
-ACTIVITIES = (release, cleanup)

@@ -37,7 +37,6 @@ RECORD_AGENT_TURN: Final = "memory.record_agent_turn"
 RECORDED_AGENT_TURN: Final = "memory.recorded_agent_turn"
 EXECUTE: Final = "memory.execute"
 CLEANUP: Final = "memory.cleanup"
-RELEASE: Final = "memory.cleanup.release"
 FLUSH_BEGIN: Final = "memory.flush.begin"
 FLUSH_SUMMARIZE: Final = "memory.flush.summarize"
 FLUSH_COMMIT: Final = "memory.flush.commit"
@@ -63,7 +62,7 @@ ACTIVITIES: Final = frozenset(
             HEALTH,
         ),
         *(CONTEXT, RECORD_AGENT_TURN, RECORDED_AGENT_TURN, EXECUTE),
-        *(CLEANUP, RELEASE, FLUSH_BEGIN, FLUSH_SUMMARIZE, FLUSH_COMMIT, FLUSH_FAIL, SWEEP),
+        *(CLEANUP, FLUSH_BEGIN, FLUSH_SUMMARIZE, FLUSH_COMMIT, FLUSH_FAIL, SWEEP),
     }
 )
 """All activities of the product: those that callers start, then those of its own workflows."""

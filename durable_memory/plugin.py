@@ -71,11 +71,11 @@ class MemoryPlugin(SimplePlugin):
     encrypts what Redis keeps, `id:base64` pairs of which the first one writes. companion: run a second worker for that
     queue beside yours; switch it off where `worker.py` serves it. janitor: ensure the schedule of the project's
     janitor, which finishes what terminated workflows leave; `worker.py` does that as well. cleanup: settle the memories
-    of a workflow before it ends; without it, the janitor settles them, and no signal is lost to one whose memories are
-    cleared or flushed. summarizer: writes the summaries of all resources, in place of those that they declare; else
-    the one that DURABLE_MEMORY_SUMMARIZER names. summary_slots: how many summaries that wait for a model are written at
-    the same time. allow_in_memory: accept resources of persistence type in_memory, whose memories end with the last
-    worker: for tests.
+    of a workflow before it ends; without it, each ends where it returns, which loses no signal, and the janitor settles
+    them. summarizer: writes the summaries of all resources, in place of those that they declare; else the one that
+    DURABLE_MEMORY_SUMMARIZER names. summary_slots: how many summaries that wait for a model are written at the same
+    time. allow_in_memory: accept resources of persistence type in_memory, whose memories end with the last worker: for
+    tests.
     """
 
     def __init__(  # noqa: PLR0913 - each is a choice of its own
@@ -191,7 +191,7 @@ class MemoryPlugin(SimplePlugin):
                 refuse_pinned(config)
                 self._refuse_beside_companion(client)
                 self._served.add(client)
-        activities += [*PUBLIC_ACTIVITIES.values(), *lifecycle.ACTIVITIES]
+        activities += [*PUBLIC_ACTIVITIES.values(), lifecycle.cleanup]
         if serves:
             activities += [*flush.ACTIVITIES, *janitor.ACTIVITIES]
             config["workflows"] = [*(config.get("workflows") or []), *_WORKFLOWS]

@@ -33,8 +33,7 @@ async def read_with_authors(
     named = await read_to_fit(
         lambda asked: read(replace(query, max_tokens=asked)),
         lambda view: _named(view, counter),
-        asked=limit,
-        limit=limit,
+        limit,
     )
     if named is None:
         raise MemoryOversize(

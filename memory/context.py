@@ -86,8 +86,7 @@ async def _part(source: Source, limit: int | None, max_tokens: int | None, *, au
         part = await read_to_fit(
             lambda asked: source.memory.read(max_tokens=asked, authors=authors),
             lambda view: _labelled(source, view),
-            asked=limit,
-            limit=limit,
+            limit,
         )
     except MemoryOversize:
         part = None  # the numbers of the error are of a read that nobody asked for

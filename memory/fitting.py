@@ -16,15 +16,14 @@ _Shown = TypeVar("_Shown")
 async def read_to_fit(
     read: Callable[[int | None], Awaitable[View]],
     show: Callable[[View], Awaitable[tuple[_Shown, int]]],
-    *,
-    asked: int | None,
     limit: int | None,
 ) -> _Shown | None:
     """Returns what is made of a view, in at most `limit` tokens; None if that is not to be had.
 
-    read: reads the memory in so many tokens at most. show: makes of a view what is wanted, and counts it. asked: the
-    tokens of the first read. Raises what these two raise.
+    read: reads the memory in so many tokens at most. show: makes of a view what is wanted, and counts it. Raises what
+    these two raise.
     """
+    asked = limit
     for _ in range(_ATTEMPTS):
         view = await read(asked)
         shown, tokens = await show(view)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 from temporalio import workflow
 from temporalio.api.common.v1 import Payload
@@ -35,14 +35,6 @@ from durable_memory.workflows.passing_on import hold_reference, refuse_handles, 
 from durable_memory.workflows.use import mark_used, never_used, was_used
 
 _HEADER = "durable-memory-used"
-_Answer = TypeVar("_Answer")
-
-RELEASE_CALL = workflow.LocalActivityConfig(
-    start_to_close_timeout=timedelta(seconds=2),
-    schedule_to_close_timeout=timedelta(seconds=5),
-    retry_policy=RetryPolicy(initial_interval=timedelta(milliseconds=200), maximum_interval=timedelta(seconds=1)),
-)
-"""Shorter than a workflow task may take (ten seconds), so that it ends in the one in which the run returned."""
 
 CLEANUP_CALL = workflow.ActivityConfig(
     start_to_close_timeout=timedelta(seconds=5),
@@ -127,7 +119,7 @@ class _Inbound(WorkflowInboundInterceptor):
         return await without_handles(super().handle_update_handler(input))
 
     async def _clean_up(self) -> None:
-        if was_used() and not await _is_released():
+        if was_used():
             self._settling = True
             await _settle()
 
@@ -230,47 +222,26 @@ def _ends_chain(error: BaseException) -> bool:
     return isinstance(error, ApplicationError) and error.non_retryable
 
 
-async def _is_released() -> bool:
-    """Forgets the run as an owner if all that it owned is kept, within its last workflow task; tells whether it is.
-
-    The server refuses the end of a run that has not seen a signal which came meanwhile: the task is done again with it,
-    and the run goes on. So a run whose memories are only kept loses none. If Redis does not answer in time, the janitor
-    does the rest, for the same reason.
-    """
-    call = workflow.execute_local_activity(wire.RELEASE, _this_run(), result_type=bool, **RELEASE_CALL)
-    try:
-        return await _to_its_end(call)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the workflow has ended well without it
-        _leave_to_janitor(error)
-        return True
-
-
 async def _settle() -> None:
     """Runs the cleanup to its end, also under cancellation. Its failure is logged: it must not fail a good workflow."""
-    call = workflow.execute_activity(wire.CLEANUP, _this_run(), result_type=dict[str, Any], **CLEANUP_CALL)
-    try:
-        await _to_its_end(call)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the workflow has ended well without it
-        _leave_to_janitor(error)
-
-
-def _this_run() -> dict[str, str]:
     info = workflow.info()
-    return {"workflow_id": info.workflow_id, "run_id": info.run_id}
-
-
-def _leave_to_janitor(error: Exception) -> None:
-    workflow.logger.warning("Cleanup of memories failed (%s); the janitor finishes it", type(error).__name__)
-
-
-async def _to_its_end(call: Coroutine[Any, Any, _Answer]) -> _Answer:
-    """Waits for an answer also when the workflow is cancelled meanwhile; not when it leaves the cache."""
+    request = {"workflow_id": info.workflow_id, "run_id": info.run_id}
     # A task of its own: the workflow's cancellation does not reach it.
-    task = asyncio.create_task(call)
+    task = asyncio.create_task(
+        workflow.execute_activity(wire.CLEANUP, request, result_type=dict[str, Any], **CLEANUP_CALL)
+    )
+    try:
+        await _wait_through_cancellation(task)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the workflow has ended well without it
+        workflow.logger.warning("Cleanup of memories failed (%s); the janitor finishes it", type(error).__name__)
+
+
+async def _wait_through_cancellation(task: asyncio.Task[Any]) -> None:
+    """Waits for the end of `task`, also when the workflow is cancelled meanwhile; not when it leaves the cache."""
     while not task.done():
         try:
             await asyncio.shield(task)
         except asyncio.CancelledError:
             if workflow.cancellation_reason() is None:
                 raise
-    return task.result()
+    task.result()

@@ -64,12 +64,6 @@ class Settlement:
         self._runs = runs
         self._faults: list[MemoryFault] = []
 
-    async def keeps_all(self) -> bool:
-        """Tells whether a settlement would only forget owners. Changes nothing, and raises as `run` does."""
-        bindings = await self._backend.index.bindings(*self._workflow)
-        owned = {binding.memory for binding in bindings if binding.owner.run_id in self._runs}
-        return all([await self._action(memory) == "keep" for memory in owned])
-
     async def run(self) -> Settled:
         """Settles; raises MemoryUnavailable if the index does not answer, then all stay owned."""
         self._faults.clear()

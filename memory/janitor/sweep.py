@@ -14,6 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, TypeVar
 
 from durable_memory.memory import telemetry
@@ -132,8 +133,9 @@ class Janitor:
                 _note_failure(fault, counts)
         if verdict.open_run is not None and any(each.owner.run_id != verdict.open_run for each in owned):
             await backend.index.release_gone(self._client.project, *workflow, verdict.open_run)
-        for memory in {each.memory for each in owned if each.owner.run_id not in verdict.ended}:
-            await self._keep_alive(backend, memory)
+        if verdict.open_run is not None and not verdict.unknown:
+            living = {each.memory for each in owned if each.owner.run_id not in verdict.ended}
+            await self._each(living, partial(self._keep_alive, backend), counts)
 
     async def _keep_alive(self, backend: Backend, memory: MemoryId) -> None:
         """Lets the lifetime of what a living owner holds begin anew, unless its length is declared.
@@ -144,7 +146,7 @@ class Janitor:
             declared = self._client.registry.memory(memory.resource)
         except MemoryUnknownResource:
             return
-        if not declared.ttl_is_declared:
+        if declared.ttl is not None and not declared.ttl_is_declared:
             await backend.store.read(memory, ReadQuery(limit=0), replace(declared.limits(), refresh_on_read=True))
 
     async def _visit_memories(self, backend: Backend, cursor: str | None, counts: Counter[str]) -> str | None:

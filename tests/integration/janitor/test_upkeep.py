@@ -1,4 +1,4 @@
-"""What a sweep does for memories that have no ended owner: it wakes flushes, and forgets what has expired."""
+"""What a sweep does for memories that have no ended owner: it wakes flushes, forgets, and keeps alive."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -162,12 +163,46 @@ async def test_a_lifetime_by_scope_begins_anew_while_an_owner_goes_on_and_a_decl
     await eventually(lambda: has_written(owner))
     ownerless = by_hand.rig.memory("scratch", unique("ownerless"))
     await ownerless.append(WORDS)
-    # As if hours had passed: by the resource as it was when they wrote, both have one hour.
-    longer = {"resource": "memory", "id": "scratch", "max_tokens": 4000, "scope": "session", "persistence": persistence}
-    registry = Registry.from_resources([longer])
-    await by_hand.sweep(client=MemoryClient(registry, by_hand.client.wiring.backends, project=by_hand.client.project))
+    await by_hand.sweep(client=by_a_longer_lifetime(by_hand, persistence))
     assert [await hours_left(memory) for memory in (by_hand.rig.memory("scratch", key), ownerless)] == [hours, 1]
     await owner.terminate()
+
+
+def by_a_longer_lifetime(by_hand: Sweeper, persistence: dict[str, Any]) -> MemoryClient:
+    """The same memories as if hours had passed: by the resource as it was when they were written, one hour is left."""
+    longer = {"resource": "memory", "id": "scratch", "max_tokens": 4000, "scope": "session", "persistence": persistence}
+    registry = Registry.from_resources([longer])
+    return MemoryClient(registry, by_hand.client.wiring.backends, project=by_hand.client.project)
+
+
+async def test_no_lifetime_begins_anew_where_it_is_unknown_whether_an_owner_goes_on(by_hand: Sweeper) -> None:
+    key = unique("key")
+    owner = await by_hand.rig.start(End.run, "scratch", key, "wait")
+    await eventually(lambda: has_written(owner))
+    by_hand.runs.fails = lambda _: True
+    assert (await by_hand.sweep(client=by_a_longer_lifetime(by_hand, {})))["unknown"] == 1
+    assert await hours_left(by_hand.rig.memory("scratch", key)) == 1
+    await owner.terminate()
+
+
+async def test_a_damaged_memory_does_not_keep_others_of_its_owner_from_being_kept_alive(
+    by_hand: Sweeper, redis_url: str
+) -> None:
+    owner = Owner(by_hand.rig.client.namespace, unique("run"), "a-run")
+    handle = await by_hand.rig.start(End.run, "scratch", unique("own"), "wait", id=owner.workflow_id)
+    await eventually(lambda: has_written(handle))
+    owner = replace(owner, run_id=str(handle.first_execution_run_id))
+    memories = [by_hand.rig.memory("scratch", unique(f"key-{number}")) for number in range(6)]
+    for memory in memories:
+        await memory.append(WORDS)
+        await by_hand.index.register(memory.id, owner)
+    async with Redis.from_url(redis_url) as raw:
+        [meta] = [name async for name in raw.scan_iter(match=f"*{memories[0].id.key}*:meta", count=1000)]
+        await raw.hset(meta, "version", "no number")
+    swept = await by_hand.sweep(client=by_a_longer_lifetime(by_hand, {}))
+    assert swept["failed"] == 2  # once as an owned one, once as a registered one
+    assert [await hours_left(memory) for memory in memories[1:]] == [24] * 5
+    await handle.terminate()
 
 
 async def test_a_workflow_that_continues_as_new_is_not_bound_for_ever_to_what_has_expired(by_hand: Sweeper) -> None:

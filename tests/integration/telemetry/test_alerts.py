@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from asyncio.subprocess import PIPE, STDOUT
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -17,36 +18,42 @@ from tests.integration.telemetry.prometheus import program
 RULES = Path(__file__).parents[3] / "deploy" / "prometheus" / "alerts.yaml"
 ALERTS = {rule["alert"]: rule for group in yaml.safe_load(RULES.read_text())["groups"] for rule in group["rules"]}
 
+_OPERATIONS = 'memory_operations_total{{resource="chat", outcome="{}"}}'
+
 LASTING = {
-    "MemoryAppendsHeldBack": 'memory_operations_total{resource="chat", outcome="MemoryBackpressure"}',
-    "MemoryFlushesFail": 'memory_flush_total{resource="chat", strategy="hybrid_summary", outcome="failed"}',
-    "MemorySummariesByTheRules": 'memory_summaries_total{resource="chat", summarizer="llm", outcome="fallback"}',
-    "MemoryRedisAway": 'memory_operations_total{resource="chat", outcome="MemoryUnavailable"}',
+    "MemoryAppendsHeldBack": _OPERATIONS.format("MemoryBackpressure"),
+    "MemoryRedisAway": _OPERATIONS.format("MemoryUnavailable"),
     "MemoryRedisUnsteady": 'memory_redis_retries_total{error="timeout"}',
+}
+"""Alerts about what goes on without a break, with a series that they watch."""
+
+REPEATED = {
+    "MemorySummariesByTheRules": 'memory_summaries_total{resource="chat", summarizer="llm", outcome="fallback"}',
     "MemoryFlushersNotWoken": 'memory_failed_wakes_total{resource="chat"}',
 }
-"""Alerts about what goes on for a while, with a series that they watch."""
+"""Alerts about what happens again and again, perhaps only a few times an hour."""
 
 ONCE = {
-    "MemoryDamaged": 'memory_operations_total{resource="chat", outcome="MemoryDamaged"}',
+    "MemoryFlushesFail": 'memory_flush_total{resource="chat", strategy="hybrid_summary", outcome="failed"}',
+    "MemoryDamaged": _OPERATIONS.format("MemoryDamaged"),
     "MemoryAuditNotKept": 'memory_audit_failures_total{operation="clear"}',
     "MemoryDeclarationsNotReloaded": 'memory_reloads_total{outcome="failed"}',
 }
 """Alerts about one event."""
 
-WATCHED = LASTING | ONCE
+WATCHED = LASTING | REPEATED | ONCE
+EVERY_QUARTER = " ".join(f"{number}x14" for number in range(1, 20))
 
 
-async def check(folder: Path, alert: str, values: str, *, fires: bool) -> None:
-    """Plays what an alert watches, a value a minute, and asks after half an hour whether it fires."""
+async def check(folder: Path, alert: str, values: str, minutes: Iterable[int], *, fires: bool) -> None:
+    """Plays what an alert watches, a value a minute, and asks in these minutes whether it fires."""
     firing = f'count(ALERTS{{alertname="{alert}", alertstate="firing"}}) or vector(0)'
-    test = {
-        "interval": "1m",
-        "input_series": [{"series": WATCHED[alert], "values": values}],
-        "promql_expr_test": [
-            {"expr": firing, "eval_time": "30m", "exp_samples": [{"labels": "{}", "value": int(fires)}]}
-        ],
-    }
+    asked = [
+        {"expr": firing, "eval_time": f"{minute}m", "exp_samples": [{"labels": "{}", "value": int(fires)}]}
+        for minute in minutes
+    ]
+    series = [{"series": WATCHED[alert], "values": values}]
+    test = {"interval": "1m", "input_series": series, "promql_expr_test": asked}
     file = folder / "test.yaml"
     file.write_text(json.dumps({"rule_files": [str(RULES)], "tests": [test]}))
     command = [program("promtool"), "test", "rules", str(file)]
@@ -57,22 +64,27 @@ async def check(folder: Path, alert: str, values: str, *, fires: bool) -> None:
 
 @pytest.mark.parametrize("alert", WATCHED)
 async def test_it_fires_while_it_goes_on(tmp_path: Path, alert: str) -> None:
-    await check(tmp_path, alert, "1+1x40", fires=True)
+    await check(tmp_path, alert, "1+1x40", range(25, 40), fires=True)
 
 
 @pytest.mark.parametrize("alert", WATCHED)
-async def test_it_is_silent_when_it_is_over(tmp_path: Path, alert: str) -> None:
-    await check(tmp_path, alert, "1+1x5 6x40", fires=False)
+async def test_it_is_silent_some_time_after_it_is_over(tmp_path: Path, alert: str) -> None:
+    await check(tmp_path, alert, "1+1x5 6x240", range(190, 240), fires=False)
 
 
 @pytest.mark.parametrize("alert", ONCE)
 async def test_it_fires_at_the_first_event_of_all(tmp_path: Path, alert: str) -> None:
-    await check(tmp_path, alert, "_x20 1x20", fires=True)
+    await check(tmp_path, alert, "_x20 1x20", range(22, 34), fires=True)
 
 
-@pytest.mark.parametrize("alert", LASTING)
-async def test_it_does_not_fire_at_one_event(tmp_path: Path, alert: str) -> None:
-    await check(tmp_path, alert, "1x28 2x12", fires=False)
+@pytest.mark.parametrize("alert", [*LASTING, *REPEATED])
+async def test_it_never_fires_for_one_event(tmp_path: Path, alert: str) -> None:
+    await check(tmp_path, alert, "1x20 2x100", range(120), fires=False)
+
+
+@pytest.mark.parametrize("alert", [*REPEATED, *ONCE])
+async def test_it_fires_where_it_happens_every_quarter_of_an_hour(tmp_path: Path, alert: str) -> None:
+    await check(tmp_path, alert, EVERY_QUARTER, range(90, 240), fires=True)
 
 
 def test_each_alert_is_tried_stands_on_the_page_and_watches_a_series_of_it() -> None:

@@ -44,8 +44,8 @@ class _Holding(ActivityInboundInterceptor):
 
     async def execute_activity(self, input: ExecuteActivityInput) -> Any:
         answer = await super().execute_activity(input)
-        is_meant = activity.info().activity_type == self._holds.activity_type
-        if is_meant and (self._holds.outcome is None or answer.get("outcome") == self._holds.outcome):
+        asked_for = self._holds.outcome is None or answer.get("outcome") == self._holds.outcome
+        if activity.info().activity_type == self._holds.activity_type and asked_for:
             if self._holds.passing > 0:
                 self._holds.passing -= 1
                 return answer

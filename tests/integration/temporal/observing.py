@@ -11,8 +11,6 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowFailureError, WorkflowHandle
 from temporalio.exceptions import ActivityError, ApplicationError
 
-from durable_memory.activities import wire
-
 _Found = TypeVar("_Found")
 
 
@@ -61,13 +59,3 @@ async def attempts_of(handle: WorkflowHandle[Any, Any], activity: str) -> list[i
 async def event_types_of(handle: WorkflowHandle[Any, Any]) -> list[int]:
     """Returns the types of all events of a run."""
     return [event.event_type async for event in handle.fetch_history_events()]
-
-
-async def looked_at_its_end(handle: WorkflowHandle[Any, Any]) -> bool:
-    """Tells whether a run asked, by a local activity, if all that it owned is kept."""
-    markers = [
-        str(event.marker_recorded_event_attributes)
-        async for event in handle.fetch_history_events()
-        if event.event_type == EventType.EVENT_TYPE_MARKER_RECORDED
-    ]
-    return any(wire.RELEASE in marker for marker in markers)

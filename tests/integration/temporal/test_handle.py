@@ -14,7 +14,7 @@ from tests.integration.temporal.flows.talks import (
     TalkOnBehalf,
     UseEveryMethod,
 )
-from tests.integration.temporal.observing import activities_of, attempts_of, fault_of, looked_at_its_end
+from tests.integration.temporal.observing import activities_of, attempts_of, fault_of
 from tests.integration.temporal.rig import Rig, unique
 from tests.integration.temporal.user_activities import FAILS_ONCE
 
@@ -98,7 +98,7 @@ async def test_a_local_read_gives_the_view_without_an_activity_task(rig: Rig) ->
     await rig.memory("chat", key).append(["one", "two"])
     handle = await rig.start(ReadHere.run, key, 1000)
     assert await handle.result() == ["one", "two"]
-    assert await activities_of(handle) == []
+    assert await activities_of(handle) == ["memory.cleanup"]
 
 
 async def test_a_local_read_that_can_never_succeed_fails_the_workflow_once(rig: Rig) -> None:
@@ -111,8 +111,8 @@ async def test_a_turn_by_reference_takes_few_events_and_bytes_of_history(rig: Ri
     history = await handle.fetch_history()
     names = [event.WhichOneof("attributes") for event in history.events]
     scheduled = names.index("activity_task_scheduled_event_attributes")
-    look_at_the_end = names.index("marker_recorded_event_attributes")
-    turn = history.events[scheduled:look_at_the_end]
+    cleanup = names.index("activity_task_scheduled_event_attributes", scheduled + 1)
+    turn = history.events[scheduled:cleanup]
     assert len(turn) <= 6
     assert sum(event.ByteSize() for event in turn) <= 2_000
 
@@ -158,8 +158,7 @@ async def test_a_reference_from_outside_needs_no_handle(rig: Rig) -> None:
     handle = await rig.start(TalkOnBehalf.run, ref, "Hello.")
     assert await handle.result() == "Attempt 1 knew 0 messages."
     assert len(await rig.texts("chat", key)) == 2
-    assert await activities_of(handle) == ["model_turn"]
-    assert await looked_at_its_end(handle)
+    assert await activities_of(handle) == ["model_turn", "memory.cleanup"]
 
 
 async def test_a_reference_inside_an_input_counts_as_one_passed_on(rig: Rig) -> None:
@@ -168,8 +167,7 @@ async def test_a_reference_inside_an_input_counts_as_one_passed_on(rig: Rig) -> 
     handle = await rig.start(TalkInside.run, question)
     assert await handle.result() == "1 memories have it."
     assert await rig.texts("trips", f"trip:{trip}") == ["To Ghent on Monday."]
-    assert await activities_of(handle) == ["answer_question"]
-    assert await looked_at_its_end(handle)
+    assert await activities_of(handle) == ["answer_question", "memory.cleanup"]
 
 
 async def test_input_renders_the_key_of_the_resource(rig: Rig) -> None:

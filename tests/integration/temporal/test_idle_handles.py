@@ -59,4 +59,4 @@ async def test_handles_of_validators_are_none_of_the_run(rig: Rig, caplog: pytes
 async def test_the_warning_is_no_command(rig: Rig) -> None:
     handle = await rig.start(MakeHandles.run, unique("key"), "none")
     await handle.result()
-    assert await activities_of(handle) == []
+    assert await activities_of(handle) == ["memory.cleanup"]

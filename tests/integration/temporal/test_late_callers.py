@@ -8,11 +8,10 @@ from temporalio.exceptions import ApplicationError
 from temporalio.worker import Replayer
 
 from durable_memory import MemoryPlugin
-from durable_memory.activities.wire import CLEANUP, RELEASE
+from durable_memory.activities.wire import CLEANUP
 from tests.integration.temporal.flows.late import EndAtOnce
-from tests.integration.temporal.flows.listening import Listens
 from tests.integration.temporal.holding import HoldsAnswers
-from tests.integration.temporal.observing import eventually, looked_at_its_end
+from tests.integration.temporal.observing import eventually
 from tests.integration.temporal.rig import REGISTRY, running, unique
 
 
@@ -42,26 +41,4 @@ async def test_an_update_that_comes_too_late_fails_and_a_signal_is_told_in_the_l
     assert cause.type == "AcceptedUpdateCompletedWorkflow"
     assert cause.message.startswith("The update 'ask' arrived when this run had ended")
     replayer = Replayer(workflows=[EndAtOnce], plugins=[MemoryPlugin(memories=REGISTRY)])
-    await replayer.replay_workflow(history)
-
-
-@pytest.mark.parametrize("cached", [1000, 0])
-async def test_a_run_whose_memories_are_kept_goes_on_for_a_signal_that_comes_while_it_ends(
-    temporal_address: str, redis_url: str, cached: int
-) -> None:
-    holds = HoldsAnswers(RELEASE)
-    async with running(
-        temporal_address, redis_url, interceptors=[holds], workflows=[Listens], max_cached_workflows=cached
-    ) as rig:
-        key = unique("key")
-        handle = await rig.start(Listens.run, "chat", key)
-        await handle.signal(Listens.tell, "one")
-        await holds.held()  # it has returned, and looks what there is to settle
-        await handle.signal(Listens.tell, "two")
-        holds.gate.set()
-        assert await handle.result() == ["one", "two"]
-        assert await rig.texts("chat", key) == ["one", "two"]
-        assert await looked_at_its_end(handle)
-        history = await handle.fetch_history()
-    replayer = Replayer(workflows=[Listens], plugins=[MemoryPlugin(memories=REGISTRY)])
     await replayer.replay_workflow(history)

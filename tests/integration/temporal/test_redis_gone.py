@@ -125,4 +125,4 @@ async def test_a_cleanup_that_finds_no_redis_does_not_fail_a_good_workflow(morta
             mortal.die()
             await handle.signal(End.release)
             assert await handle.result() == "wait"
-            assert await attempts_of(handle, "memory.cleanup") == []  # it would be answered no better, only later
+            assert (await attempts_of(handle, "memory.cleanup"))[0] > 1

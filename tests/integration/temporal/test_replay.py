@@ -8,20 +8,17 @@ from functools import partial
 from typing import Any
 
 import pytest
-from temporalio import activity
 from temporalio.api.enums.v1 import EventType
 from temporalio.api.enums.v1.workflow_pb2 import PENDING_ACTIVITY_STATE_STARTED
-from temporalio.client import Client, WorkflowFailureError, WorkflowHandle, WorkflowHistory
-from temporalio.worker import Replayer, Worker
+from temporalio.client import WorkflowFailureError, WorkflowHandle, WorkflowHistory
+from temporalio.worker import Replayer
 
-from durable_memory import AgentRef
 from durable_memory.activities import wire
 from tests.integration.temporal.background import flusher_ended, texts
 from tests.integration.temporal.flows.calls import AppendMany
 from tests.integration.temporal.flows.conversations import CONVERSATIONS
 from tests.integration.temporal.flows.endings import ENDINGS, End
-from tests.integration.temporal.flows.questions import Question
-from tests.integration.temporal.flows.talks import Talk, TalkInside, UseEveryMethod
+from tests.integration.temporal.flows.talks import Talk, UseEveryMethod
 from tests.integration.temporal.observing import event_types_of, eventually
 from tests.integration.temporal.rig import Rig, plugin, unique
 
@@ -72,20 +69,3 @@ async def test_the_histories_of_workflows_and_flushers_replay(rig: Rig, redis_ur
     results = await replayer.replay_workflows(histories(), raise_on_replay_failure=False)
     assert results.replay_failures == {}
     assert {"End", "Talk", "UseEveryMethod", "AppendMany", wire.FLUSHER} == set(replayed)
-
-
-async def test_a_run_that_ended_before_references_inside_values_were_seen_replays(
-    temporal_address: str, redis_url: str
-) -> None:
-    @activity.defn
-    async def answer_question(question: Question) -> str:
-        return question.text
-
-    # Without the plugin nothing follows the run, as nothing did then.
-    client, queue = await Client.connect(temporal_address), unique("queue")
-    question = Question([AgentRef("booking", {"trip_id": unique("trip")})], "To Ghent on Monday.")
-    async with Worker(client, task_queue=queue, workflows=[TalkInside], activities=[answer_question]):
-        handle = await client.start_workflow(TalkInside.run, question, id=unique("run"), task_queue=queue)
-        await handle.result()
-    replayer = Replayer(workflows=[TalkInside], plugins=[plugin(redis_url, unique("project"))])
-    await replayer.replay_workflow(await handle.fetch_history())

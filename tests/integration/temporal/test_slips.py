@@ -223,6 +223,18 @@ async def test_a_worker_without_the_plugin_leaves_the_activity_to_one_that_has_i
         await handle.result()
 
 
+async def test_a_local_activity_without_the_plugin_ends_since_no_other_worker_can_take_it(
+    temporal_address: str,
+) -> None:
+    client, queue = await Client.connect(temporal_address), unique("queue")
+    async with Worker(client, task_queue=queue, workflows=[AskForTheClient], activities=[asks_for_the_client]):
+        handle = await client.start_workflow(
+            AskForTheClient.run, "in a local activity", id=unique("run"), task_queue=queue
+        )
+        fault = await fault_of(handle.result())
+    assert (fault.type, fault.non_retryable) == ("MemoryInvalid", True)
+
+
 async def last_failures(handle: WorkflowHandle[Any, Any]) -> list[Failure]:
     """Why the calls that a workflow waits for have failed."""
     pending = (await handle.describe()).raw_description.pending_activities

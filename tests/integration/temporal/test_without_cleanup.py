@@ -41,7 +41,7 @@ async def test_no_signal_is_lost_to_one_that_returns(rig: Rig) -> None:
     for number, text in enumerate(sent):
         await rig.client.start_workflow(
             Listens.run,
-            args=["scratch", "key"],
+            "key",
             id=workflow_id,
             task_queue=rig.queue,
             start_signal="tell",

@@ -20,11 +20,11 @@ class Listens:
         self._heard.append(text)
 
     @workflow.run
-    async def run(self, resource: str, key: str) -> list[str]:
+    async def run(self, key: str) -> list[str]:
         """See class."""
         await workflow.wait_condition(lambda: bool(self._heard))
         taken = 0
-        memory = AgentMemory(resource, key=key)
+        memory = AgentMemory("scratch", key=key)
         while taken < len(self._heard):
             taken += 1
             await memory.append(self._heard[taken - 1])

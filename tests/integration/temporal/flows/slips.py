@@ -134,6 +134,9 @@ class AskForTheClient:
             "in a thread, by its own client": "names_no_memory",
         }
         name = names.get(where, "asks_for_the_client")
+        if where == "in a local activity":
+            await workflow.execute_local_activity(name, start_to_close_timeout=timedelta(seconds=5))
+            return
         await workflow.execute_activity(name, start_to_close_timeout=timedelta(seconds=5))
 
 
