@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Final, Self
 from weakref import WeakKeyDictionary, WeakValueDictionary
@@ -17,10 +18,21 @@ from redis import exceptions
 from durable_memory.memory import telemetry
 
 _SETTLED_SECONDS: Final = 8.0
-"""How long no call may fail before the answer of one server of several is taken for that of all, or one that was not
-retried for that of a server which refuses writes alone: reads are answered all the time there."""
+"""How long no call may fail before one answer ends an outage that it may not tell of.
+
+Of several servers another one may have answered. A server that refuses only writes answers reads all the time.
+"""
 
 _REFUSED_WRITES: Final = ("MISCONF", "NOREPLICAS", "READONLY")
+
+_CODES: Final[Mapping[type[Exception], str]] = {
+    exceptions.BusyLoadingError: "LOADING",
+    exceptions.ReadOnlyError: "READONLY",
+    exceptions.ClusterDownError: "CLUSTERDOWN",
+    exceptions.MasterDownError: "MASTERDOWN",
+    exceptions.TryAgainError: "TRYAGAIN",
+}
+"""Those that redis-py takes off the words of an answer: before 7.4 nothing but the type of the error tells them."""
 
 _log = logging.getLogger(__name__)
 
@@ -134,7 +146,8 @@ class RetriedCall:
 def kind_of(error: Exception) -> str:
     """Returns the kind of an error: of what Redis answers its code, else the name of its type; never its words."""
     if isinstance(error, (exceptions.ResponseError, exceptions.BusyLoadingError)):
-        code = error.status_code or str(error).partition(" ")[0]
+        told: str | None = getattr(error, "status_code", None)
+        code = told or _CODES.get(type(error)) or str(error).partition(" ")[0]
         if code.isalpha() and code.isupper():
             return code
     return type(error).__name__
