@@ -27,7 +27,7 @@ SHORT_FORMS: Final[Mapping[str, PolicyName]] = {
 
 
 def _checked_keyword(value: str) -> str:
-    if len(value) > MAX_KEYWORD_LENGTH or not words_of(value).strip():
+    if len(value) > MAX_KEYWORD_LENGTH or not any(map(str.isalnum, words_of(value))):
         raise ValueError(f"must have a letter or a digit, and at most {MAX_KEYWORD_LENGTH} characters")
     return value
 

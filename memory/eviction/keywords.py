@@ -19,9 +19,12 @@ RAISED_TO: Final = PRIORITIES.index("high")
 # Scripts that are written without spaces between words: Thai, Lao, Myanmar, Khmer, kana, Han. Each of their characters
 # counts as a word, so that a keyword is found inside a sentence.
 _SPACELESS: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-# Unlike that of `re`, this one's \w has the vowel signs of Indic scripts: without them, different words look alike.
-_WORD: Final = regex.compile(f"[{_SPACELESS}]|[^\\W{_SPACELESS}]+")
-_INVISIBLE: Final = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
+# Unlike that of `re`, this one's \w has the vowel signs of Indic scripts: without them, different words look alike. It
+# has all other marks too, and one that stands on a sign and not on a letter begins no word.
+_WORD: Final = regex.compile(f"[{_SPACELESS}]|[^\\W\\p{{M}}{_SPACELESS}][^\\W{_SPACELESS}]*")
+_INVISIBLE: Final = re.compile("[\u00ad\u180b-\u180d\u180f\u200b-\u200d\u2060\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]")
+# Such as U+20E3, which makes a keycap of a digit: a picture that ends there.
+_ENCLOSING: Final = regex.compile("\\p{Me}")
 
 
 def words_of(text: str) -> str:
@@ -33,7 +36,7 @@ def _folded(text: str) -> str:
     if text.isascii():
         return text.lower()
     # Folding may take characters apart again, so they are put together on both sides of it.
-    visible = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
+    visible = _ENCLOSING.sub(" ", _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)))
     return unicodedata.normalize("NFKC", visible.casefold())
 
 

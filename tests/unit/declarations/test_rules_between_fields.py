@@ -209,7 +209,7 @@ def test_keywords_need_the_policy_that_looks_for_them() -> None:
     assert declared(BY_TOKENS).keywords is None
 
 
-@pytest.mark.parametrize("keyword", ["", " ", "?!", "x" * 101])
+@pytest.mark.parametrize("keyword", ["", " ", "?!", "\u26a0\ufe0f", "\u20e3", "\u26a0\u0301", "__", "x" * 101])
 def test_a_keyword_must_be_one_that_can_be_found(keyword: str) -> None:
     with pytest.raises(InvalidDeclarations) as caught:
         Registry.from_resources([with_field(BY_PRIORITY, "eviction_policy.priority_keywords", ["visa", keyword])])

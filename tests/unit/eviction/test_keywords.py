@@ -27,6 +27,13 @@ from durable_memory.testing.builders import call, result, user
         ("404", "error 404!"),
         ("बिल", "यह बिल, कृपया"),
         ("விசா", "என் விசா எங்கே?"),
+        ("refund", "\u26a0\ufe0frefund please"),
+        ("refund", "\u2764\ufe0frefund"),
+        ("refund", "Refund\ufe0f!"),
+        ("refund", "1\ufe0f\u20e3refund"),
+        ("refund", "\u26a0\u0301refund"),
+        ("1\ufe0f\u20e3 refund", "1 refund"),
+        ("\u845b\U000e0100", "\u845b"),
     ],
 )
 def test_a_keyword_is_found_however_it_is_written(keyword: str, text: str) -> None:
@@ -45,6 +52,8 @@ def test_a_keyword_is_found_however_it_is_written(keyword: str, text: str) -> No
         ("返金", "返品と送金"),
         ("बिल", "वह बोल रहा है"),
         ("விசா", "வாசி"),
+        ("बल", "बिल"),
+        ("வச", "விசா"),
         ("refund", ""),
     ],
 )
