@@ -26,6 +26,7 @@ async def for_each(
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(one(item)) for item in items]
+        return [task.result() for task in tasks]
     except BaseExceptionGroup as failed:
-        raise failed.exceptions[0] from None
-    return [task.result() for task in tasks]
+        first = failed.exceptions[0]
+    raise first  # not in the block above, which would make the group its context
