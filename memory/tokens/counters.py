@@ -49,7 +49,7 @@ class Counters:
 
     async def close(self) -> None:
         """Gives up requests to providers."""
-        for calibration in self._calibrations.values():
+        for calibration in list(self._calibrations.values()):  # another thread may `use` others meanwhile
             await calibration.close()
 
 

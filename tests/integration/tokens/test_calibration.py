@@ -12,6 +12,8 @@ import pytest
 from durable_memory import Message, Registry
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.tokens.calibration import INTERVAL_SECONDS, SAMPLE_CHARACTERS, Calibration
+from durable_memory.memory.tokens.counters import Counters
+from durable_memory.memory.tokens.counting import Counting
 from durable_memory.memory.tokens.endpoint import Endpoint, EndpointFailed
 from durable_memory.memory.tokens.estimating import ScaledCounter
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
@@ -243,6 +245,24 @@ async def test_a_counting_that_is_not_declared_any_more_is_not_corrected(
     await asyncio.wait((asking,))
     assert asking.cancelled()
     await fill(memory)  # the open handle counts on
+
+
+async def test_counters_can_be_given_other_declarations_while_they_are_closed(server: CountingServer) -> None:
+    server.gate.clear()
+    counters = Counters()
+    for model in ("claude-sonnet-4-5", "claude-opus-4-5"):
+        counting = Counting(factor=1.2, endpoint=Endpoint("anthropic", model, server.url))
+        counters.of(counting)
+        calibration = counters.calibration(counting)
+        assert calibration is not None
+        calibration.offer([Message.user(FILLER * 300)])
+    asking = [task for task in asyncio.all_tasks() if "_calibrate" in repr(task)]
+    assert len(asking) == 2
+    closing = asyncio.create_task(counters.close())
+    await asyncio.sleep(0)  # it waits for the end of the first request
+    counters.use([])
+    await closing
+    assert all(task.cancelled() for task in asking)
 
 
 async def test_a_calibration_that_has_ended_asks_nobody(server: CountingServer) -> None:
