@@ -40,10 +40,19 @@ class _Line:
             if wait is not None:
                 wait.take_turn()
             async with asyncio.timeout(EXCHANGE_SECONDS):
-                reply = await ask()
-            self._answers += 1
-            self._answered_at = asyncio.get_running_loop().time()
+                try:
+                    reply = await ask()
+                except exceptions.ReadOnlyError:
+                    raise  # of who is the node no more
+                except exceptions.ResponseError:
+                    self._note_answer()
+                    raise
+            self._note_answer()
             return reply
+
+    def _note_answer(self) -> None:
+        self._answers += 1
+        self._answered_at = asyncio.get_running_loop().time()
 
 
 class ClusterLink:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -11,14 +12,16 @@ from urllib.parse import urlsplit
 
 import pytest
 from redis.asyncio import Redis, RedisCluster
+from redis.exceptions import ResponseError
 
 from durable_memory import MemoryClient, Registry
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.stores.port import Backend
-from durable_memory.memory.stores.redis import cluster_link, outage
+from durable_memory.memory.stores.redis import attempts, cluster_link, outage
 from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.memory.stores.redis.keys import RedisKeys
+from durable_memory.memory.stores.redis.scripts import Script
 from durable_memory.testing.builders import call, divided, result, summarising, system, user
 from durable_memory.testing.driven import Driven
 from tests.integration.redis.topologies import append_until_it_lands, ask, open_cluster, open_sentinels, replicated
@@ -47,7 +50,9 @@ async def test_memories_live_on_every_node_and_every_operation_works_there(
     async with RedisCluster.from_url(cluster_url.replace("redis+cluster", "redis")) as cluster:
         for key in ["a", "a{b}", "}{", "{}", "b", "c", "d", "e", "😀"]:
             memory = MemoryId(project, "desk", key)
-            nodes.add(cluster.get_node_from_key(RedisKeys("dm:").memory(memory).names[0].decode()))
+            node = cluster.get_node_from_key(RedisKeys("dm:").memory(memory).names[0].decode())
+            assert node is not None
+            nodes.add(node.name)
             driven = Driven(clustered.store, summarising(policy="lru", ttl_ms=3_600_000), memory)
             await driven.append(system("rule", 5), call("call", "x"), result("answer", "x", 5))
             appended = [await driven.append(user(f"m{number}")) for number in range(8)]
@@ -104,6 +109,22 @@ async def test_a_burst_waits_for_its_turn_at_each_node_and_is_no_outage(
     await asyncio.gather(*(memories[number % 10].append(user("m")) for number in range(1_500)))
     assert [(await driven.stats()).messages["short_term"] for driven in memories] == [150] * 10
     assert said_by(caplog, outage.__name__) == []
+
+
+async def test_calls_stand_in_line_at_a_node_behind_others_to_which_it_answers_with_an_error(
+    cluster_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_link, "MAX_CONNECTIONS", 1)
+    monkeypatch.setattr(attempts, "CALL_SECONDS", 0.5)
+    cluster = RedisCluster.from_url(cluster_url.replace("redis+cluster", "redis"))
+    link = cluster_link.ClusterLink(cluster, cluster_url)
+    await link.ping()
+    slowly = b"for _ = 1, 5e6 do end return redis.error_reply('ERR no')"
+    script = Script(slowly, hashlib.sha1(slowly, usedforsecurity=False).hexdigest().encode(), b"")
+    keys = RedisKeys("dm:").memory(MemoryId(uuid.uuid4().hex, "desk", "key"))
+    answers = await asyncio.gather(*(link.run(script, keys, []) for _ in range(50)), return_exceptions=True)
+    assert [type(answer) for answer in answers] == [ResponseError] * 50
+    await link.close()
 
 
 async def test_a_cluster_keeps_the_time_since_which_a_late_activity_counts(clustered: Backend) -> None:
