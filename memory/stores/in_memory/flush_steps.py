@@ -59,14 +59,14 @@ class InMemoryFlushing:
             busy_ms = busy_for_ms(state, owner, now, limits, force=force)
             if busy_ms:
                 if state.lease is not None:
-                    state.lease = Lease(state.lease.owner, min(state.lease.until_ms, now + limits.lease_ms))
+                    state.lease = state.lease.seen_at(now)
                 return FlushResult("busy", retry_after_ms=busy_ms)
             state.obey(limits, now)
             selection = select(state, limits, force=force, now_ms=now, max_messages=max_messages)
             if selection.takes_nothing:
                 return flushed("nothing", state.view, state, limits, reason=selection.blocked)
             state.batch = note_batch(state, selection, owner=owner, batch_id=batch_id, limits=limits)
-        state.lease = Lease(owner, now + limits.lease_ms)
+        state.lease = Lease(owner, now + limits.lease_ms, limits.lease_ms)
         return state.batch.batch
 
     async def plan(
@@ -114,7 +114,7 @@ class InMemoryFlushing:
             return False
         if state.lease_owner(now) not in {None, batch.owner}:
             return False
-        state.lease = Lease(batch.owner, now + limits.lease_ms)
+        state.lease = Lease(batch.owner, now + limits.lease_ms, limits.lease_ms)
         return True
 
     async def commit(self, memory: MemoryId, batch: Batch, limits: Limits, deadline_ms: int) -> FlushResult:

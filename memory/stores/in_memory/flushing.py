@@ -126,7 +126,7 @@ def stored_batch(state: MemoryState | None, batch: Batch) -> StoredBatch | Stopp
 def busy_for_ms(state: MemoryState, owner: str, now_ms: int, limits: Limits, *, force: bool) -> int:
     """Returns how long this owner has to wait before it may begin. A clock that went back makes nobody wait longer."""
     if state.lease is not None and state.lease_owner(now_ms) not in {None, owner}:
-        return min(state.lease.until_ms - now_ms, limits.lease_ms)
+        return min(state.lease.seen_at(now_ms).until_ms - now_ms, limits.lease_ms)
     if force or (state.last_flush is not None and state.last_flush[0] > now_ms):
         return 0
     return max(0, state.flush_retry_ms - now_ms)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from durable_memory.memory.limits import Limits
@@ -92,7 +92,12 @@ class StoredBatch:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """Who may begin a flush, until when."""
+    """Who may begin a flush, until when. given_ms: how long a lease lives by the declaration of its holder."""
 
     owner: str
     until_ms: int
+    given_ms: int
+
+    def seen_at(self, now_ms: int) -> Lease:
+        """Returns what is left of it: if the clock went back meanwhile, no more than was given."""
+        return replace(self, until_ms=min(self.until_ms, now_ms + self.given_ms))

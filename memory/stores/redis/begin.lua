@@ -20,17 +20,20 @@ local holder = redis.call('GET', key.lease)
 if redis.call('HGET', key.batch, 'owner') == owner then
   if not holder or holder == owner then
     take_lease(owner)
+    redis.call('HSET', key.batch, 'lease_ms', lease_ms)
   end
   return answer()
 end
 if holder and holder ~= owner then
+  -- By the declaration of its holder, who renews at a third of that: maybe later than a lease of ours would end.
+  local given = tonumber(redis.call('HGET', key.batch, 'lease_ms') or lease_ms)
   local left = redis.call('PTTL', key.lease)
-  if left > lease_ms then
-    -- The server that gave it out had another clock, or it was given out under a longer flush_ttl.
-    redis.call('PEXPIREAT', key.lease, now + lease_ms)
-    left = lease_ms
+  if left > given then
+    -- The server that gave it out had another clock.
+    redis.call('PEXPIREAT', key.lease, now + given)
+    left = given
   end
-  return 'busy ' .. math.max(1, left)
+  return 'busy ' .. math.max(1, math.min(left, lease_ms))
 end
 -- A failure that lies in the future was noted by a server with another clock: nobody waits for that moment.
 if m.flush_retry_at > now and m.flush_at <= now and not force then
@@ -60,8 +63,7 @@ m.fence = m.fence + 1
 take_lease(owner)
 redis.call('DEL', key.batch)
 redis.call('HSET', key.batch, 'id', batch_id, 'owner', owner, 'fence', m.fence, 'messages', #seqs, 'tokens', tokens,
-  'summary_max', summary_tokens, 'summaries', table.concat(summaries, ' '),
-  'pages', #pages)
+  'summary_max', summary_tokens, 'summaries', table.concat(summaries, ' '), 'pages', #pages, 'lease_ms', lease_ms)
 for i, page in ipairs(pages) do
   redis.call('HSET', key.batch, 'p:' .. i - 1, table.concat(page, ' '))
 end

@@ -150,9 +150,11 @@ async def test_a_flush_waits_for_no_moment_that_a_clock_ahead_has_named(
     last = (await failed.stats()).last_flush_at
     assert last is not None
     assert last.timestamp() > failed.clock.now_ms() / 1_000 + 300
-    await raw.pexpire(RedisKeys(prefix).memory(held.memory).names[MEMORY_KEYS.index("lease")], 630_000)
+    lease = RedisKeys(prefix).memory(held.memory).names[MEMORY_KEYS.index("lease")]
+    await raw.pexpire(lease, 630_000)
     assert (await failed.flush("flusher/2")).outcome == "committed"
     assert (await held.refused_begin("flusher/2")).retry_after_ms <= 30_000
+    assert await raw.pttl(lease) <= 30_000
 
 
 def _ten_minutes_ahead(name: str) -> Script:

@@ -103,6 +103,15 @@ async def test_a_call_past_its_deadline_is_refused_even_if_it_was_applied(memory
         await memory.store.append(memory.memory, [user("a")], operation, memory.limits)
 
 
+async def test_a_lease_of_before_the_clock_went_back_ends_as_it_was_given(memory: Driven, clock: ManualClock) -> None:
+    await memory.append(*(user(text) for text in "abcdefg"))
+    first = await memory.batch("flusher/1")
+    clock.advance(ms=-600_000)
+    assert (await memory.refused_begin("flusher/2")).retry_after_ms == memory.limits.lease_ms
+    clock.advance(ms=memory.limits.lease_ms)
+    assert (await memory.batch("flusher/2")).fence > first.fence
+
+
 async def test_an_operation_id_stands_for_one_kind_of_call(memory: Driven) -> None:
     operation = Operation("one", memory.clock.now_ms() + 1000, "")
     await memory.store.append(memory.memory, [user("a")], operation, memory.limits)
