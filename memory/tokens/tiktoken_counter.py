@@ -49,7 +49,7 @@ class TiktokenCounter:
         self._encodings.begin(self._name)
 
     async def load(self) -> bool:
-        """Loads the encoding now, so that the first count need not wait; False if texts will be estimated."""
+        """Waits for the encoding, but no longer than a count may; False if texts are estimated meanwhile."""
         if self._loaded is None:
             self._loaded = await self._encodings.get(self._name, self._load_wait_seconds)
         return self._loaded is not None

@@ -32,8 +32,8 @@ def openai_messages(messages: Iterable[Message], system: str | None = None) -> l
 
     Parts of Anthropic's become OpenAI's where there is an equal, and their type in brackets where not. Only users may
     send more than text: what else stands in the content of others is replaced in the same way, a model's thoughts are
-    left out. Names, and ids of tool
-    calls that another provider gave, are made such as the API accepts: it refuses the whole request for one.
+    left out. Names, and ids of tool calls that another provider gave, are made such as the API accepts: it refuses the
+    whole request for one.
     """
     own = () if system is None else (Message.system(system),)
     return [data for message in (*own, *messages) if (data := _message(message)) is not None]

@@ -1,5 +1,6 @@
 -- Notes that a memory is written to, and by whom. Of an owner's runs those seen last stay bound.
--- KEYS: index of the resource, all that is registered, bindings, names. ARGV: key of the memory, memory, owner (may be empty), run.
+-- KEYS: index of the resource, all that is registered, bindings, names.
+-- ARGV: key of the memory, memory, owner (may be empty), run.
 -- parts: bindings
 -- numbers: BOUND_RUNS
 local clock = redis.call('TIME')

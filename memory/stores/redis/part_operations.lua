@@ -67,7 +67,8 @@ local function answer_again(rest)
   return table.concat({'again', incarnation, first, count, version_of(), unpack(totals)}, ' ')
 end
 
--- The answer to an append or a write that was applied just now; the usual append leaves the last three numbers out.
+-- The answer to an append, a write or a restore that was applied just now; the usual append leaves the last three
+-- numbers out.
 local function answer_new(first, evicted, late, removed)
   return table.concat({
     'ok', m.incarnation, first, m.version, live_tokens(), live_messages(), flush_due(), evicted, late,

@@ -1,4 +1,5 @@
--- Refuses a user who may not run every command that follows a script's first write, or a server that has not all of them.
+-- Refuses a user who may not run every command that follows a script's first write, or a server that has not all of
+-- them.
 -- Redis rolls no script back: what it refused in the middle would stay half done, and the record of operations would
 -- tell the repetition that it is done.
 
