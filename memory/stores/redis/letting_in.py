@@ -17,8 +17,8 @@ class ClosedAtOnceError(exceptions.ConnectionError):
 
     def __init__(self) -> None:
         super().__init__(
-            "the connection was closed as it began: its maxclients may be reached, or it speaks TLS alone, or a proxy "
-            "has no server behind it"
+            "the connection was closed as it began: the server's maxclients may be reached, or the server speaks only "
+            "TLS, or a proxy has no server behind it"
         )
 
 
