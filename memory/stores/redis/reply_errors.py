@@ -99,8 +99,9 @@ def index_damaged(keys: KeySet) -> MemoryDamaged:
     """
     names = ", ".join(name.decode() for name in keys.names)
     return MemoryDamaged(
-        f"a key of this project has an unexpected form; something evicted or changed it (check maxmemory-policy): of "
-        f"{names} see which is foreign, remove it, and start the workers again, which note anew what they use"
+        f"something evicted or changed a key of this project (check maxmemory-policy); look at {names}: remove a key "
+        f"of the wrong type; of any other key remove only the entry that is wrong; an owner that goes with it is noted "
+        f"again only when it writes"
     )
 
 

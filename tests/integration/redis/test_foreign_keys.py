@@ -10,7 +10,7 @@ import pytest
 from redis.asyncio import Redis
 
 from durable_memory.memory.errors import MemoryDamaged
-from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis.arguments import mark_of
 
@@ -34,7 +34,7 @@ async def test_a_foreign_key_of_a_project_is_named_and_once_it_is_removed_calls_
     project = uuid.uuid4().hex
     key = f"{prefix}{{{project}}}:{name}"
     await raw.rpush(key, "foreign")
-    with pytest.raises(MemoryDamaged, match=rf"{re.escape(key)}.* see which is foreign, remove it") as told:
+    with pytest.raises(MemoryDamaged, match=rf"{re.escape(key)}.*: remove a key of the wrong type") as told:
         await CALLS[name](backend, project)
     assert re.search(r"user:42|workflow-42", told.value.message) is None
     await raw.delete(key)
@@ -47,6 +47,9 @@ async def test_a_binding_of_another_form_is_damage_of_the_key_that_holds_it(
     project = uuid.uuid4().hex
     key = f"{prefix}{{{project}}}:bindings"
     await raw.zadd(key, {b"o:default/workflow-42 \xff": 0})
-    with pytest.raises(MemoryDamaged, match=re.escape(key)) as told:
+    await backend.index.register(MemoryId(project, "plan", "mine"), Owner("default", "workflow-42", "run"))
+    with pytest.raises(MemoryDamaged, match=rf"{re.escape(key)}.* remove only the entry that is wrong") as told:
         await backend.index.bindings(project, "default", "workflow-42")
     assert "workflow-42" not in told.value.message
+    await raw.zrem(key, b"o:default/workflow-42 \xff")
+    assert len(await backend.index.bindings(project, "default", "workflow-42")) == 1
