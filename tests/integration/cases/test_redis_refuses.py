@@ -123,7 +123,7 @@ async def test_an_index_that_foreign_hands_changed_is_damage(redis_url: str, fol
         await MemoryClient.connect(redis_url, memories=[folder], project=project) as client,
     ):
         await raw.set(f"dm:{{{project}}}:due", "what somebody else keeps here")
-        with pytest.raises(MemoryDamaged, match="index of this project"):
+        with pytest.raises(MemoryDamaged, match="a key of this project"):
             await client.memory("chat", "key").append("x")
         await raw.delete(f"dm:{{{project}}}:due")
         assert (await client.memory("chat", "key").append("x")).created
@@ -141,7 +141,7 @@ async def test_an_owner_whose_record_foreign_hands_changed_is_damage(
         await raw.zadd(f"dm:{{{project}}}:bindings", {b"o:default/workflow " + bound: 0})
         index = client.wiring.backends["redis"].index
         for asked in (index.owners(project, None, 10), index.bindings(project, "default", "workflow")):
-            with pytest.raises(MemoryDamaged, match="index of this project"):
+            with pytest.raises(MemoryDamaged, match="a key of this project"):
                 await asked
 
 
