@@ -122,6 +122,11 @@ COMMON_WORDS: Final[Mapping[str, str]] = {
         över ikke jeg deg hvis også blir vil skal noe til på av hjälpa hjälp ledsen tyvärr beklagar hjelpe beklager
         hjælpe desværre samtal text sammanfatta
     """,
+    "Finnish": """
+        ei eikä en emme että hän he ja jos joka jotka kanssa koska kun kuin me mikä minä minun mitä mutta myös niin nyt
+        ole olen oli olla on ovat sanoo se sen sinä sitä te tai tämä tämän vai voi voin voisin voit voitko voinko
+        auttaa pahoillani valitettavasti keskustelu keskustelua teksti tiivistelmä tiivistää tapahtui virhe
+    """,
     "Turkish, Indonesian and Vietnamese": """
         ama ben bir bu çok da daha değil diye gibi hem her için ile ise kadar ki olan olarak olduğu sen siz şu ve
         veya var yok üzgünüm yardımcı maalesef konuşma metin özet ada adalah akan anda atau bahwa bisa dan dapat

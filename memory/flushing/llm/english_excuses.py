@@ -2,8 +2,9 @@
 
 Regular expressions on text in lower case with single spaces. An answer that names nothing of the conversation needs
 none of them: `grounding` finds it. One that does shares words with the conversation, so only its manner tells: it says
-I and you, as a summary hardly does unless it says who spoke. What people say of each other may be the first sentence of
-a summary: "unfortunately Anna can't help", "please send the documents to Bob".
+I and you, as a summary hardly does unless it says who spoke, or it reports an error or that there is no text. What
+people say of each other may be the first sentence of a summary: "unfortunately Anna can't help", "please send the
+documents to Bob".
 """
 
 from __future__ import annotations
@@ -60,6 +61,7 @@ _TASK: Final = any_of(
     r"(?:write|say) (?:one|it|about|where|what|anything)",
     r"(?:write|create|generate|produce|provide|give|offer) (?:[\w-]+ ){0,4}(?:summary|summaries|advice)",
     r"(?:answer|respond to) (?:any |the |your )?(?:questions?|requests?)",
+    r"(?:do|complete) (?:that|this|so|it|(?:the|your|this) (?:request|task))\b",
     r"access (?:the|any|external|previous|your)",
     r"have (?:any |the )?(?:access|ability|information|permission|knowledge)",
     r"(?:cover|go into|get into|speak to|engage|feel (?:right|safe|comfortable)|(?:continue )?with (?:this|that))\b",
@@ -120,9 +122,59 @@ _LABELS: Final = (
     ),
     r"summary\b[^.!?]{0,60}: (?:not available|unavailable|none|n/a)",
     r"(?:refusal|refused|blocked|declined|denied)\b ?[:(]",
-    r"(?:\w+: )?(?:i'm |i am )?(?:unable to|not able to|cannot|can't) (?:summari[sz]|comply)",
+    r"(?:\w+: )?(?:i'm |i am )?(?:unable to|not able to|cannot|can't) (?:summari[sz]|comply|help with this)",
 )
 """At the very beginning."""
+
+_LEADS: Final = (
+    r"(?:(?:(?:i'm|i am) (?:\w+ )?)?(?:sorry|afraid)(?: that)?|unfortunately|regrettably|hello|hi|hey|sure|certainly"
+    r"|of course|ok|okay|thank you|thanks|no|but|however|(?:my )?apologies|i apologi[sz]e)\W+"
+)
+"""What may stand before the following, several of them too."""
+
+_FAILURES: Final = (
+    r"<(?:!doctype )?html\b",
+    r"<\?xml\b",
+    r"traceback \(most recent call last\)",
+    r"upstream (?:connect|request)\b",
+    r"(?:\w+: )?(?:an? |the )?(?:\w+ ){0,2}error (?:has |have |was )?(?:occurred|encountered)\b",
+    r"(?:oops\W+)?(?:something|it) (?:has |seems to have )?(?:went|gone) wrong\b",
+    r"[^.!?]{0,80}[.!?,:;-] (?:please (?:try again|retry)|(?:try again|retry)(?: later| in | after|\W*\Z))",
+)
+"""What services and programs say in place of an answer: how it begins."""
+
+_SOME_WORDS: Final = r"(?:[\w-]+ ){0,4}"
+_I_NEED: Final = r"i(?:'d|'ll| would| will)? need"
+_IS: Final = r"(?:is|are|was|were)"
+_OF_IT: Final = r"(?:\W*\Z|[.!;,]| to summari| in your| here| about| regarding| concerning)"
+
+_FOUND_NOTHING: Final = (
+    (
+        r"(?:it )?(?:appears|seems|looks)(?: that| like)? "
+        rf"(?:there(?:'s| {_IS}) (?:no|not|nothing)\b {_SOME_WORDS}(?:{_TEXT}|to summari)|no {_TEXT}\b"
+        rf"|(?:the|your) {_TEXT} (?:[\w-]+ ){{0,3}}(?:empty|missing|blank|incomplete|cut))"
+    ),
+    (
+        rf"(?:there {_IS} )?(?:no|not any|not enough|insufficient) (?:\w+ )?(?:{_TEXT}|context)"
+        rf" (?:(?:was|were|has been|have been) )?(?:provided|given|supplied|attached|included){_OF_IT}"
+    ),
+    rf"there {_IS} (?:no|not any|not enough|insufficient) (?:\w+ )?(?:{_TEXT}|context) [^.!?]{{0,60}}\bto summari",
+    (
+        rf"(?:the|your|this) (?:provided |given )?{_TEXT} [^.!?]{{0,40}}"
+        r"\b(?:is|are|was|were|appears? to be|seems? to be) (?:empty|blank|missing)\b"
+    ),
+    (
+        r"(?:i|we) (?:can't|cannot|can not|couldn't|could not|don't|do not|didn't|did not) (?:actually |currently )?"
+        rf"(?:see|view|find|have|detect|open|read) {_SOME_WORDS}"
+        rf"(?:{_TEXT}|(?:enough|any|sufficient) (?:[\w-]+ )?(?:information|context|details?))\b"
+    ),
+    rf"{_I_NEED} (?:the|more|a|to see|to read|some|additional|further) {_SOME_WORDS}(?:{_TEXT}|context|information)\b",
+    (
+        rf"(?:kindly|please) (?:paste|provide|share|send|upload|supply|give|include) (?:me |us )?(?:with )?"
+        rf"(?:the|your|a|some|more) (?:[\w-]+ )?(?:{_TEXT}|context)\b"
+    ),
+)
+"""That there is no text, or that one is needed: how an answer begins."""
 
 _TO_THE_READER: Final = (
     r"(?:in order )?to (?:summari[sz]e|help|assist|write)\b[^.!?]{0,80}\bi(?:'d| would|'ll| will)? need\b",
@@ -146,5 +198,9 @@ EXCUSES: Final = (
 )
 """How an answer begins, or goes on, that is no summary."""
 
-IMPERSONAL_EXCUSES: Final = (_ANY + any_of(*_OF_ITS_TASK), *_LABELS)
-"""The same without I and you. Where the conversation says just this, a summary may, too."""
+IMPERSONAL_EXCUSES: Final = (
+    _ANY + any_of(*_OF_ITS_TASK),
+    *_LABELS,
+    f"(?:{_LEADS})*" + any_of(*_FAILURES, *_FOUND_NOTHING),
+)
+"""What people, services and programs say of other things too. Where the conversation says just this, a summary may."""

@@ -96,8 +96,32 @@ FOREIGN_IMPERSONAL_EXCUSES: Final = (
     r"(?:无法|無法|不能|不便|不予)(?:进行|進行)?(?:总结|總結|概括|摘要|归纳)",
     r"(?:でき|持って(?:い|おり)|分かり|わかり|存じ(?:上げ)?)ません",
     r"수 없(?:습니다|어요)",
+    (
+        r"(?:无法|無法|不能|没办法|沒辦法)(?:继续|繼續)?"
+        r"(?:(?:为|為|向|给|給)?[您你]|(?:提供)?(?:帮助|幫助|协助|協助|帮忙|幫忙)|(?:处理|處理|完成|满足|滿足|回答)[您你这這该該此])"
+    ),
+    # Finnish, whose verbs say I, also where somebody reports what he himself cannot do
+    r"\b(?:en|emme) (?:valitettavasti )?(?:voi|pysty|saa|kykene|osaa)\b",
+    r"\bminulla ei ole\b|\b(?:kielimallina|tekoälynä)\b|\bvoinko auttaa\b|\bmiten voin auttaa\b",
+    # An error
+    r"\bfehler (?:ist )?aufgetreten\b|\A\W*es ist ein fehler\b[^.!?]{0,60}\baufgetreten\b",
+    r"\bversuchen sie es\b[^.!?]{0,40}\b(?:erneut|noch ?einmal|später)\b",
+    r"\berreur (?:s'est produite|est survenue)\b|\bveuillez réessayer\b",
+    r"\b(?:ha ocurrido|se ha producido|se produjo|ocurrió) un error\b",
+    r"\b(?:inténtelo|intente|inténtalo)\b[^.!?]{0,20}\bnuevo\b",
+    r"\bsi è verificato un errore\b|\b(?:riprova|riprovare)\b[^.!?]{0,20}\btardi\b",
+    r"\bocorreu um erro\b|\btente novamente\b",
+    r"\bfout opgetreden\b|\bprobeer het\b[^.!?]{0,20}\b(?:opnieuw|later)\b",
+    r"\b(?:wystąpił błąd|spróbuj ponownie|došlo k chybě|zkuste to (?:znovu|později))\b",
+    r"\b(?:ett fel (?:har )?(?:uppstått|inträffat|uppstod)|tapahtui virhe)\b",
+    r"\bdet (?:oppsto|oppstod|opstod) en (?:feil|fejl)\b",
+    r"\bbir hata oluştu\b|\bterjadi kesalahan\b|\bđã xảy ra lỗi\b",
+    r"\b(?:произошла ошибка|сталася помилка|повторите попытку)\b",
+    r"\b(?:προέκυψε|παρουσιάστηκε) (?:ένα )?σφάλμα\b|حدث خطأ|אירעה שגיאה|خطایی رخ داد|त्रुटि हुई",
+    r"(?:发生|發生|出现|出現)了?(?:错误|錯誤)|[请請]稍[后後]再?[试試]",
+    r"エラーが発生|오류가 발생|เกิดข้อผิดพลาด",
 )
-"""The same without I and you. Where the conversation says just this, a summary may, too."""
+"""What is said of other things too. Where the conversation says just this, a summary may."""
 
 REPORTS: Final = (
     r"\b(?:sagte?n?|fragte?n?|schrieb|bittet|kundin|kunden?|nutzer(?:in)?|benutzer(?:in)?)\b",

@@ -117,7 +117,7 @@ def without_what_is_said(text: str, record: Iterable[str]) -> str:
     for part in record:
         for sentence in _SENTENCES.finditer(part):
             unsaid.difference_update(_shingles(sentence[0]))
-    return "\n".join(
+    return ".\n".join(
         sentence
         for sentence, shingles in sentences
         if not any(_stems(sentence)) or len(shingles & unsaid) > len(shingles) * _MOST_UNSAID

@@ -1,7 +1,7 @@
 """How models decline, ask back or report an error instead of writing a summary, naming what it would be about.
 
 Only what hardly a summary says counts here; "I can't log in" may report what somebody said. `grounding` tells those
-apart that retell the conversation, and finds all other refusals, in any language: they share nothing with it.
+apart that retell the conversation, and finds in any language the refusals that name nothing of it.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ _IN_JSON: Final = regex.compile(
 def is_refusal(text: str, own: str | None = None) -> bool:
     """Tells whether an answer is as short as those that decline, ask back or report an error, and in their manner.
 
-    own: what of it the conversation does not say in the same words; all of it unless given. Excuses that nobody makes
-    for himself ("cannot be summarized") count only there, unless the answer apologises.
+    own: what of it the conversation does not say in the same words; all of it unless given. What is said
+    of other things too ("cannot be summarized", "an error occurred") counts only there, unless the answer apologises.
     """
     said = _normal(text)
     if _FAILURE.match(said):
