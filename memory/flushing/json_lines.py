@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from durable_memory.memory.authors import author_of
-from durable_memory.memory.privacy.opaque import is_opaque
+from durable_memory.memory.flushing.media import without_media
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.types import LONG_TERM, Message
 from durable_memory.memory.types.clean import Json
@@ -49,13 +49,7 @@ def told_parts(message: Message) -> list[Json]:
     To a model that is noise, a request for every few thousand tokens of it.
     """
     parts = message.content if isinstance(message.content, tuple) else ()
-    return [_without_data(part) for part in parts if "text" not in part]
-
-
-def _without_data(value: Json) -> Json:
-    if isinstance(value, Mapping):
-        return {name: _without_data(item) for name, item in value.items() if not is_opaque(value, name, item)}
-    return list(map(_without_data, value)) if isinstance(value, (list, tuple)) else value
+    return [without_media(part) for part in parts if "text" not in part]
 
 
 def _entry(message: Message) -> dict[str, object]:

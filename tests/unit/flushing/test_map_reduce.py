@@ -87,6 +87,21 @@ _PICTURES = (
     {"type": "image", "title": "map", "source": {"type": "base64", "media_type": "image/png", "data": _PICTURE}},
     {"type": "file", "file": {"filename": "bill.pdf", "file_data": f"data:application/pdf;base64,{_PICTURE}"}},
     {"type": "web_fetch_tool_result", "content": [{"type": "image", "source": {"type": "base64", "data": _PICTURE}}]},
+    {"type": "input_image", "image_url": f"data:image/png;base64,{_PICTURE}"},
+    {"type": "image_url", "image_url": f"data:image/png;base64,{_PICTURE}"},
+    {"type": "image_url", "image_url": {"url": f"data:image/PNG;base64,{_PICTURE}"}},
+    {"type": "image_url", "image_url": {"url": f"data:image/png;name=depot.png;base64,{_PICTURE}"}},
+    {"type": "a_part_of_tomorrow", "shown": f"data:image/svg+xml;utf8,{_PICTURE}"},
+    {"type": "file", "file": {"filename": "bill.pdf", "file_data": _PICTURE}},
+    {"type": "input_file", "filename": "bill.pdf", "file_data": _PICTURE},
+    {"type": "audio", "audio": {"id": "audio_1", "data": _PICTURE}},
+    {"type": "input_audio", "input_audio": {"data": _PICTURE, "format": "wav", "rate": 8000}},
+    {"type": "video", "frames": [_PICTURE, _PICTURE]},
+    {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": _PICTURE.replace("A", "_-")}},
+    {
+        "type": "image",
+        "source": {"type": "base64", "data": "\r\n".join(_PICTURE[at : at + 76] for at in range(0, 400_000, 76))},
+    },
 )
 
 
@@ -116,6 +131,27 @@ async def test_what_a_part_says_in_other_fields_is_told() -> None:
     assert "4711" in line
     assert "They want the gate." in line
     assert "QUFB" not in line
+
+
+@pytest.mark.parametrize(
+    ("part", "told"),
+    [
+        ({"type": "file", "file": {"file_data": "A" * 400, "filename": "a" * 250 + ".pdf"}}, "a" * 250 + ".pdf"),
+        (
+            {"type": "image_url", "image_url": {"url": f"https://example.com/{'a' * 400}"}},
+            f"https://example.com/{'a' * 400}",
+        ),
+        ({"type": "audio", "audio": {"transcript": "The gate code is 4711. " * 20}}, "The gate code is 4711. " * 20),
+        ({"type": "audio", "audio": {"transcript": "門の番号は四七一一" * 40}}, "門の番号は四七一一" * 40),
+        ({"type": "document", "source": {"type": "text", "data": "gate,4711;" * 40}}, "gate,4711;" * 40),
+        ({"type": "note", "held": {"type": ["file"], "words": "gate,4711;" * 40}}, "gate,4711;" * 40),
+        ({"type": "search_result", "note": "data: the gate, and its code"}, "data: the gate, and its code"),
+    ],
+)
+async def test_of_media_is_told_what_can_be_read(part: dict[str, Any], told: str) -> None:
+    line = line_of(Message.user([part]))
+    assert told in line
+    assert "AAAA" not in line
 
 
 async def test_a_summariser_that_does_not_shorten_is_rejected_at_the_first_part() -> None:
