@@ -8,16 +8,20 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from durable_memory.memory.types.chat_given import ChatMessage, given_message
+from durable_memory.memory.types.chat_given import ChatMessage, given_message, own_prompt
 from durable_memory.memory.types.clean import InvalidValue, Json, clean_json
 from durable_memory.memory.types.message import TEXT_PARTS, ContentPart, Message
 from durable_memory.memory.types.tool_call import ToolCall
 
 Block = dict[str, Json]
 
-_DATA_URL: Final = re.compile(r"data:([^;,]+);base64,(.*)", re.DOTALL)
-_OF_OPENAI: Final = frozenset({"image_url", "input_audio", "file"})
-"""What users may send there and not here, where nothing equals it: this API refuses the whole request for one."""
+_DATA_URL: Final = re.compile(r"data:([^;,]+)(?:;[^;,]+)*;base64,(.*)", re.DOTALL | re.IGNORECASE)
+_OF_OTHERS: Final = frozenset({"image_url", "input_image", "input_audio", "file", "input_file", "audio", "video"})
+"""What users may send to OpenAI or elsewhere, and not here unless something equals it: this API refuses the whole
+request for one."""
+_PDF: Final = "application/pdf"
+_PDF_BEGINS: Final = "JVBERi"
+"""In Base64, which OpenAI takes without a type beside it."""
 _NOT_IN_IDS: Final = re.compile(r"[^a-zA-Z0-9_-]")
 """Nor in the names of tools."""
 _LONGEST_NAME: Final = 128
@@ -27,6 +31,8 @@ _FAILED: Final[Block] = {"type": "text", "text": "[The tool failed.]"}
 """What a failed tool that said nothing has said: the API wants words beside `is_error`."""
 _OF_ONE_REQUEST: Final = "cache_control"
 """A mark on a block, of the request it was sent with: the API takes four in all, and a view would gather more."""
+_HOLD_BLOCKS: Final = ("content", "source")
+"""Fields of a block in which others stand, as in a document. The input of a call is its tool's own."""
 _EARLIER: Final[Block] = {"type": "text", "text": "[Earlier messages are not shown.]"}
 """Opens a conversation that begins with the assistant: the API wants the user first."""
 
@@ -40,13 +46,14 @@ def anthropic_request(messages: Iterable[Message], system: str | None = None) ->
     type in brackets. Tool calls and results become tool_use and tool_result blocks, their ids and names such as the API
     accepts: no two ids the same. Messages that follow each other in one role are merged, blank texts left out. Parts of
     OpenAI's become Anthropic's where there is an equal, and their type in brackets where not; others are passed on as
-    they are, but without `cache_control`: mark what you send. Names of authors have no place.
+    they are, but without `cache_control`, also inside of them: mark what you send. Names of authors have no place.
+
+    Raises InvalidValue if `system` is no text.
     """
-    own = () if system is None else (Message.system(system),)
     prompt: list[Block] = []
     turns: list[dict[str, Any]] = []
     ids = _Ids()
-    for message in (*own, *messages):
+    for message in (*own_prompt(system), *messages):
         blocks = _blocks(message, ids)
         if message.role == "system":
             prompt += [block if block["type"] == "text" else _mention(block) for block in blocks]
@@ -74,16 +81,26 @@ def messages_from_anthropic(data: ChatMessage) -> tuple[Message, ...]:
     blocks = _blocks_of(content)
     match data.get("role"):
         case "assistant":
+            _refuse(blocks, "tool_result", "stands in a message of the role user, not assistant")
             calls = [_call(block) for block in blocks if block["type"] == "tool_use"]
             said = _said([block for block in blocks if block["type"] != "tool_use"])
             return (Message.assistant(said or None, tool_calls=calls),)
         case "user":
+            _refuse(blocks, "tool_use", "stands in a message of the role assistant, not user")
             results = [_result(block) for block in blocks if block["type"] == "tool_result"]
             rest = [block for block in blocks if block["type"] != "tool_result"]
             return (*results, Message.user(_said(rest))) if rest or not results else tuple(results)
         case "system":
+            _refuse(blocks, "tool_use", "stands in a message of the role assistant, not system")
+            _refuse(blocks, "tool_result", "stands in a message of the role user, not system")
             return (Message.system(_said(blocks)),)
     raise InvalidValue("role", "must be one of user, assistant, system")
+
+
+def _refuse(blocks: Sequence[Mapping[str, Any]], kind: str, problem: str) -> None:
+    for index, block in enumerate(blocks):
+        if block["type"] == kind:
+            raise InvalidValue(f"content[{index}]", f"a {kind} {problem}")
 
 
 class _Ids:
@@ -146,17 +163,32 @@ def _block(part: ContentPart) -> Block:
         return {"type": "text", "text": inner}
     if kind in TEXT_PARTS:
         return {**part, "type": "text", "text": str(part.get("text") or "")}
-    if kind == "image_url" and isinstance(url := named.get("url"), str):
+    if kind in ("image_url", "input_image") and isinstance(url := _link_of(part.get("image_url")), str):
         data = _DATA_URL.fullmatch(url)
         return {"type": "image", "source": _base64(data) if data else {"type": "url", "url": url}}
-    if kind == "file" and (data := _DATA_URL.fullmatch(str(named.get("file_data")))):
-        title = {"title": named["filename"]} if "filename" in named else {}
-        return {"type": "document", "source": _base64(data), **title}
-    return _mention(part) if kind in _OF_OPENAI else dict(part)
+    if kind in ("file", "input_file") and (source := _source_of(held := named or part)):
+        title = {"title": held["filename"]} if held.get("filename") else {}
+        return {"type": "document", "source": source, **title}
+    return _mention(part) if kind in _OF_OTHERS else dict(part)
+
+
+def _link_of(picture: Json) -> Json:
+    """Returns the link of a picture: an object has it in chat completions, in OpenAI's Responses it is text."""
+    return picture.get("url") if isinstance(picture, Mapping) else picture
+
+
+def _source_of(file: Mapping[str, Json]) -> Block | None:
+    """Returns the source of a document, if the file is a PDF: the API takes no others so."""
+    held, url = str(file.get("file_data")), file.get("file_url")
+    if (data := _DATA_URL.fullmatch(held)) and data[1].lower() == _PDF:
+        return _base64(data)
+    if held.startswith(_PDF_BEGINS):
+        return {"type": "base64", "media_type": _PDF, "data": held}
+    return {"type": "url", "url": url} if isinstance(url, str) else None
 
 
 def _base64(data: re.Match[str]) -> Block:
-    return {"type": "base64", "media_type": data[1], "data": data[2]}
+    return {"type": "base64", "media_type": data[1].lower(), "data": data[2]}
 
 
 def _input(arguments: str) -> dict[str, Json]:
@@ -183,7 +215,17 @@ def _given(block: object, path: str) -> dict[str, Any]:
 
 
 def _unmarked(block: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in block.items() if name != _OF_ONE_REQUEST}
+    return {
+        name: _unmarked_inside(value) if name in _HOLD_BLOCKS else value
+        for name, value in block.items()
+        if name != _OF_ONE_REQUEST
+    }
+
+
+def _unmarked_inside(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return _unmarked(value)
+    return [_unmarked_inside(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def _call(block: Mapping[str, Any]) -> ToolCall:
@@ -194,7 +236,10 @@ def _call(block: Mapping[str, Any]) -> ToolCall:
 def _result(block: Mapping[str, Any]) -> Message:
     content = block.get("content") or ""
     if not isinstance(content, str):
-        content = _said(_blocks_of(content))
+        held = _blocks_of(content)
+        for kind in ("tool_use", "tool_result"):
+            _refuse(held, kind, "stands in a message of its own, not in the content of a tool_result")
+        content = _said(held)
     failed = {"is_error": True} if block.get("is_error") else {}
     return Message.tool(content, block.get("tool_use_id", ""), metadata=failed)
 

@@ -1,4 +1,4 @@
-"""A message as the SDK of a provider gives it."""
+"""What programs give beside a view: a message as the SDK of a provider has it, and a prompt of their own."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
 from durable_memory.memory.types.clean import InvalidValue
+from durable_memory.memory.types.message import Message
 
 
 @runtime_checkable
@@ -28,3 +29,13 @@ def given_message(data: ChatMessage) -> Mapping[str, Any]:
     if "choices" in found:
         raise InvalidValue("message", "is a whole completion; its message is `choices[0].message`")
     return found
+
+
+def own_prompt(system: str | None) -> tuple[Message, ...]:
+    """Returns a system prompt as the message that comes first, if there is any. Raises InvalidValue."""
+    given: object = system
+    if given is None or given == "":
+        return ()
+    if not isinstance(given, str):
+        raise InvalidValue("system", f"must be text, not {type(given).__name__}")
+    return (Message.system(given),)

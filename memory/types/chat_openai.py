@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from durable_memory.memory.types.chat_given import ChatMessage, given_message
+from durable_memory.memory.types.chat_given import ChatMessage, given_message, own_prompt
 from durable_memory.memory.types.clean import Json
 from durable_memory.memory.types.message import TEXT_PARTS, ContentPart, Message
 from durable_memory.memory.types.tool_call import ToolCall
@@ -15,8 +15,16 @@ from durable_memory.memory.types.tool_call import ToolCall
 _THOUGHTS: Final = frozenset({"thinking", "redacted_thinking"})
 """Signed by another model: no use to this one."""
 
-_OF_ANTHROPIC: Final = frozenset({"image", "document", "search_result", "container_upload"})
-"""What users may send there and not here, where nothing equals it: this API refuses the whole request for one."""
+_OF_OTHERS: Final = frozenset(
+    {"image", "document", "search_result", "container_upload", "input_image", "input_file", "audio", "video"}
+)
+"""What users may send to Anthropic, in OpenAI's Responses or elsewhere, and not here unless something equals it: this
+API refuses the whole request for one."""
+
+_PICTURES: Final = frozenset({"image_url", "input_image"})
+
+_DETAILS: Final = ("auto", "low", "high")
+_UNNAMED_FILE: Final = "document.pdf"
 
 _NOT_IN_NAMES: Final = re.compile(r"[\s<|\\/>]+")
 _NOT_IN_TOOLS: Final = re.compile(r"[^a-zA-Z0-9_.:-]")
@@ -30,13 +38,15 @@ _UNNAMED: Final = "unnamed"
 def openai_messages(messages: Iterable[Message], system: str | None = None) -> list[dict[str, Json]]:
     """Returns the messages of a chat-completions request. system: a prompt of your own, which comes first.
 
-    Parts of Anthropic's become OpenAI's where there is an equal, and their type in brackets where not. Only users may
-    send more than text: what else stands in the content of others is replaced in the same way, a model's thoughts are
-    left out. Names, and ids of tool calls that another provider gave, are made such as the API accepts: it refuses the
-    whole request for one.
+    Parts of Anthropic's, and of OpenAI's Responses, become those of chat completions where there is an equal, and their
+    type in brackets where not; a document of several things becomes several parts, its title and context words before
+    them. Only users may send more than text: what else stands in the content of others is replaced in the same way, a
+    model's thoughts are left out. Names, and ids of tool calls that another provider gave, are made such as the API
+    accepts: it refuses the whole request for one.
+
+    Raises InvalidValue if `system` is no text.
     """
-    own = () if system is None else (Message.system(system),)
-    return [data for message in (*own, *messages) if (data := _message(message)) is not None]
+    return [data for message in (*own_prompt(system), *messages) if (data := _message(message)) is not None]
 
 
 def messages_from_openai(data: ChatMessage) -> tuple[Message, ...]:
@@ -96,7 +106,7 @@ def _id(call_id: str) -> str:
 def _content(message: Message) -> Json:
     if message.content is None or isinstance(message.content, str):
         return message.content
-    parts = [_part(part) for part in message.content if part["type"] not in _THOUGHTS and not _is_wordless(part)]
+    parts = [made for part in message.content if part["type"] not in _THOUGHTS for made in _parts(part)]
     if message.role != "user":
         parts = [part if _may_be_said_by(message.role, part) else _mention(part) for part in parts]
     if not parts:
@@ -116,33 +126,84 @@ def _mention(part: Mapping[str, Json]) -> dict[str, Json]:
     return {"type": "text", "text": str(part.get("refusal")) if part["type"] == "refusal" else f"[{part['type']}]"}
 
 
+def _parts(part: ContentPart) -> list[Mapping[str, Json]]:
+    """Returns a part in this API's terms: none where it says nothing, several for a document of several things."""
+    if _is_wordless(part):
+        return []
+    if part["type"] == "document":
+        return _document(part)
+    return [_part(part)]
+
+
 def _part(part: ContentPart) -> Mapping[str, Json]:
-    source = part.get("source")
-    if part["type"] in TEXT_PARTS:
+    kind = part["type"]
+    if kind in TEXT_PARTS:
         return {"type": "text", "text": str(part["text"])}
-    if part["type"] == "image" and isinstance(source, Mapping) and isinstance(url := _url(source), str):
+    if kind == "image" and (url := _url(part.get("source"))):
         return {"type": "image_url", "image_url": {"url": url}}
-    if part["type"] == "document" and isinstance(source, Mapping):
-        return _document(part, source)
-    return _mention(part) if part["type"] in _OF_ANTHROPIC else part
+    if kind in _PICTURES and (url := _link_of_picture(part)):
+        detail = {"detail": part["detail"]} if part.get("detail") in _DETAILS else {}
+        return {"type": "image_url", "image_url": {"url": url, **detail}}
+    if kind == "input_file":
+        return _file(part)
+    return _mention(part) if kind in _OF_OTHERS else part
 
 
-def _document(part: ContentPart, source: Mapping[str, Json]) -> Mapping[str, Json]:
-    title = part.get("title")
-    if source.get("type") == "base64":
-        return {"type": "file", "file": {"file_data": _url(source), "filename": title or "document.pdf"}}
+def _link_of_picture(part: ContentPart) -> str | None:
+    """Of a picture as OpenAI's Responses have it, where the link is text and no object."""
+    given = part.get("image_url")
+    if isinstance(given, Mapping) and part["type"] == "input_image":
+        given = given.get("url")
+    return given if isinstance(given, str) else None
+
+
+def _file(part: ContentPart) -> Mapping[str, Json]:
+    """A file of the Responses API: its link can only be told, as a file is taken in Base64 or by its id alone."""
+    name, data, known = part.get("filename"), part.get("file_data"), part.get("file_id")
+    if isinstance(data, str):
+        return {"type": "file", "file": {"file_data": data, "filename": name or _UNNAMED_FILE}}
+    if isinstance(known, str):
+        return {"type": "file", "file": {"file_id": known}}
+    return _text(" ".join(_words("[input_file]", name, part.get("file_url"))))
+
+
+def _document(part: ContentPart) -> list[Mapping[str, Json]]:
+    given = part.get("source")
+    source: Mapping[str, Json] = given if isinstance(given, Mapping) else {}
+    title, context, url = part.get("title"), part.get("context"), _url(source)
+    if source.get("type") == "base64" and url:
+        about = [_text(words) for words in _words(context)]
+        return [*about, {"type": "file", "file": {"file_data": url, "filename": title or _UNNAMED_FILE}}]
+    held = _held(source)
+    named = [_text("\n".join(_words("[document]", title, context)))] if _words(title, context) else []
+    return [*named, *held] if held else [_text(" ".join(_words("[document]", title, context, url)))]
+
+
+def _held(source: Mapping[str, Json]) -> list[Mapping[str, Json]]:
+    """What a document holds to be read as it is."""
     held = source.get("data" if source.get("type") == "text" else "content")
     if isinstance(held, (list, tuple)):
-        texts = (one.get("text") for one in held if isinstance(one, Mapping))
-        held = "\n".join(text for text in texts if isinstance(text, str))
-    if isinstance(held, str) and held:
-        return {"type": "text", "text": held}
-    # A file is taken in Base64 alone, so a link can only be told.
-    named = [text for text in (title, source.get("url")) if isinstance(text, str)]
-    return {"type": "text", "text": " ".join(["[document]", *named])}
+        return [made for one in held if isinstance(one, Mapping) for made in _parts(_typed(one))]
+    return [_text(words) for words in _words(held)]
 
 
-def _url(source: Mapping[str, Json]) -> Json:
+def _typed(part: Mapping[str, Json]) -> ContentPart:
+    return part if isinstance(part.get("type"), str) else {**part, "type": "text"}
+
+
+def _text(words: str) -> Mapping[str, Json]:
+    return {"type": "text", "text": words}
+
+
+def _words(*values: Json) -> list[str]:
+    return [value for value in values if isinstance(value, str) and value]
+
+
+def _url(source: Json) -> str | None:
+    if not isinstance(source, Mapping):
+        return None
     if source.get("type") == "base64":
-        return f"data:{source.get('media_type')};base64,{source.get('data')}"
-    return source.get("url")
+        kind, data = source.get("media_type"), source.get("data")
+        return f"data:{kind};base64,{data}" if _words(kind) and _words(data) else None
+    url = source.get("url")
+    return url if isinstance(url, str) else None

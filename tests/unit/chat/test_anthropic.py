@@ -151,6 +151,7 @@ def test_arguments_are_an_object_whatever_the_model_wrote(arguments: str, expect
 
 
 PNG = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
+IMAGE = {"type": "image", "source": PNG}
 PDF = {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="}
 
 
@@ -164,6 +165,20 @@ PDF = {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="}
         ({"type": "input_text", "text": "Hello."}, text("Hello.")),
         ({"type": "input_audio", "input_audio": {"data": "UklGRg==", "format": "wav"}}, text("[input_audio]")),
         ({"type": "file", "file": {"file_id": "file-1"}}, text("[file]")),
+        ({"type": "file", "file": {"file_data": PDF["data"]}}, {"type": "document", "source": PDF}),
+        ({"type": "file", "file": {"file_data": "data:text/csv;base64,YSxi"}}, text("[file]")),
+        ({"type": "input_image", "image_url": PICTURE["image_url"]["url"]}, {"type": "image", "source": PNG}),
+        ({"type": "input_image", "image_url": PICTURE["image_url"]}, {"type": "image", "source": PNG}),
+        ({"type": "image_url", "image_url": "data:image/PNG;name=a.png;base64,iVBORw0KGgo="}, IMAGE),
+        ({"type": "input_image", "file_id": "file-1"}, text("[input_image]")),
+        ({"type": "input_file", **PAPER["file"]}, {"type": "document", "source": PDF, "title": "bill.pdf"}),
+        (
+            {"type": "input_file", "file_url": "https://example.com/a.pdf"},
+            {"type": "document", "source": {"type": "url", "url": "https://example.com/a.pdf"}},
+        ),
+        ({"type": "input_file", "file_id": "file-1"}, text("[input_file]")),
+        ({"type": "audio", "audio": {"id": "audio_1"}}, text("[audio]")),
+        ({"type": "video", "video": "https://example.com/a.mp4"}, text("[video]")),
     ],
 )
 def test_parts_become_blocks_of_this_api_also_in_results(part: dict[str, Any], expected: dict[str, Any]) -> None:
@@ -198,6 +213,19 @@ def test_marks_of_an_earlier_request_are_not_sent_again() -> None:
     request = view.to_anthropic()
     check_anthropic(request)
     assert "cache_control" not in json.dumps(request)
+
+
+def test_marks_inside_of_a_document_are_not_sent_again_but_what_a_tool_calls_so_is() -> None:
+    inside = {"type": "content", "content": [{**text("A note."), **MARK}]}
+    paper = {"type": "document", "source": inside, **MARK}
+    call = {"type": "tool_use", "id": "c1", "name": "fetch", "input": dict(MARK)}
+    (asked,) = messages_from_anthropic({"role": "user", "content": [paper]})
+    (called,) = messages_from_anthropic({"role": "assistant", "content": [call]})
+    held = {"type": "document", "source": {"type": "content", "content": [text("A note.")]}}
+    for view in (view_of(asked, called), view_of(Message.user([paper]), called)):
+        request = view.to_anthropic()
+        check_anthropic(request)
+        assert [turn["content"] for turn in request["messages"]] == [[held], [call]]
 
 
 def test_a_text_part_says_text_whatever_it_was_given() -> None:
@@ -283,6 +311,19 @@ def test_plain_content_of_a_request_is_read_too() -> None:
             "content: must be text or a list of blocks",
         ),
         (
+            {"role": "user", "content": [text("x"), CALL]},
+            "content[1]: a tool_use stands in a message of the role assistant, not user",
+        ),
+        (
+            {"role": "assistant", "content": [{"type": "tool_result", "tool_use_id": "c", "content": "x"}]},
+            "content[0]: a tool_result stands in a message of the role user, not assistant",
+        ),
+        ({"role": "system", "content": [CALL]}, "a tool_use stands in a message of the role assistant, not system"),
+        (
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": [CALL]}]},
+            "a tool_use stands in a message of its own, not in the content of a tool_result",
+        ),
+        (
             {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "f", "input": {"at": b"x"}}]},
             "input.at: a bytes is not JSON data",
         ),
@@ -324,6 +365,14 @@ def test_ones_own_prompt_comes_first_and_is_no_part_of_the_view() -> None:
     assert request == {**view.to_anthropic(), "system": [text("Be kind."), text("Anna waits for A-17.")]}
     assert view_of(Message.user("And?")).to_anthropic(system="Be kind.")["system"] == [text("Be kind.")]
     assert AgentContext(view.messages, 0, ()).to_anthropic(system="Be kind.") == request
+
+
+def test_an_empty_prompt_is_none_and_one_that_is_no_text_is_refused_by_its_name() -> None:
+    view = view_of(Message.user("And?"))
+    assert view.to_anthropic(system="") == view.to_anthropic()
+    wrong: Any = 5
+    with pytest.raises(InvalidValue, match=r"^system: must be text, not int$"):
+        view.to_anthropic(system=wrong)
 
 
 def test_an_object_of_the_sdk_is_read_like_its_dict() -> None:

@@ -87,6 +87,13 @@ PAPER_OF_ANTHROPIC = {
 NOTE_OF_ANTHROPIC = {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "A note."}}
 
 
+DETAILED = {"type": "image_url", "image_url": {**PICTURE["image_url"], "detail": "auto"}}
+
+
+def said(words: str) -> dict[str, Any]:
+    return {"type": "text", "text": words}
+
+
 @pytest.mark.parametrize(
     ("part", "expected"),
     [
@@ -95,13 +102,22 @@ NOTE_OF_ANTHROPIC = {"type": "document", "source": {"type": "text", "media_type"
         (LINK_OF_ANTHROPIC, LINKED),
         (PAPER_OF_ANTHROPIC, PAPER),
         (NOTE_OF_ANTHROPIC, {"type": "text", "text": "A note."}),
+        ({"type": "document", "source": {"type": "content", "content": "A note."}}, said("A note.")),
+        ({"type": "document", "source": {"type": "content", "content": []}}, said("[document]")),
+        ({"type": "document", "source": {"type": "base64", "media_type": "application/pdf"}}, said("[document]")),
+        ({"type": "image", "source": {"type": "base64", "media_type": "image/png"}}, said("[image]")),
+        ({"type": "input_image", "image_url": PICTURE["image_url"]["url"], "detail": "auto"}, DETAILED),
+        ({"type": "input_image", "image_url": PICTURE["image_url"], "file_id": None}, PICTURE),
+        ({"type": "image_url", "image_url": PICTURE["image_url"]["url"]}, PICTURE),
+        ({"type": "input_image", "file_id": "file-1"}, said("[input_image]")),
+        ({"type": "input_file", **PAPER["file"]}, PAPER),
+        ({"type": "input_file", "file_id": "file-1"}, {"type": "file", "file": {"file_id": "file-1"}}),
         (
-            {
-                "type": "document",
-                "source": {"type": "content", "content": [{"type": "text", "text": "A note."}, LINKED]},
-            },
-            {"type": "text", "text": "A note."},
+            {"type": "input_file", "filename": "a.pdf", "file_url": "https://example.com/a.pdf"},
+            said("[input_file] a.pdf https://example.com/a.pdf"),
         ),
+        ({"type": "audio", "audio": {"id": "audio_1"}}, said("[audio]")),
+        ({"type": "video", "video": "https://example.com/a.mp4"}, said("[video]")),
         (
             {"type": "document", "title": "Bill", "source": {"type": "url", "url": "https://example.com/a.pdf"}},
             {"type": "text", "text": "[document] Bill https://example.com/a.pdf"},
@@ -120,6 +136,33 @@ def test_parts_of_a_user_become_those_of_this_api(part: dict[str, Any], expected
     messages = view_of(Message.user([part])).to_openai()
     check_openai(messages)
     assert messages == [{"role": "user", "content": [expected]}]
+
+
+@pytest.mark.parametrize(
+    ("document", "expected"),
+    [
+        ({**NOTE_OF_ANTHROPIC, "title": "Gate"}, [said("[document]\nGate"), said("A note.")]),
+        (
+            {**NOTE_OF_ANTHROPIC, "title": "Gate", "context": "Of May."},
+            [said("[document]\nGate\nOf May."), said("A note.")],
+        ),
+        ({**PAPER_OF_ANTHROPIC, "context": "Of May."}, [said("Of May."), PAPER]),
+        (
+            {
+                "type": "document",
+                "title": "Map",
+                "source": {"type": "content", "content": [{"type": "text", "text": "A note."}, PICTURE_OF_ANTHROPIC]},
+            },
+            [said("[document]\nMap"), said("A note."), PICTURE],
+        ),
+    ],
+)
+def test_a_document_keeps_its_pictures_its_title_and_its_context(
+    document: dict[str, Any], expected: list[dict[str, Any]]
+) -> None:
+    messages = view_of(Message.user([document])).to_openai()
+    check_openai(messages)
+    assert messages == [{"role": "user", "content": expected}]
 
 
 THOUGHT: dict[str, Any] = {"type": "thinking", "thinking": "Hm.", "signature": "s"}
@@ -236,6 +279,14 @@ def test_ones_own_prompt_comes_first_and_is_no_part_of_the_view() -> None:
     check_openai(messages)
     assert messages == [{"role": "system", "content": "Be kind."}, *view.to_openai()]
     assert AgentContext(view.messages, 0, ()).to_openai(system="Be kind.") == messages
+
+
+def test_an_empty_prompt_is_none_and_one_that_is_no_text_is_refused_by_its_name() -> None:
+    view = view_of(Message.user("And?"))
+    assert view.to_openai(system="") == view.to_openai()
+    wrong: Any = 5
+    with pytest.raises(InvalidValue, match=r"^system: must be text, not int$"):
+        view.to_openai(system=wrong)
 
 
 def test_an_object_of_the_sdk_is_read_like_its_dict_and_a_whole_completion_names_its_message() -> None:
