@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from redis.asyncio import Redis
 from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.workflowservice.v1 import DeleteWorkflowExecutionRequest, ResetWorkflowExecutionRequest
 from temporalio.client import WorkflowHandle
@@ -23,6 +24,7 @@ from durable_memory.memory.janitor.chains import Run, Runs
 from durable_memory.memory.janitor.sweep import Janitor
 from durable_memory.memory.stores.index_port import Binding, ProjectIndex
 from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.redis.keys import RedisKeys
 from tests.integration.temporal.observing import eventually
 from tests.integration.temporal.rig import REGISTRY, Rig, unique
 
@@ -139,6 +141,14 @@ async def sweeper(rig: Rig, redis_url: str) -> AsyncIterator[Sweeper]:
     project = rig.memories.project
     async with await MemoryClient.connect(redis_url, memories=REGISTRY, project=project, waker=waker) as client:
         yield Sweeper(rig, client, BentRuns(TemporalRuns(rig.client)))
+
+
+async def damage(redis_url: str, memory: MemoryId) -> None:
+    """Leaves of a memory what foreign hands might."""
+    meta = RedisKeys("dm:").memory(memory).names[0]
+    async with Redis.from_url(redis_url) as raw:
+        await raw.delete(meta)
+        await raw.hset(meta, "what", "somebody else keeps here")
 
 
 async def appended(rig: Rig, resource: str, key: str, messages: int = 1) -> None:

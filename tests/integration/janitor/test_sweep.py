@@ -7,7 +7,6 @@ import contextlib
 from dataclasses import replace
 
 import pytest
-from redis.asyncio import Redis
 from temporalio.client import WorkflowFailureError, WorkflowHandle
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.exceptions import ActivityError, ApplicationError
@@ -20,10 +19,9 @@ from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.port import Backend
-from durable_memory.memory.stores.redis.keys import RedisKeys
 from tests.integration.flushing.scene import wrapped
 from tests.integration.janitor.ports import Before, StopsAt
-from tests.integration.janitor.sweeping import Counts, Sweeper, appended, delete_for_good, next_run, sweeper
+from tests.integration.janitor.sweeping import Counts, Sweeper, appended, damage, delete_for_good, next_run, sweeper
 from tests.integration.temporal.flows.by_name import CallByName
 from tests.integration.temporal.flows.endings import WORDS, End
 from tests.integration.temporal.observing import eventually
@@ -219,14 +217,6 @@ async def test_a_janitor_killed_between_settling_and_releasing_is_repeated_harml
 
 
 # Memories that cannot be settled
-
-
-async def damage(redis_url: str, memory: MemoryId) -> None:
-    """Leaves of a memory what foreign hands might."""
-    meta = RedisKeys("dm:").memory(memory).names[0]
-    async with Redis.from_url(redis_url) as raw:
-        await raw.delete(meta)
-        await raw.hset(meta, "what", "somebody else keeps here")
 
 
 async def bound_to_all(by_hand: Sweeper, owner: Owner) -> list[MemoryId]:

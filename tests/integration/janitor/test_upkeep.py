@@ -19,7 +19,7 @@ from durable_memory.activities.waker import TemporalWaker
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.memory import Memory
-from tests.integration.janitor.sweeping import Counts, Sweeper, next_run, sweeper
+from tests.integration.janitor.sweeping import Counts, Sweeper, damage, next_run, sweeper
 from tests.integration.temporal.background import flusher_ended, messages_accounted_for, texts
 from tests.integration.temporal.declarations import DECLARATIONS
 from tests.integration.temporal.flows.calls import AppendMany
@@ -196,9 +196,7 @@ async def test_a_damaged_memory_does_not_keep_others_of_its_owner_from_being_kep
     for memory in memories:
         await memory.append(WORDS)
         await by_hand.index.register(memory.id, owner)
-    async with Redis.from_url(redis_url) as raw:
-        [meta] = [name async for name in raw.scan_iter(match=f"*{memories[0].id.key}*:meta", count=1000)]
-        await raw.hset(meta, "version", "no number")
+    await damage(redis_url, memories[0].id)
     swept = await by_hand.sweep(client=by_a_longer_lifetime(by_hand, {}))
     assert swept["failed"] == 2  # once as an owned one, once as a registered one
     assert [await hours_left(memory) for memory in memories[1:]] == [24] * 5
