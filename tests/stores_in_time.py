@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from durable_memory.testing.rigs import InMemoryRig, RedisRig, StoreRig, open_redis_rig
+from durable_memory.testing.contracts.rigs import InMemoryRig, RedisRig, StoreRig, open_redis_rig
 
 
 @pytest.fixture

@@ -1,5 +1,8 @@
-"""The conformance suites of the store ports, for those who write a store of their own: begin at `store_contract`.
+"""For tests: `MemoryActivityEnvironment` runs one activity of an agent, `contracts` hold a store to its ports.
 
-Of this the test of an agent needs `activity_environment` alone, and no extra: docs/python.md has a whole test, under
-"Testing your agent".
+The first needs no extra: docs/python.md has a whole test, under "Testing your agent".
 """
+
+from durable_memory.testing.activity_environment import MemoryActivityEnvironment
+
+__all__ = ["MemoryActivityEnvironment"]

@@ -69,5 +69,5 @@ def test_the_contract_that_workflows_import_is_as_light_as_they_are(graph: grimp
 
 def test_only_the_redis_driver_and_the_testing_kit_import_redis(graph: grimp.ImportGraph) -> None:
     importers = graph.find_modules_that_directly_import("redis")
-    homes = ("durable_memory.memory.stores.redis.", "durable_memory.testing.")
+    homes = ("durable_memory.memory.stores.redis.", "durable_memory.testing.contracts.")
     assert {name for name in importers if not name.startswith(homes)} == set()

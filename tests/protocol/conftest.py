@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from durable_memory.memory.limits import Limits
-from durable_memory.testing.builders import tiny
-from durable_memory.testing.driven import Driven
-from durable_memory.testing.rigs import StoreRig, drive
+from durable_memory.testing.contracts.builders import tiny
+from durable_memory.testing.contracts.driven import Driven
+from durable_memory.testing.contracts.rigs import StoreRig, drive
 from tests.stores_in_time import in_memory_rig, redis_rig, rig
 
 __all__ = ["in_memory_rig", "redis_rig", "rig"]

@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from durable_memory.testing.builders import tiny, user
-from durable_memory.testing.driven import Driven
-from durable_memory.testing.rigs import StoreRig, drive
+from durable_memory.testing.contracts.builders import tiny, user
+from durable_memory.testing.contracts.driven import Driven
+from durable_memory.testing.contracts.rigs import StoreRig, drive
 
 
 async def append_abc(memory: Driven) -> list[str]:

@@ -7,9 +7,9 @@ import pytest
 from durable_memory.memory.errors import MemoryBackpressure, MemoryOrphanResult, MemoryOversize
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
-from durable_memory.testing.builders import call, dropping, result, tiny, user
-from durable_memory.testing.driven import Driven, fresh_memory
-from durable_memory.testing.rigs import StoreRig, drive
+from durable_memory.testing.contracts.builders import call, dropping, result, tiny, user
+from durable_memory.testing.contracts.driven import Driven, fresh_memory
+from durable_memory.testing.contracts.rigs import StoreRig, drive
 
 FLUSH_AT_TWO: Limits = tiny(due_tokens=2, target_tokens=0, ttl_ms=60_000)
 

@@ -9,9 +9,9 @@ import pytest
 from durable_memory.memory.errors import MemoryConflict, MemoryOperationExpired, MemoryOrphanResult
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.values import Operation
-from durable_memory.testing.builders import dropping, result, summary, system, tiny, user
-from durable_memory.testing.driven import Driven
-from durable_memory.testing.rigs import StoreRig, drive
+from durable_memory.testing.contracts.builders import dropping, result, summary, system, tiny, user
+from durable_memory.testing.contracts.driven import Driven
+from durable_memory.testing.contracts.rigs import StoreRig, drive
 
 End = Callable[[StoreRig, Driven], Awaitable[object]]
 

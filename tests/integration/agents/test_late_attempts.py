@@ -15,7 +15,7 @@ from temporalio.testing import ActivityEnvironment
 from durable_memory import MemoryClient, MemoryRef, Message, current_memory_client
 from durable_memory.memory.errors import MemoryOperationExpired, MemoryUnavailable
 from durable_memory.memory.stores.starts_port import Starts
-from durable_memory.testing.activity_environment import MemoryActivityEnvironment
+from durable_memory.testing import MemoryActivityEnvironment
 from tests.integration.agents.conftest import attempt_of, unique
 from tests.integration.agents.test_record_turn import said
 

@@ -9,7 +9,7 @@ import pytest
 from durable_memory import MemoryClient, Message, Registry, current_memory_client
 from durable_memory.memory.errors import MemoryInvalid, MemoryOperationConflict, MemoryOversize
 from durable_memory.memory.memory import Memory
-from durable_memory.testing.activity_environment import MemoryActivityEnvironment
+from durable_memory.testing import MemoryActivityEnvironment
 from tests.integration.cases.conftest import unique
 
 STORES = pytest.mark.parametrize("persistence", ["redis", "in_memory"])

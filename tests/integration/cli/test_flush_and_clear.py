@@ -14,8 +14,8 @@ from redis.asyncio import Redis
 
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.stores.redis.connection import connect_redis
-from durable_memory.testing.builders import summarising
-from durable_memory.testing.driven import Driven
+from durable_memory.testing.contracts.builders import summarising
+from durable_memory.testing.contracts.driven import Driven
 from tests.integration.cli.conftest import Cli
 from tests.integration.cli.programs import PROGRAM, answered_at_a_terminal, environment
 

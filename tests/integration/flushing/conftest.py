@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from durable_memory.testing.rigs import StoreRig
+from durable_memory.testing.contracts.rigs import StoreRig
 from tests.integration.flushing.scene import Scene
 from tests.stores_in_time import in_memory_rig, redis_rig, rig
 

@@ -23,9 +23,9 @@ from durable_memory.memory.stores.values import Batch, Operation, ReadQuery
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from durable_memory.memory.types import AppendResult, FlushResult, Message
-from durable_memory.testing.builders import summarising
-from durable_memory.testing.driven import Driven, fresh_memory
-from durable_memory.testing.rigs import StoreRig
+from durable_memory.testing.contracts.builders import summarising
+from durable_memory.testing.contracts.driven import Driven, fresh_memory
+from durable_memory.testing.contracts.rigs import StoreRig
 
 Step = Literal["begin", "content", "draft", "commit"]
 

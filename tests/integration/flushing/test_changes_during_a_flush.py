@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from durable_memory.memory.types import Message, ToolCall
-from durable_memory.testing.rigs import RedisRig
+from durable_memory.testing.contracts.rigs import RedisRig
 from tests.integration.flushing.scene import Gated, Scene
 
 _WORD = "Zanzibar"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from durable_memory.memory.eviction.policies import HALF_LIFE_MS, STEP, STEPS
-from durable_memory.testing.builders import dropping, user
-from durable_memory.testing.driven import Driven
-from durable_memory.testing.policies import said
-from durable_memory.testing.rigs import InMemoryRig, RedisRig, StoreRig, drive
+from durable_memory.testing.contracts.builders import dropping, user
+from durable_memory.testing.contracts.driven import Driven
+from durable_memory.testing.contracts.policies import said
+from durable_memory.testing.contracts.rigs import InMemoryRig, RedisRig, StoreRig, drive
 from tests.stores_in_time import in_memory_rig, redis_rig, rig
 
 __all__ = ["in_memory_rig", "redis_rig", "rig"]

@@ -9,9 +9,9 @@ from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged, Me
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.memory.stores.values import BACKUP_LIFETIME_MS
-from durable_memory.testing.backups import fill
-from durable_memory.testing.builders import HOUR_MS, call, divided, result, summarising, user
-from durable_memory.testing.driven import Driven
+from durable_memory.testing.contracts.backups import fill
+from durable_memory.testing.contracts.builders import HOUR_MS, call, divided, result, summarising, user
+from durable_memory.testing.contracts.driven import Driven
 from tests.integration.redis.test_damage import name_of
 from tests.integration.redis.test_expiry import OUTLIVE, expiries
 

@@ -13,8 +13,8 @@ from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged, Me
 from durable_memory.memory.limits import PolicyName
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis.keys import MEMORY_KEYS, RedisKeys
-from durable_memory.testing.builders import call, divided, result, summarising, system, user
-from durable_memory.testing.driven import Driven
+from durable_memory.testing.contracts.builders import call, divided, result, summarising, system, user
+from durable_memory.testing.contracts.driven import Driven
 
 
 def name_of(prefix: str, driven: Driven, short: str) -> bytes:

@@ -7,8 +7,8 @@ import asyncio
 from redis.asyncio import Redis
 
 from durable_memory.memory.stores.port import Backend
-from durable_memory.testing.builders import call, divided, result, summarising, system, user
-from durable_memory.testing.driven import Driven
+from durable_memory.testing.contracts.builders import call, divided, result, summarising, system, user
+from durable_memory.testing.contracts.driven import Driven
 from tests.integration.redis.test_damage import name_of
 
 MARKER = "zebra-of-ward-7"

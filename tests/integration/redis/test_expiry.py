@@ -12,8 +12,8 @@ from durable_memory.memory.limits import PolicyName
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis.keys import MEMORY_KEYS, SECTION_KEYS, RedisKeys
 from durable_memory.memory.stores.values import Batch
-from durable_memory.testing.builders import call, divided, dropping, result, summarising, system, user
-from durable_memory.testing.driven import Driven
+from durable_memory.testing.contracts.builders import call, divided, dropping, result, summarising, system, user
+from durable_memory.testing.contracts.driven import Driven
 
 HOUR_MS = 3_600_000
 OUTLIVE = {"lease", "ops", "opx"}

@@ -17,8 +17,8 @@ from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis.connection import connect_redis
-from durable_memory.testing.builders import call, dropping, result, summarising, user
-from durable_memory.testing.driven import Driven
+from durable_memory.testing.contracts.builders import call, dropping, result, summarising, user
+from durable_memory.testing.contracts.driven import Driven
 
 
 @dataclass

@@ -10,8 +10,8 @@ from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis.keys import RedisKeys
-from durable_memory.testing.builders import call, result, summarising, system, user
-from durable_memory.testing.driven import Driven
+from durable_memory.testing.contracts.builders import call, result, summarising, system, user
+from durable_memory.testing.contracts.driven import Driven
 
 ODD_IDS = ["a", "a{b}", "}{", "{}", "{", "}", "a/b", "a:b", "100%", "😀", "東京", "*", " x ", "a\\b"]
 

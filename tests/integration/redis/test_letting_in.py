@@ -20,8 +20,8 @@ from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis import attempts
 from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.memory.stores.redis.tls_sentinel import KnownSentinels
-from durable_memory.testing.builders import summarising, user
-from durable_memory.testing.driven import Driven
+from durable_memory.testing.contracts.builders import summarising, user
+from durable_memory.testing.contracts.driven import Driven
 from tests.integration.redis.proxy import open_proxy
 from tests.ports import quiet_ports
 

@@ -14,8 +14,8 @@ from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.memory.types import AppendResult
-from durable_memory.testing.builders import summarising, user
-from durable_memory.testing.driven import Driven
+from durable_memory.testing.contracts.builders import summarising, user
+from durable_memory.testing.contracts.driven import Driven
 from durable_memory.workflows.calling import CALL
 from tests.integration.redis.proxy import Proxy
 

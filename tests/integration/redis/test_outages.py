@@ -18,8 +18,8 @@ from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis import attempts, outage
 from durable_memory.memory.stores.redis.connection import connect_redis
-from durable_memory.testing.builders import summarising, user
-from durable_memory.testing.driven import Driven
+from durable_memory.testing.contracts.builders import summarising, user
+from durable_memory.testing.contracts.driven import Driven
 from tests.integration.redis.proxy import Proxy
 from tests.integration.redis.topologies import ask
 from tests.logs import said_by

@@ -21,8 +21,8 @@ from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis import script_runner
 from durable_memory.memory.stores.redis.keys import MEMORY_KEYS, RedisKeys
 from durable_memory.memory.stores.redis.scripts import Script, load_script
-from durable_memory.testing.builders import summarising, user
-from durable_memory.testing.driven import Driven
+from durable_memory.testing.contracts.builders import summarising, user
+from durable_memory.testing.contracts.driven import Driven
 from tests.integration.redis.proxy import Proxy, open_proxy
 from tests.integration.redis.topologies import ask
 

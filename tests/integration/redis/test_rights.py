@@ -19,8 +19,8 @@ from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.memory.stores.redis.keys import RedisKeys
-from durable_memory.testing.builders import call, dropping, result, summarising, user
-from durable_memory.testing.driven import Driven
+from durable_memory.testing.contracts.builders import call, dropping, result, summarising, user
+from durable_memory.testing.contracts.driven import Driven
 from tests.integration.redis.topologies import READY
 
 COMMANDS = (

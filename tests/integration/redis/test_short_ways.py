@@ -15,8 +15,8 @@ from durable_memory.memory.limits import Limits, PolicyName
 from durable_memory.memory.stores.in_memory.store import open_in_memory
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.values import Entry
-from durable_memory.testing.builders import call, dropping, result, summarising, system, texts_of, user
-from durable_memory.testing.driven import Driven
+from durable_memory.testing.contracts.builders import call, dropping, result, summarising, system, texts_of, user
+from durable_memory.testing.contracts.driven import Driven
 from tests.integration.redis.test_damage import name_of
 
 

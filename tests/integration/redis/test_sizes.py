@@ -12,8 +12,8 @@ from redis.asyncio import Redis
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis.keys import MEMORY_KEYS, RedisKeys
 from durable_memory.memory.stores.values import Entry
-from durable_memory.testing.builders import summarising, user
-from durable_memory.testing.driven import Driven
+from durable_memory.testing.contracts.builders import summarising, user
+from durable_memory.testing.contracts.driven import Driven
 
 COUNT = 2_000
 WIDE = summarising(max_tokens=None, due_tokens=None, target_tokens=None, overflow_tokens=None, ttl_ms=3_600_000)
@@ -60,7 +60,7 @@ async def test_an_operation_record_is_gone_after_its_deadline(backend: Backend, 
 async def test_answered_calls_leave_no_trace_once_their_group_is_gone(
     backend: Backend, raw: Redis, prefix: str
 ) -> None:
-    from durable_memory.testing.builders import call, dropping, result  # noqa: PLC0415 - this test only
+    from durable_memory.testing.contracts.builders import call, dropping, result  # noqa: PLC0415 - this test only
 
     driven = Driven(backend.store, dropping())
     for number in range(30):

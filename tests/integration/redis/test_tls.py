@@ -17,8 +17,8 @@ from redis.asyncio import Redis, RedisCluster
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.stores.redis.connection import connect_redis
-from durable_memory.testing.builders import summarising, user
-from durable_memory.testing.driven import Driven
+from durable_memory.testing.contracts.builders import summarising, user
+from durable_memory.testing.contracts.driven import Driven
 from tests.integration.redis.tls import Authority, TlsProxy, open_tls_proxy
 from tests.integration.redis.topologies import (
     Sentinels,

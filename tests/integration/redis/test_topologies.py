@@ -21,8 +21,8 @@ from durable_memory.memory.stores.redis import attempts, cluster_link, outage
 from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.memory.stores.redis.keys import RedisKeys
 from durable_memory.memory.stores.redis.scripts import Script
-from durable_memory.testing.builders import call, divided, result, summarising, system, user
-from durable_memory.testing.driven import Driven
+from durable_memory.testing.contracts.builders import call, divided, result, summarising, system, user
+from durable_memory.testing.contracts.driven import Driven
 from tests.integration.redis.topologies import append_until_it_lands, ask, open_cluster, open_sentinels, replicated
 from tests.integration.redis.warnings_at_start import warnings_of
 from tests.logs import said_by

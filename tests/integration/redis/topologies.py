@@ -16,8 +16,8 @@ from redis.asyncio import Redis
 from durable_memory.dev.supervisor import Server, ServerSpec, start_server
 from durable_memory.dev.valkey import find_program
 from durable_memory.memory.errors import MemoryUnavailable
-from durable_memory.testing.builders import user
-from durable_memory.testing.driven import Driven
+from durable_memory.testing.contracts.builders import user
+from durable_memory.testing.contracts.driven import Driven
 from tests.ports import quiet_ports
 
 SLOTS = 16384

@@ -15,9 +15,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.values import ABSENT, Batch, Entry, Operation
 from durable_memory.memory.types import FlushResult
-from durable_memory.testing.builders import text_of
-from durable_memory.testing.driven import Driven
-from durable_memory.testing.rigs import StoreRig
+from durable_memory.testing.contracts.builders import text_of
+from durable_memory.testing.contracts.driven import Driven
+from durable_memory.testing.contracts.rigs import StoreRig
 from tests.integration.stores.model import ModelMemory
 
 Answer = TypeVar("Answer")

@@ -20,7 +20,7 @@ from durable_memory.memory.errors import (
 )
 from durable_memory.memory.stores.values import ABSENT, NORMAL, Entry, Operation
 from durable_memory.memory.types import AppendResult, ClearResult, DeleteResult, FlushResult
-from durable_memory.testing.builders import call, result, system, text_of, texts_of, user
+from durable_memory.testing.contracts.builders import call, result, system, text_of, texts_of, user
 from tests.integration.stores.machine_base import Applied, MachineBase, position
 from tests.integration.stores.model import ModelMemory
 from tests.integration.stores.model_values import Refused

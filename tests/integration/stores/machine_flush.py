@@ -13,7 +13,7 @@ from hypothesis.stateful import precondition, rule
 from durable_memory.memory.errors import MemorySummaryRejected
 from durable_memory.memory.stores.values import Batch, Operation
 from durable_memory.memory.types import FlushResult
-from durable_memory.testing.builders import summary
+from durable_memory.testing.contracts.builders import summary
 from tests.integration.stores.machine_base import LONG_MS, MachineBase, position
 
 any_steps = st.lists(st.sampled_from(["begin", "summarise", "commit", "renew", "fail", "lose the lease"]), min_size=1)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from durable_memory.memory.errors import MemoryBackpressure, MemoryOrphanResult, MemoryOversize
 from durable_memory.memory.stores.values import Entry
-from durable_memory.testing.builders import text_of
+from durable_memory.testing.contracts.builders import text_of
 from tests.integration.stores.model_state import ModelState
 from tests.integration.stores.model_values import Group, Kept, Refused, Summary, Taken, exceeds, first_groups, size_of
 

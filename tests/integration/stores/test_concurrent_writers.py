@@ -8,8 +8,8 @@ import itertools
 from durable_memory.memory.errors import MemoryBackpressure
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.values import Batch
-from durable_memory.testing.builders import summarising, text_of, user
-from durable_memory.testing.driven import Driven
+from durable_memory.testing.contracts.builders import summarising, text_of, user
+from durable_memory.testing.contracts.driven import Driven
 
 WRITERS, EACH = 20, 200
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from durable_memory.testing.store_contract import StoreContract
+from durable_memory.testing.contracts.store_contract import StoreContract
 
 
 class TestStoreContract(StoreContract):

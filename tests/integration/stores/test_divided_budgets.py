@@ -20,9 +20,18 @@ from durable_memory.memory.errors import MemoryFault
 from durable_memory.memory.limits import Limits, PolicyName
 from durable_memory.memory.stores.values import Batch, Entry
 from durable_memory.memory.types import AppendResult, FlushResult
-from durable_memory.testing.builders import call, divided, dropping, result, summarising, system, text_of, user
-from durable_memory.testing.driven import Driven
-from durable_memory.testing.rigs import InMemoryRig, StoreRig, drive, open_redis_rig
+from durable_memory.testing.contracts.builders import (
+    call,
+    divided,
+    dropping,
+    result,
+    summarising,
+    system,
+    text_of,
+    user,
+)
+from durable_memory.testing.contracts.driven import Driven
+from durable_memory.testing.contracts.rigs import InMemoryRig, StoreRig, drive, open_redis_rig
 
 EXAMPLES = int(os.environ.get("DURABLE_MEMORY_TEST_EXAMPLES", "40"))
 

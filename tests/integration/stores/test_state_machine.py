@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule, run_state_machine_as_test
 
 from durable_memory.memory.limits import PolicyName
-from durable_memory.testing.builders import dropping, summarising
-from durable_memory.testing.driven import OPERATION_MS
-from durable_memory.testing.rigs import InMemoryRig, StoreRig, drive, open_redis_rig
+from durable_memory.testing.contracts.builders import dropping, summarising
+from durable_memory.testing.contracts.driven import OPERATION_MS
+from durable_memory.testing.contracts.rigs import InMemoryRig, StoreRig, drive, open_redis_rig
 from tests.integration.stores.machine_base import LONG_MS, YEARS_MS, OpenRig
 from tests.integration.stores.machine_clients import ClientSteps, Drawn, messages
 from tests.integration.stores.machine_flush import FlushSteps

@@ -17,8 +17,8 @@ from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.values import Entry, StoredEntry
 from durable_memory.memory.tokens.counter import Count
 from durable_memory.memory.types import Message
-from durable_memory.testing.builders import summarising
-from durable_memory.testing.driven import Driven
+from durable_memory.testing.contracts.builders import summarising
+from durable_memory.testing.contracts.driven import Driven
 
 FILES = sorted((Path(__file__).parents[2] / "fixtures" / "records").glob("v*/*.json"))
 

@@ -19,7 +19,7 @@ from temporalio.common import RetryPolicy
 from durable_memory import AgentMemory, MemoryClient, MemoryUnknownResource, Registry, current_memory_client
 from durable_memory.activities.rollout import judged_by_all, queue_name
 from durable_memory.memory.stores.redis.arguments import mark_of
-from durable_memory.testing.activity_environment import MemoryActivityEnvironment
+from durable_memory.testing import MemoryActivityEnvironment
 from tests.integration.temporal.observing import eventually, fault_of
 from tests.integration.temporal.rig import plugin, unique, worker
 

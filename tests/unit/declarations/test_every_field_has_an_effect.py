@@ -20,8 +20,8 @@ _RULES = "tests/unit/declarations/test_rules_between_fields.py"
 _VALUES = "tests/unit/declarations/test_field_values.py"
 _AGENTS = "tests/unit/declarations/test_agent.py"
 _LIST = "tests/unit/cli/test_declarations.py"
-_EVICTION = "durable_memory/testing/eviction.py"
-_SELECTION = "durable_memory/testing/flush_selecting.py"
+_EVICTION = "durable_memory/testing/contracts/eviction.py"
+_SELECTION = "durable_memory/testing/contracts/flush_selecting.py"
 _LLM = "tests/integration/llm/"
 _CALIBRATION = "tests/integration/tokens/test_calibration.py"
 _SECTIONS = "tests/integration/cases/test_sections.py"
@@ -156,7 +156,7 @@ MEMORY: Final = {
     ),
     "privacy_policy.default_redaction_string": (_PRIVACY, "test_counting_and_the_digest_are_of_what_is_stored"),
     "locking.flush_ttl": (
-        "durable_memory/testing/flush_leasing.py",
+        "durable_memory/testing/contracts/flush_leasing.py",
         "test_a_lease_that_ended_lets_another_in_and_its_batch_is_stale",
     ),
     "scope": (_RULES, "test_the_scope_decides_lifetime_and_end"),

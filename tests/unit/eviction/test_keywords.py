@@ -6,7 +6,7 @@ import pytest
 
 from durable_memory.memory.eviction.keywords import RAISED_TO, Keywords
 from durable_memory.memory.types import Message
-from durable_memory.testing.builders import call, result, user
+from durable_memory.testing.contracts.builders import call, result, user
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from durable_memory.memory.stores.in_memory.state import MemoryState
 from durable_memory.memory.stores.in_memory.values import OVERFLOW, Tally
 from durable_memory.memory.stores.values import Entry
 from durable_memory.memory.types import SECTIONS
-from durable_memory.testing.builders import call, dropping, result, summarising, summary, system, user
+from durable_memory.testing.contracts.builders import call, dropping, result, summarising, summary, system, user
 
 ENTRIES = st.one_of(
     st.builds(user, st.just("said"), st.integers(0, 40), pinned=st.booleans()),

@@ -15,8 +15,8 @@ from durable_memory.memory.stores.in_memory.calls import Calls
 from durable_memory.memory.stores.in_memory.shelves import Shelves
 from durable_memory.memory.stores.in_memory.state import MemoryState
 from durable_memory.memory.stores.values import BACKUP_LIFETIME_MS, Batch, BatchPage, Operation
-from durable_memory.testing.builders import summarising, summary, user
-from durable_memory.testing.driven import Driven
+from durable_memory.testing.contracts.builders import summarising, summary, user
+from durable_memory.testing.contracts.driven import Driven
 
 
 @pytest.fixture
