@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from temporalio import activity
 
-from durable_memory.activities import wire
+from durable_memory.activities import requests, wire
 from durable_memory.activities.answers import (
     ASK_FOR_THE_TURN,
     TAKE_UP_THE_TURN,
@@ -24,30 +24,30 @@ from durable_memory.memory.types import AgentRef
 
 @activity.defn(name=wire.CONTEXT)
 async def context(request: Any = None) -> JsonObject:
-    """Composes the context of a model call; see wire.ContextRequest."""
-    asked = parse(wire.ContextRequest, request)
+    """Composes the context of a model call; see requests.ContextRequest."""
+    asked = parse(requests.ContextRequest, request)
     composed = await _agent(asked).context(max_tokens=asked.max_tokens, authors=asked.authors is True)
     return carried(asked.agent, composed)
 
 
 @activity.defn(name=wire.RECORD_AGENT_TURN)
 async def record_agent_turn(request: Any = None) -> JsonObject:
-    """Appends a turn to every memory that the agent may write to; see wire.RecordAgentTurnRequest."""
-    asked = parse(wire.RecordAgentTurnRequest, request)
+    """Appends a turn to every memory that the agent may write to; see requests.RecordAgentTurnRequest."""
+    asked = parse(requests.RecordAgentTurnRequest, request)
     turn = await _agent(asked, asked.run_id).record_turn(asked.messages, operation_id=asked.operation_id)
     return carried_turn(asked.agent, turn, TAKE_UP_THE_TURN)
 
 
 @activity.defn(name=wire.RECORDED_AGENT_TURN)
 async def recorded_agent_turn(request: Any = None) -> JsonObject:
-    """Tells which turn an agent's operation has recorded; see wire.RecordedAgentTurnRequest."""
-    asked = parse(wire.RecordedAgentTurnRequest, request)
+    """Tells which turn an agent's operation has recorded; see requests.RecordedAgentTurnRequest."""
+    asked = parse(requests.RecordedAgentTurnRequest, request)
     turn = await _agent(asked).recorded_turn(operation_id=asked.operation_id)
-    return carried_turn(asked.agent, wire.RecordedAgentTurnAnswer(turn), ASK_FOR_THE_TURN)
+    return carried_turn(asked.agent, requests.RecordedAgentTurnAnswer(turn), ASK_FOR_THE_TURN)
 
 
 def _agent(
-    asked: wire.ContextRequest | wire.RecordAgentTurnRequest | wire.RecordedAgentTurnRequest,
+    asked: requests.ContextRequest | requests.RecordAgentTurnRequest | requests.RecordedAgentTurnRequest,
     run_id: str | None = None,
 ) -> AgentMemories:
     ref = AgentRef(asked.agent, asked.input, asked.workflow_id, asked.workflow_type, run_id)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from temporalio import activity
 
-from durable_memory.activities import wire
+from durable_memory.activities import requests, wire
 from durable_memory.activities.answers import (
     ASK_FOR_THE_TURN,
     GROUP_LESS,
@@ -33,8 +33,8 @@ from durable_memory.memory.types import MemoryRef
 
 @activity.defn(name=wire.APPEND)
 async def append(request: Any = None) -> JsonObject:
-    """Appends messages; see wire.AppendRequest."""
-    asked = parse(wire.AppendRequest, request)
+    """Appends messages; see requests.AppendRequest."""
+    asked = parse(requests.AppendRequest, request)
     result = await _memory(asked.memory).append(
         asked.messages, want_view=asked.want_view, operation_id=asked.operation_id
     )
@@ -43,24 +43,24 @@ async def append(request: Any = None) -> JsonObject:
 
 @activity.defn(name=wire.RECORD_TURN)
 async def record_turn(request: Any = None) -> JsonObject:
-    """Appends a turn, once whatever words an attempt brings, and returns what stands; see wire.RecordTurnRequest."""
-    asked = parse(wire.RecordTurnRequest, request)
+    """Appends a turn, once whatever an attempt brings, and returns what stands; see requests.RecordTurnRequest."""
+    asked = parse(requests.RecordTurnRequest, request)
     turn = await _memory(asked.memory).record_turn(asked.messages, operation_id=asked.operation_id)
     return carried_turn(asked.memory.resource, turn, TAKE_UP_THE_TURN)
 
 
 @activity.defn(name=wire.RECORDED_TURN)
 async def recorded_turn(request: Any = None) -> JsonObject:
-    """Returns the turn that stands under an operation id, if any; see wire.RecordedTurnRequest."""
-    asked = parse(wire.RecordedTurnRequest, request)
+    """Returns the turn that stands under an operation id, if any; see requests.RecordedTurnRequest."""
+    asked = parse(requests.RecordedTurnRequest, request)
     turn = await _memory(asked.memory).recorded_turn(operation_id=asked.operation_id)
-    return carried_turn(asked.memory.resource, wire.RecordedTurnAnswer(turn), ASK_FOR_THE_TURN)
+    return carried_turn(asked.memory.resource, requests.RecordedTurnAnswer(turn), ASK_FOR_THE_TURN)
 
 
 @activity.defn(name=wire.READ)
 async def read(request: Any = None) -> JsonObject:
-    """Returns the view; see wire.ReadRequest."""
-    asked = parse(wire.ReadRequest, request)
+    """Returns the view; see requests.ReadRequest."""
+    asked = parse(requests.ReadRequest, request)
     view = await _memory(asked.memory).read(
         limit=asked.limit,
         max_tokens=asked.max_tokens,
@@ -75,8 +75,8 @@ async def read(request: Any = None) -> JsonObject:
 
 @activity.defn(name=wire.WRITE)
 async def write(request: Any = None) -> JsonObject:
-    """Replaces a memory; see wire.WriteRequest."""
-    asked = parse(wire.WriteRequest, request)
+    """Replaces a memory; see requests.WriteRequest."""
+    asked = parse(requests.WriteRequest, request)
     result = await _memory(asked.memory).write(
         asked.messages, if_version=asked.if_version, operation_id=asked.operation_id
     )
@@ -85,36 +85,38 @@ async def write(request: Any = None) -> JsonObject:
 
 @activity.defn(name=wire.TOUCH)
 async def touch(request: Any = None) -> JsonObject:
-    """Records an access; see wire.TouchRequest."""
-    asked = parse(wire.TouchRequest, request)
-    return answer_of(wire.TouchAnswer(await _memory(asked.memory).touch(asked.ids)))
+    """Records an access; see requests.TouchRequest."""
+    asked = parse(requests.TouchRequest, request)
+    return answer_of(requests.TouchAnswer(await _memory(asked.memory).touch(asked.ids)))
 
 
 @activity.defn(name=wire.PIN)
 async def pin(request: Any = None) -> JsonObject:
-    """Pins messages; see wire.PinRequest."""
-    asked = parse(wire.PinRequest, request)
-    return answer_of(wire.TouchAnswer(await _memory(asked.memory).pin(asked.ids, operation_id=asked.operation_id)))
+    """Pins messages; see requests.PinRequest."""
+    asked = parse(requests.PinRequest, request)
+    return answer_of(requests.TouchAnswer(await _memory(asked.memory).pin(asked.ids, operation_id=asked.operation_id)))
 
 
 @activity.defn(name=wire.UNPIN)
 async def unpin(request: Any = None) -> JsonObject:
-    """Unpins messages; see wire.PinRequest."""
-    asked = parse(wire.PinRequest, request)
-    return answer_of(wire.TouchAnswer(await _memory(asked.memory).unpin(asked.ids, operation_id=asked.operation_id)))
+    """Unpins messages; see requests.PinRequest."""
+    asked = parse(requests.PinRequest, request)
+    return answer_of(
+        requests.TouchAnswer(await _memory(asked.memory).unpin(asked.ids, operation_id=asked.operation_id))
+    )
 
 
 @activity.defn(name=wire.DELETE)
 async def delete(request: Any = None) -> JsonObject:
-    """Removes messages; see wire.DeleteRequest."""
-    asked = parse(wire.DeleteRequest, request)
+    """Removes messages; see requests.DeleteRequest."""
+    asked = parse(requests.DeleteRequest, request)
     return answer_of(await _memory(asked.memory).delete(asked.ids, operation_id=asked.operation_id))
 
 
 @activity.defn(name=wire.CLEAR)
 async def clear(request: Any = None) -> JsonObject:
-    """Removes everything; see wire.ClearRequest."""
-    asked = parse(wire.ClearRequest, request)
+    """Removes everything; see requests.ClearRequest."""
+    asked = parse(requests.ClearRequest, request)
     result = await _memory(asked.memory).clear(
         confirm=asked.confirm, backup=asked.backup, operation_id=asked.operation_id
     )
@@ -123,8 +125,8 @@ async def clear(request: Any = None) -> JsonObject:
 
 @activity.defn(name=wire.RESTORE)
 async def restore(request: Any = None) -> JsonObject:
-    """Brings a backup back; see wire.RestoreRequest."""
-    asked = parse(wire.RestoreRequest, request)
+    """Brings a backup back; see requests.RestoreRequest."""
+    asked = parse(requests.RestoreRequest, request)
     result = await _memory(asked.memory).restore(
         asked.backup_id, if_version=asked.if_version, operation_id=asked.operation_id
     )
@@ -133,8 +135,8 @@ async def restore(request: Any = None) -> JsonObject:
 
 @activity.defn(name=wire.FLUSH)
 async def flush(request: Any = None) -> JsonObject:
-    """Runs one flush; see wire.FlushRequest."""
-    asked = parse(wire.FlushRequest, request)
+    """Runs one flush; see requests.FlushRequest."""
+    asked = parse(requests.FlushRequest, request)
     async with heartbeating():
         result = await _memory(asked.memory).flush(
             force=asked.force,
@@ -149,20 +151,20 @@ async def flush(request: Any = None) -> JsonObject:
 
 @activity.defn(name=wire.STATS)
 async def stats(request: Any = None) -> JsonObject:
-    """Returns the counters; see wire.StatsRequest."""
-    asked = parse(wire.StatsRequest, request)
+    """Returns the counters; see requests.StatsRequest."""
+    asked = parse(requests.StatsRequest, request)
     counters = await _memory(asked.memory).stats(group_by=asked.group_by)
     return carried(asked.memory.resource, counters, GROUP_LESS)
 
 
 @activity.defn(name=wire.HEALTH)
 async def health(request: Any = None) -> JsonObject:
-    """Tells whether a memory can do its work; see wire.HealthRequest."""
-    asked = parse(wire.HealthRequest, request)
+    """Tells whether a memory can do its work; see requests.HealthRequest."""
+    asked = parse(requests.HealthRequest, request)
     return answer_of(await _memory(asked.memory).health(check_connectivity=asked.check_connectivity))
 
 
-def _memory(field: wire.MemoryField) -> Memory:
+def _memory(field: requests.MemoryField) -> Memory:
     ref = MemoryRef(
         field.resource, field.key, field.input, field.agent, field.workflow_id, field.workflow_type, field.run_id
     )

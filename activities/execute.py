@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from temporalio import activity
 
-from durable_memory.activities import agents, conversation, wire
+from durable_memory.activities import agents, conversation, requests, wire
 from durable_memory.activities.answers import JsonObject, Operation
 from durable_memory.activities.parsing import parse
 from durable_memory.activities.wire_schema import PUBLIC
@@ -32,7 +32,7 @@ OPERATIONS: Final[Mapping[str, Operation]] = {
 
 @activity.defn(name=wire.EXECUTE)
 async def execute(request: Any = None) -> JsonObject:
-    """Runs an operation and returns its answer; see wire.ExecuteRequest."""
+    """Runs an operation and returns its answer; see requests.ExecuteRequest."""
     return await run_operation(request)
 
 
@@ -45,7 +45,7 @@ async def run_operation(request: object) -> JsonObject:
         raise MemoryInvalid(
             "memory: is not a field of this request; write its resource, key, input and agent beside operation"
         )
-    asked = parse(wire.ExecuteRequest, request)
+    asked = parse(requests.ExecuteRequest, request)
     name = asked.operation
     operation = OPERATIONS.get(name)
     if operation is None:
@@ -54,7 +54,7 @@ async def run_operation(request: object) -> JsonObject:
     return await operation(_request(asked, {item.name for item in fields(PUBLIC[_PREFIX + name][0])}))
 
 
-def _request(asked: wire.ExecuteRequest, taken: set[str]) -> JsonObject:
+def _request(asked: requests.ExecuteRequest, taken: set[str]) -> JsonObject:
     """Returns the request of the operation's own activity; `taken` are its fields."""
     payload = dict(asked.payload or {})
     for field in _BESIDE:
@@ -75,7 +75,7 @@ def _request(asked: wire.ExecuteRequest, taken: set[str]) -> JsonObject:
     return {**payload, **given, "contract": asked.contract}
 
 
-def _given(asked: wire.ExecuteRequest, *names: str) -> JsonObject:
+def _given(asked: requests.ExecuteRequest, *names: str) -> JsonObject:
     values = {name: getattr(asked, name) for name in names}
     return {name: value for name, value in values.items() if value is not None}
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
-from durable_memory.activities import wire
+from durable_memory.activities import requests, wire
 from durable_memory.activities.answers import JsonObject
 from durable_memory.memory.errors import MemoryFault, kinds_of_faults
 from durable_memory.memory.task_queues import DEFAULT_TASK_QUEUE
@@ -32,24 +32,24 @@ from durable_memory.memory.types import (
 )
 
 PUBLIC: Final[Mapping[str, tuple[type, type]]] = {
-    wire.APPEND: (wire.AppendRequest, AppendResult),
-    wire.RECORD_TURN: (wire.RecordTurnRequest, Turn),
-    wire.RECORDED_TURN: (wire.RecordedTurnRequest, wire.RecordedTurnAnswer),
-    wire.READ: (wire.ReadRequest, View),
-    wire.WRITE: (wire.WriteRequest, AppendResult),
-    wire.TOUCH: (wire.TouchRequest, wire.TouchAnswer),
-    wire.PIN: (wire.PinRequest, wire.TouchAnswer),
-    wire.UNPIN: (wire.PinRequest, wire.TouchAnswer),
-    wire.DELETE: (wire.DeleteRequest, DeleteResult),
-    wire.CLEAR: (wire.ClearRequest, ClearResult),
-    wire.RESTORE: (wire.RestoreRequest, AppendResult),
-    wire.FLUSH: (wire.FlushRequest, FlushResult),
-    wire.STATS: (wire.StatsRequest, MemoryStats),
-    wire.HEALTH: (wire.HealthRequest, MemoryHealth),
-    wire.CONTEXT: (wire.ContextRequest, AgentContext),
-    wire.RECORD_AGENT_TURN: (wire.RecordAgentTurnRequest, AgentTurn),
-    wire.RECORDED_AGENT_TURN: (wire.RecordedAgentTurnRequest, wire.RecordedAgentTurnAnswer),
-    wire.EXECUTE: (wire.ExecuteRequest, dict[str, Any]),
+    wire.APPEND: (requests.AppendRequest, AppendResult),
+    wire.RECORD_TURN: (requests.RecordTurnRequest, Turn),
+    wire.RECORDED_TURN: (requests.RecordedTurnRequest, requests.RecordedTurnAnswer),
+    wire.READ: (requests.ReadRequest, View),
+    wire.WRITE: (requests.WriteRequest, AppendResult),
+    wire.TOUCH: (requests.TouchRequest, requests.TouchAnswer),
+    wire.PIN: (requests.PinRequest, requests.TouchAnswer),
+    wire.UNPIN: (requests.PinRequest, requests.TouchAnswer),
+    wire.DELETE: (requests.DeleteRequest, DeleteResult),
+    wire.CLEAR: (requests.ClearRequest, ClearResult),
+    wire.RESTORE: (requests.RestoreRequest, AppendResult),
+    wire.FLUSH: (requests.FlushRequest, FlushResult),
+    wire.STATS: (requests.StatsRequest, MemoryStats),
+    wire.HEALTH: (requests.HealthRequest, MemoryHealth),
+    wire.CONTEXT: (requests.ContextRequest, AgentContext),
+    wire.RECORD_AGENT_TURN: (requests.RecordAgentTurnRequest, AgentTurn),
+    wire.RECORDED_AGENT_TURN: (requests.RecordedAgentTurnRequest, requests.RecordedAgentTurnAnswer),
+    wire.EXECUTE: (requests.ExecuteRequest, dict[str, Any]),
 }
 """What callers of any language may start, with the types of request and answer. The other activities are our own."""
 

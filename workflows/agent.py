@@ -7,7 +7,7 @@ from typing import Any
 
 from temporalio import workflow
 
-from durable_memory.activities import wire
+from durable_memory.activities import requests, wire
 from durable_memory.memory.types import (
     AgentContext,
     AgentRef,
@@ -64,7 +64,7 @@ class Agent:
         can.
         """
         ref = self._used()
-        request = wire.ContextRequest(
+        request = requests.ContextRequest(
             ref.id,
             ref.input,
             max_tokens,
@@ -82,7 +82,7 @@ class Agent:
         The call returns when all of them hold the turn.
         """
         ref = self._used()
-        request = wire.RecordAgentTurnRequest(
+        request = requests.RecordAgentTurnRequest(
             ref.id,
             wire_messages(messages),
             ref.input,
@@ -96,10 +96,10 @@ class Agent:
     async def recorded_turn(self, *, operation_id: str) -> AgentTurn | None:
         """Returns the turn that is recorded under this operation id, or None; see AgentMemories.recorded_turn."""
         ref = self._used()
-        request = wire.RecordedAgentTurnRequest(
+        request = requests.RecordedAgentTurnRequest(
             ref.id, operation_id, ref.input, workflow_id=ref.workflow_id, workflow_type=ref.workflow_type
         )
-        return (await self._calls.call(wire.RECORDED_AGENT_TURN, request, wire.RecordedAgentTurnAnswer)).turn
+        return (await self._calls.call(wire.RECORDED_AGENT_TURN, request, requests.RecordedAgentTurnAnswer)).turn
 
     def _used(self) -> AgentRef:
         self._handle.used()

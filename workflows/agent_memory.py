@@ -7,7 +7,7 @@ from typing import Any
 
 from temporalio import workflow
 
-from durable_memory.activities import wire
+from durable_memory.activities import requests, wire
 from durable_memory.memory.types import (
     AppendResult,
     ClearResult,
@@ -81,7 +81,7 @@ class AgentMemory:
         operation_id: str | None = None,
     ) -> AppendResult:
         """Appends messages (text is a user message), all or none; see Memory.append."""
-        request = wire.AppendRequest(self._memory(), wire_messages(messages), operation_id, want_view)
+        request = requests.AppendRequest(self._memory(), wire_messages(messages), operation_id, want_view)
         return await self._calls.call(wire.APPEND, request, AppendResult)
 
     async def record_turn(
@@ -92,13 +92,13 @@ class AgentMemory:
         The turn becomes part of the workflow's history twice: record it in the activity that calls the model where
         you can.
         """
-        request = wire.RecordTurnRequest(self._memory(), wire_messages(messages), operation_id)
+        request = requests.RecordTurnRequest(self._memory(), wire_messages(messages), operation_id)
         return await self._calls.call(wire.RECORD_TURN, request, Turn)
 
     async def recorded_turn(self, *, operation_id: str) -> Turn | None:
         """Returns the turn that is recorded under this operation id, or None; see Memory.recorded_turn."""
-        request = wire.RecordedTurnRequest(self._memory(), operation_id)
-        return (await self._calls.call(wire.RECORDED_TURN, request, wire.RecordedTurnAnswer)).turn
+        request = requests.RecordedTurnRequest(self._memory(), operation_id)
+        return (await self._calls.call(wire.RECORDED_TURN, request, requests.RecordedTurnAnswer)).turn
 
     async def read(
         self,
@@ -118,7 +118,7 @@ class AgentMemory:
         local activity, on this worker and with fewer events; it takes none of the handle's `task_queue` and
         `activity_config`.
         """
-        request = wire.ReadRequest(
+        request = requests.ReadRequest(
             self._memory(),
             limit=limit,
             max_tokens=max_tokens,
@@ -142,41 +142,41 @@ class AgentMemory:
         operation_id: str | None = None,
     ) -> AppendResult:
         """Replaces the memory by `messages`; see Memory.write."""
-        request = wire.WriteRequest(self._memory(), wire_messages(messages), if_version, operation_id)
+        request = requests.WriteRequest(self._memory(), wire_messages(messages), if_version, operation_id)
         return await self._calls.call(wire.WRITE, request, AppendResult)
 
     async def touch(self, ids: Sequence[str]) -> tuple[str, ...]:
         """Records an access to these messages, for lru, lfu and token_aware_lru; returns the ids that are live."""
-        request = wire.TouchRequest(self._memory(), wire_ids(ids))
-        return (await self._calls.call(wire.TOUCH, request, wire.TouchAnswer)).touched
+        request = requests.TouchRequest(self._memory(), wire_ids(ids))
+        return (await self._calls.call(wire.TOUCH, request, requests.TouchAnswer)).touched
 
     async def pin(self, ids: Sequence[str], *, operation_id: str | None = None) -> tuple[str, ...]:
         """Keeps these messages with their groups in the view until they are unpinned; see Memory.pin."""
-        request = wire.PinRequest(self._memory(), wire_ids(ids), operation_id)
-        return (await self._calls.call(wire.PIN, request, wire.TouchAnswer)).touched
+        request = requests.PinRequest(self._memory(), wire_ids(ids), operation_id)
+        return (await self._calls.call(wire.PIN, request, requests.TouchAnswer)).touched
 
     async def unpin(self, ids: Sequence[str], *, operation_id: str | None = None) -> tuple[str, ...]:
         """Lets these messages go like others again; see Memory.unpin."""
-        request = wire.PinRequest(self._memory(), wire_ids(ids), operation_id)
-        return (await self._calls.call(wire.UNPIN, request, wire.TouchAnswer)).touched
+        request = requests.PinRequest(self._memory(), wire_ids(ids), operation_id)
+        return (await self._calls.call(wire.UNPIN, request, requests.TouchAnswer)).touched
 
     async def delete(self, ids: Sequence[str], *, operation_id: str | None = None) -> DeleteResult:
         """Removes messages with their whole groups; see Memory.delete."""
-        request = wire.DeleteRequest(self._memory(), wire_ids(ids), operation_id)
+        request = requests.DeleteRequest(self._memory(), wire_ids(ids), operation_id)
         return await self._calls.call(wire.DELETE, request, DeleteResult)
 
     async def clear(
         self, *, confirm: bool = False, backup: bool = False, operation_id: str | None = None
     ) -> ClearResult:
         """Removes everything; see Memory.clear."""
-        request = wire.ClearRequest(self._memory(), confirm, operation_id, backup)
+        request = requests.ClearRequest(self._memory(), confirm, operation_id, backup)
         return await self._calls.call(wire.CLEAR, request, ClearResult)
 
     async def restore(
         self, backup_id: str, *, if_version: str | None = None, operation_id: str | None = None
     ) -> AppendResult:
         """Replaces everything by what a clear has kept; see Memory.restore."""
-        request = wire.RestoreRequest(self._memory(), backup_id, if_version, operation_id)
+        request = requests.RestoreRequest(self._memory(), backup_id, if_version, operation_id)
         return await self._calls.call(wire.RESTORE, request, AppendResult)
 
     async def flush(
@@ -193,7 +193,7 @@ class AgentMemory:
 
         The background needs no such call.
         """
-        request = wire.FlushRequest(
+        request = requests.FlushRequest(
             self._memory(),
             force=force,
             dry_run=dry_run,
@@ -206,16 +206,16 @@ class AgentMemory:
 
     async def stats(self, *, group_by: GroupBy | None = None) -> MemoryStats:
         """Returns the counters, and what is held by role, author, section or day if that is asked for."""
-        return await self._calls.call(wire.STATS, wire.StatsRequest(self._memory(), group_by), MemoryStats)
+        return await self._calls.call(wire.STATS, requests.StatsRequest(self._memory(), group_by), MemoryStats)
 
     async def health(self, *, check_connectivity: bool = False) -> MemoryHealth:
         """Tells whether the memory can do its work; see Memory.health."""
-        request = wire.HealthRequest(self._memory(), check_connectivity)
+        request = requests.HealthRequest(self._memory(), check_connectivity)
         return await self._calls.call(wire.HEALTH, request, MemoryHealth)
 
-    def _memory(self) -> wire.MemoryField:
+    def _memory(self) -> requests.MemoryField:
         self._handle.used()
         ref = self._ref
-        return wire.MemoryField(
+        return requests.MemoryField(
             ref.resource, ref.key, ref.input, ref.agent, ref.workflow_id, ref.workflow_type, ref.run_id
         )

@@ -11,7 +11,7 @@ from temporalio import workflow
 from temporalio.common import RetryPolicy
 from temporalio.exceptions import ApplicationError
 
-from durable_memory.activities import wire
+from durable_memory.activities import requests, wire
 from durable_memory.memory.types import (
     InvalidValue,
     MessageInput,
@@ -63,7 +63,7 @@ class Calls:
     async def call(
         self,
         activity: str,
-        request: wire.Request,
+        request: requests.Request,
         answer: type[_Answer],
         defaults: workflow.ActivityConfig = CALL,
     ) -> _Answer:
@@ -83,7 +83,7 @@ def request_fields(request: object, path: str = "") -> dict[str, Any]:
     data: dict[str, Any] = {}
     for item in fields(cast("Any", request)):
         value = getattr(request, item.name)
-        if isinstance(value, wire.MemoryField):
+        if isinstance(value, requests.MemoryField):
             data[item.name] = request_fields(value, f"{item.name}.")
         elif item.name == "messages":
             data[item.name] = value
@@ -104,7 +104,7 @@ def wire_messages(value: MessageInput | Sequence[MessageInput]) -> list[dict[str
     return [cast("dict[str, Any]", message.to_dict()) for message in checked(as_messages, value)]
 
 
-async def call_here(activity: str, request: wire.Request, answer: type[_Answer]) -> _Answer:
+async def call_here(activity: str, request: requests.Request, answer: type[_Answer]) -> _Answer:
     """Runs a read in a local activity. No write: its attempts may outlive the worker, and their names with it."""
     data = request_fields(request)
     return from_json(answer, await workflow.execute_local_activity(activity, data, result_type=dict[str, Any], **LOCAL))

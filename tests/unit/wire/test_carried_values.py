@@ -11,7 +11,7 @@ import pytest
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.converter import DataConverter
 
-from durable_memory.activities import wire
+from durable_memory.activities import requests
 from durable_memory.activities.parsing import parse
 from durable_memory.memory.types import (
     AgentContext,
@@ -96,7 +96,7 @@ async def test_a_value_comes_out_of_a_payload_as_it_went_in(converter: DataConve
 
 @pytest.mark.parametrize("ref", [value for value in VALUES if isinstance(value, MemoryRef)])
 def test_a_reference_in_json_is_the_memory_of_a_request(ref: MemoryRef) -> None:
-    memory = parse(wire.StatsRequest, {"memory": json.loads(json.dumps(asdict(ref)))}).memory
+    memory = parse(requests.StatsRequest, {"memory": json.loads(json.dumps(asdict(ref)))}).memory
     assert MemoryRef(**asdict(memory)) == ref
 
 

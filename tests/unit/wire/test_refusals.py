@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from durable_memory.activities import wire
+from durable_memory.activities import requests
 from durable_memory.activities.parsing import parse
 from durable_memory.memory.errors import MemoryInvalid
 
@@ -17,14 +17,14 @@ HELLO = {"role": "user", "content": "Hello."}
 @pytest.mark.parametrize(
     ("kind", "wrong", "words"),
     [
-        (wire.AppendRequest, {"messages": [HELLO, "secret"]}, "messages[1]: must be an object"),
-        (wire.AppendRequest, {"messages": "secret"}, "messages: must be a list"),
-        (wire.AppendRequest, {}, "messages: is missing"),
-        (wire.AppendRequest, {"messages": [HELLO], "want_view": "secret"}, "want_view: must be true or false"),
-        (wire.DeleteRequest, {"ids": ["a", 4711]}, "ids[1]: must be text"),
-        (wire.ReadRequest, {"limit": "secret"}, "limit: must be a whole number"),
-        (wire.FlushRequest, {"threshold": "secret"}, "threshold: must be a number"),
-        (wire.ReadRequest, {"limits": 1}, "limits: is not a field of this request; did you mean 'limit'?"),
+        (requests.AppendRequest, {"messages": [HELLO, "secret"]}, "messages[1]: must be an object"),
+        (requests.AppendRequest, {"messages": "secret"}, "messages: must be a list"),
+        (requests.AppendRequest, {}, "messages: is missing"),
+        (requests.AppendRequest, {"messages": [HELLO], "want_view": "secret"}, "want_view: must be true or false"),
+        (requests.DeleteRequest, {"ids": ["a", 4711]}, "ids[1]: must be text"),
+        (requests.ReadRequest, {"limit": "secret"}, "limit: must be a whole number"),
+        (requests.FlushRequest, {"threshold": "secret"}, "threshold: must be a number"),
+        (requests.ReadRequest, {"limits": 1}, "limits: is not a field of this request; did you mean 'limit'?"),
     ],
 )
 def test_what_a_request_gets_wrong_is_named_by_its_place(kind: type[Any], wrong: dict[str, Any], words: str) -> None:
