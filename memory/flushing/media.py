@@ -11,14 +11,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from durable_memory.memory.privacy.opaque import is_opaque
+from durable_memory.memory.types import MEDIA_PARTS
 from durable_memory.memory.types.clean import Json
 
-_MEDIA: Final = frozenset(
-    {"base64", "media", "image", "image_url", "input_image", "output_image", "image_generation_call"}
-    | {"audio", "audio_url", "input_audio", "output_audio", "video", "video_url", "input_video"}
-    | {"file", "input_file", "computer_screenshot", "redacted_thinking"}
-)
-"""Types of parts, and of their sources, that several APIs have for media."""
+_MEDIA: Final = MEDIA_PARTS | {"base64", "media", "redacted_thinking"}
+"""Types of parts, and of their sources, whose long texts are data."""
 
 _LONG: Final = 256
 """In characters. The name of a file is shorter."""

@@ -9,10 +9,11 @@ the model, so they count nothing.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from durable_memory.memory.types import TEXT_PARTS, ContentPart, Message
+from durable_memory.memory.types import MEDIA_PARTS, TEXT_PARTS, ContentPart, Message
+from durable_memory.memory.types.documents import held_in, words_about
 
 FRAMING_TOKENS = 3
 """Start, separator and end of a message in the chat format of OpenAI's models (tokens_per_message, their cookbook)."""
@@ -25,8 +26,6 @@ FIELD_TOKENS = 1
 
 MEDIA_TOKENS = 765
 """A picture of 1024 x 1024 at high detail (OpenAI's vision guide). The size is not known here: marked estimated."""
-
-_MEDIA_PARTS = frozenset({"image", "image_url", "input_image", "audio", "input_audio", "video", "file", "input_file"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,22 +71,17 @@ def _seen_of(part: ContentPart) -> Iterator[str | None]:
     if part.get("type") == "document":
         yield from seen_of_document(part)
     else:
-        yield None if part.get("type") in _MEDIA_PARTS else _part_text(part)
+        yield None if part.get("type") in MEDIA_PARTS else _part_text(part)
 
 
 def seen_of_document(part: ContentPart) -> Iterator[str | None]:
     """Yields the same of a document of Anthropic's: plain text and parts are read as they are, a PDF is a medium."""
-    yield from (text for name in ("title", "context") if isinstance(text := part.get(name), str))
-    source = part.get("source")
-    kind, inner = (source.get("type"), source) if isinstance(source, Mapping) else (None, {})
-    held = inner.get({"text": "data", "content": "content"}.get(str(kind), ""))
-    if isinstance(held, str):
-        yield held
-    elif kind == "content" and isinstance(held, Sequence):
-        for one in held:
-            yield from _seen_of(one) if isinstance(one, Mapping) else [None]
-    else:
+    yield from words_about(part)
+    held = held_in(part)
+    if held is None:
         yield None
+    for one in held or ():
+        yield from _seen_of(one)
 
 
 def _part_text(part: ContentPart) -> str:

@@ -24,6 +24,7 @@ from durable_memory.memory.types.inventory import (
 )
 from durable_memory.memory.types.message import (
     LONG_TERM,
+    MEDIA_PARTS,
     PRIORITIES,
     ROLES,
     SECTIONS,
@@ -70,6 +71,7 @@ from durable_memory.memory.types.view import Omitted, View
 __all__ = [
     "LONG_TERM",
     "MAX_QUEUE_BYTES",
+    "MEDIA_PARTS",
     "PRIORITIES",
     "ROLES",
     "SECTIONS",

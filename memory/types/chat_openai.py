@@ -9,6 +9,7 @@ from typing import Final
 
 from durable_memory.memory.types.chat_given import ChatMessage, given_message, own_prompt
 from durable_memory.memory.types.clean import Json
+from durable_memory.memory.types.documents import held_in, words_about
 from durable_memory.memory.types.message import TEXT_PARTS, ContentPart, Message
 from durable_memory.memory.types.tool_call import ToolCall
 
@@ -168,27 +169,15 @@ def _file(part: ContentPart) -> Mapping[str, Json]:
 
 
 def _document(part: ContentPart) -> list[Mapping[str, Json]]:
-    given = part.get("source")
-    source: Mapping[str, Json] = given if isinstance(given, Mapping) else {}
-    title, context, url = part.get("title"), part.get("context"), _url(source)
-    if source.get("type") == "base64" and url:
-        about = [_text(words) for words in _words(context)]
-        return [*about, {"type": "file", "file": {"file_data": url, "filename": title or _UNNAMED_FILE}}]
-    held = _held(source)
-    named = [_text("\n".join(_words("[document]", title, context)))] if _words(title, context) else []
-    return [*named, *held] if held else [_text(" ".join(_words("[document]", title, context, url)))]
-
-
-def _held(source: Mapping[str, Json]) -> list[Mapping[str, Json]]:
-    """What a document holds to be read as it is."""
-    held = source.get("data" if source.get("type") == "text" else "content")
-    if isinstance(held, (list, tuple)):
-        return [made for one in held if isinstance(one, Mapping) for made in _parts(_typed(one))]
-    return [_text(words) for words in _words(held)]
-
-
-def _typed(part: Mapping[str, Json]) -> ContentPart:
-    return part if isinstance(part.get("type"), str) else {**part, "type": "text"}
+    source, named = part.get("source"), words_about(part)
+    url = _url(source)
+    if isinstance(source, Mapping) and source.get("type") == "base64" and url:
+        about = [_text(words) for words in _words(part.get("context"))]
+        return [*about, {"type": "file", "file": {"file_data": url, "filename": part.get("title") or _UNNAMED_FILE}}]
+    held = [made for one in held_in(part) or () for made in _parts(one) if made.get("text") != ""]
+    if not held:
+        return [_text(" ".join(["[document]", *named, *_words(url)]))]
+    return [_text("\n".join(["[document]", *named])), *held] if named else held
 
 
 def _text(words: str) -> Mapping[str, Json]:

@@ -43,6 +43,12 @@ STORE_GIVEN: Final = ("id", "tokens", "tokens_estimated", "created_at", "provena
 TEXT_PARTS: Final = frozenset({"text", "input_text", "output_text"})
 """Types of parts that hold text, by the words of several APIs."""
 
+MEDIA_PARTS: Final = frozenset(
+    {"image", "image_url", "input_image", "output_image", "image_generation_call", "computer_screenshot"}
+    | {"audio", "audio_url", "input_audio", "output_audio", "video", "video_url", "input_video", "file", "input_file"}
+)
+"""The same of those that hold a picture, sound or a file."""
+
 _CALLER_GIVEN: Final = ("role", "content", "name", "tool_calls", "tool_call_id", "pinned", "agent", "metadata")
 _MESSAGE_KEYS: Final = tuple(sorted((*_CALLER_GIVEN, "priority", "section", *STORE_GIVEN)))
 _OF_ANSWERS: Final = ("refusal", "annotations", "audio", "stop_reason")
