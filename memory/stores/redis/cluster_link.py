@@ -11,10 +11,10 @@ from redis import exceptions
 from redis.asyncio import RedisCluster
 
 from durable_memory.memory.bounded import for_each
-from durable_memory.memory.stores.patience import current_wait
 from durable_memory.memory.stores.redis.attempts import EXCHANGE_SECONDS, Attempts
 from durable_memory.memory.stores.redis.keys import KeySet
-from durable_memory.memory.stores.redis.link import MAX_CONNECTIONS, PROBE, Reply, parse_settings
+from durable_memory.memory.stores.redis.line import Line
+from durable_memory.memory.stores.redis.link import PROBE, Reply, parse_settings
 from durable_memory.memory.stores.redis.own_loop import OwnLoop
 from durable_memory.memory.stores.redis.scripts import Script, load_script
 
@@ -22,37 +22,25 @@ UNASKED_SECONDS: Final = 60
 """How long a loss may stay unseen on a node of a cluster that steady writes do not ask, such as that of the index."""
 
 
-class _Line:
+class _Node:
     """The calls to one node. redis-py refuses those for which it has no connection more, so they wait before it."""
 
     def __init__(self, place: str) -> None:
-        self._slots = asyncio.Semaphore(MAX_CONNECTIONS)
-        self._answers = 0
-        self._answered_at = 0.0
-        self.attempts = Attempts(place, self._slots.locked, lambda: self._answered_at, servers=True)
+        self._line = line = Line()
+        self.attempts = Attempts(place, line.is_full, lambda: line.answered_at, servers=True)
 
     async def exchange(self, ask: Callable[[], Awaitable[Reply]]) -> Reply:
         """Asks when it is its turn."""
-        wait = current_wait()
-        if wait is not None and self._slots.locked():
-            wait.wait_in_line(lambda: self._answers)
-        async with self._slots:
-            if wait is not None:
-                wait.take_turn()
-            async with asyncio.timeout(EXCHANGE_SECONDS):
-                try:
-                    reply = await ask()
-                except exceptions.ReadOnlyError:
-                    raise  # of who is the node no more
-                except exceptions.ResponseError:
-                    self._note_answer()
-                    raise
-            self._note_answer()
+        async with self._line, asyncio.timeout(EXCHANGE_SECONDS):
+            try:
+                reply = await ask()
+            except exceptions.ReadOnlyError:
+                raise  # of who is the node no more
+            except exceptions.ResponseError:
+                self._line.note_answer()
+                raise
+            self._line.note_answer()
             return reply
-
-    def _note_answer(self) -> None:
-        self._answers += 1
-        self._answered_at = asyncio.get_running_loop().time()
 
 
 class ClusterLink:
@@ -63,12 +51,12 @@ class ClusterLink:
         self._cluster = cluster
         self._attempts = Attempts(place, servers=True)
         """Those of calls to all nodes."""
-        self._lines: defaultdict[str, _Line] = defaultdict(lambda: _Line(place))
+        self._nodes: defaultdict[str, _Node] = defaultdict(lambda: _Node(place))
 
     @property
     def generation(self) -> int:
         """See Link. It also changes with time, as a node may be replaced that no call has asked meanwhile."""
-        failures = sum([line.attempts.failures for line in self._lines.values()])
+        failures = sum([node.attempts.failures for node in self._nodes.values()])
         return self._attempts.failures + failures + int(asyncio.get_running_loop().time() / UNASKED_SECONDS)
 
     async def run(self, script: Script, keys: KeySet, args: Sequence[bytes]) -> Reply:
@@ -93,11 +81,11 @@ class ClusterLink:
     async def _in_turn(self, key: str, ask: Callable[[], Awaitable[Reply]]) -> Reply:
         """Asks the node that has a key, as far as is known, behind the calls that wait for it already."""
         try:
-            node = self._cluster.get_node_from_key(key)
+            found = self._cluster.get_node_from_key(key)
         except exceptions.RedisClusterException:
-            node = None  # redis-py asks who has it, and says so if nobody does
-        line = self._lines["" if node is None else node.name]
-        return await line.attempts.until_answered(lambda: line.exchange(ask))
+            found = None  # redis-py asks who has it, and says so if nobody does
+        node = self._nodes["" if found is None else found.name]
+        return await node.attempts.until_answered(lambda: node.exchange(ask))
 
     async def ping(self) -> None:
         """See Link."""

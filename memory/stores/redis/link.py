@@ -14,19 +14,17 @@ from redis.asyncio import ConnectionPool
 from redis.asyncio.connection import AbstractConnection
 
 from durable_memory.memory.errors import MemoryUnavailable
-from durable_memory.memory.stores.patience import Wait, current_wait
+from durable_memory.memory.stores.patience import current_wait
 from durable_memory.memory.stores.redis.attempts import EXCHANGE_SECONDS, Attempts
 from durable_memory.memory.stores.redis.keys import KeySet, bulk
 from durable_memory.memory.stores.redis.letting_in import ClosedAtOnceError, is_closed, spares_others
+from durable_memory.memory.stores.redis.line import Line
 from durable_memory.memory.stores.redis.own_loop import OwnLoop
 from durable_memory.memory.stores.redis.scripts import Script, load_script
 from durable_memory.memory.stores.time_limit import TimeLimit
 
 Reply = Any
 """What a script answers: bytes, or a list of bytes and numbers."""
-
-MAX_CONNECTIONS: Final = 64
-"""Of a process to one server."""
 
 PROBE: Final = "probe"
 """A script that writes nothing and is refused where writes are: a PING is answered there, too."""
@@ -106,12 +104,10 @@ class PooledLink:
         self._on_close = on_close
         # Options are only looked at when a connection is made, so a wrong one is found here and not in the first call.
         self._idle = [self._new_connection()]
-        self._slots = asyncio.Semaphore(MAX_CONNECTIONS)
-        self._attempts = Attempts(place, self._slots.locked, lambda: self._answered_at, connections=MAX_CONNECTIONS)
+        self._line = line = Line()
+        self._attempts = Attempts(place, line.is_full, lambda: line.answered_at, connections=line.places)
         self._in_time = TimeLimit(EXCHANGE_SECONDS)
         self._closed = asyncio.Event()
-        self._answers = 0
-        self._answered_at = 0.0
         self._losses = 0
         """How often all connections were given up, also by a caller that waited no longer."""
 
@@ -159,21 +155,17 @@ class PooledLink:
     async def _exchange(self, packed: bytes) -> Reply:
         if self._closed.is_set():
             raise MemoryUnavailable(f"the connections to Redis at {self._place} are closed")
-        wait = current_wait()
-        if wait is not None and self._slots.locked():
-            wait.wait_in_line(lambda: self._answers)
-        async with self._slots:
-            if wait is not None:
-                wait.take_turn()
-            answers = self._answers
+        line = self._line
+        async with line:
+            answers = line.answers
             connection = self._idle.pop() if self._idle else self._new_connection()
             try:
                 with self._in_time():
                     if not connection.is_connected:
-                        await _connect(connection, wait)
+                        await _connect(connection)
                     await connection.send_packed_command(packed, check_health=False)
                     reply = await connection.read_response()
-                    self._note_answer()
+                    line.note_answer()
                     return reply
             except exceptions.ReadOnlyError:
                 # A replica now: connect anew, which asks for the name or the Sentinel again.
@@ -181,12 +173,12 @@ class PooledLink:
                 await connection.disconnect(nowait=True)
                 raise
             except exceptions.ResponseError:
-                self._note_answer()
+                line.note_answer()
                 raise  # the answer was read whole
             except BaseException as error:
                 await connection.disconnect(nowait=True)
                 given_up = isinstance(error, asyncio.CancelledError)
-                if not (spares_others(error) or (given_up and self._answers != answers)):
+                if not (spares_others(error) or (given_up and line.answers != answers)):
                     await self._drop_idle()
                 raise
             finally:
@@ -194,10 +186,6 @@ class PooledLink:
                 self._idle.insert(len(self._idle) if connection.is_connected else 0, connection)
                 if self._closed.is_set():
                     await connection.disconnect(nowait=True)
-
-    def _note_answer(self) -> None:
-        self._answers += 1
-        self._answered_at = asyncio.get_running_loop().time()
 
     def _new_connection(self) -> AbstractConnection:
         connection: AbstractConnection = self._pool.make_connection()  # type: ignore[no-untyped-call] # not typed there
@@ -223,12 +211,13 @@ class PooledLink:
             await self._on_close()
 
 
-async def _connect(connection: AbstractConnection, wait: Wait | None) -> None:
+async def _connect(connection: AbstractConnection) -> None:
     try:
         await connection.connect()  # type: ignore[no-untyped-call] # not typed there
     except exceptions.ConnectionError as error:
         if is_closed(error):
             raise ClosedAtOnceError from error
         raise
+    wait = current_wait()
     if wait is not None:
         wait.connected()

@@ -17,7 +17,7 @@ from durable_memory import MemoryClient, Registry
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.stores.port import Backend
-from durable_memory.memory.stores.redis import attempts, cluster_link, outage
+from durable_memory.memory.stores.redis import attempts, cluster_link, line, outage
 from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.memory.stores.redis.keys import RedisKeys
 from durable_memory.memory.stores.redis.scripts import Script
@@ -113,7 +113,7 @@ async def test_a_burst_waits_for_its_turn_at_each_node_and_is_no_outage(
 async def test_calls_stand_in_line_at_a_node_behind_others_to_which_it_answers_with_an_error(
     cluster_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster_link, "MAX_CONNECTIONS", 1)
+    monkeypatch.setattr(line, "MAX_CONNECTIONS", 1)
     monkeypatch.setattr(attempts, "CALL_SECONDS", 2)
     async with RedisCluster.from_url(cluster_url.replace("redis+cluster", "redis")) as cluster:
         link = cluster_link.ClusterLink(cluster, cluster_url)
