@@ -54,3 +54,11 @@ VIEWS: st.SearchStrategy[View] = st.builds(
     st.lists(_group() | _ONE.map(lambda message: [message]), max_size=6),
 )
 """Views as a memory shows them: system and summaries first, groups whole."""
+
+PNG = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
+"""A source of a picture, of Anthropic."""
+
+
+def text(words: str) -> dict[str, Any]:
+    """A text block."""
+    return {"type": "text", "text": words}
