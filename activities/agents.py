@@ -18,7 +18,7 @@ from durable_memory.activities.answers import (
 )
 from durable_memory.activities.current import current_memory_client
 from durable_memory.activities.parsing import parse
-from durable_memory.memory.agent import AgentMemories
+from durable_memory.memory.agents.agent import AgentMemories
 from durable_memory.memory.types import AgentRef
 
 

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from durable_memory.memory.clock import Clock
 from durable_memory.memory.codec import body_of, encode
 from durable_memory.memory.errors import MemoryInvalid
+from durable_memory.memory.eviction.keywords import RAISED_TO, Keywords
 from durable_memory.memory.limits import RESULT_RESERVE
 from durable_memory.memory.oversize import cut_message, has_text
 from durable_memory.memory.privacy.stage import Privacy
@@ -46,6 +47,14 @@ class Admitted:
         messages, entries = list(self.messages), list(self.entries)
         messages[position], entries[position] = message, entry
         return replace(self, messages=tuple(messages), entries=tuple(entries))
+
+    def raised(self, keywords: Keywords) -> Admitted:
+        """Returns the same with high priority where a keyword stands in the text, unless its own is higher."""
+        entries = list(self.entries)
+        for position, (message, entry) in enumerate(zip(self.messages, entries, strict=True)):
+            if entry.band < RAISED_TO and entry.answers is None and keywords.found_in(message.text):
+                entries[position] = replace(entry, band=RAISED_TO)
+        return replace(self, entries=tuple(entries))
 
 
 async def messages_of(value: MessageInput | Sequence[MessageInput], policies: Iterable[Privacy]) -> tuple[Message, ...]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypedDict
 
-from durable_memory.memory.agent import AgentMemories, UsedMemory
+from durable_memory.memory.agents.agent import AgentMemories, UsedMemory
 from durable_memory.memory.all_memories import AllMemories
 from durable_memory.memory.arguments import no_other_reference, reference_alone, require_method, template_input
 from durable_memory.memory.audit import audited
@@ -18,9 +18,9 @@ from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import MemoryAccessDenied, MemoryInvalid
 from durable_memory.memory.flushing.summarizer import Summarizer
 from durable_memory.memory.identity import DEFAULT_PREFIX, DEFAULT_PROJECT, MemoryId, Owner
-from durable_memory.memory.keys.resolution import Resolved, resolve, resolve_agent
 from durable_memory.memory.memory import Memory
-from durable_memory.memory.stores.opening import open_backends
+from durable_memory.memory.opening import open_backends
+from durable_memory.memory.resolution import Resolved, resolve, resolve_agent
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.tokens.counters import make_counter

@@ -16,7 +16,7 @@ from durable_memory.memory.caller import Caller, given_out
 from durable_memory.memory.codec import decode, view_of
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.errors import MemoryFault, MemoryInvalid, MemoryUndecryptable
-from durable_memory.memory.flushing.call import FlushCall, run_call
+from durable_memory.memory.flush_call import FlushCall, run_call
 from durable_memory.memory.grouped_stats import checked_group_by, grouped
 from durable_memory.memory.health import examine
 from durable_memory.memory.identity import MemoryId, Owner

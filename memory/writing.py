@@ -116,11 +116,7 @@ class Writing:
             telemetry.count_redactions(self.id.resource, admitted.redacted)
         if admitted.estimated:
             telemetry.count_estimated(self.id.resource, admitted.estimated)
-        if self.keywords is not None:
-            raised = self.keywords.raise_bands(admitted.messages, admitted.entries)
-            if raised != admitted.entries:
-                admitted = replace(admitted, entries=raised)
-        return admitted
+        return admitted if self.keywords is None else admitted.raised(self.keywords)
 
     async def check(self, messages: MessageInput | Sequence[MessageInput]) -> Admitted:
         """Raises what an append of these messages would raise whatever the memory holds, and does nothing else.

@@ -10,11 +10,11 @@ import typer
 from durable_memory.cli import declared_tables, tables
 from durable_memory.cli.options import Connection, Form, Memories
 from durable_memory.cli.output import Output, say, show
-from durable_memory.memory.declarations.faults import Fault
 from durable_memory.memory.declarations.model_access import missing_extra
 from durable_memory.memory.declarations.notes import notes_on
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import InvalidDeclarations
+from durable_memory.memory.faults import Fault
 from durable_memory.memory.types.answers import to_json
 
 

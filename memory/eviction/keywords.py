@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable
 from typing import Final
 
 import regex
 
-from durable_memory.memory.stores.values import Entry
-from durable_memory.memory.types import PRIORITIES, Message
+from durable_memory.memory.types import PRIORITIES
 
 RAISED_TO: Final = PRIORITIES.index("high")
 """The band of a message with a keyword, unless its own is higher."""
@@ -59,11 +57,3 @@ class Keywords:
             return False
         words = _between_spaces(folded)
         return any(keyword in words for keyword in self._keywords)
-
-    def raise_bands(self, messages: Sequence[Message], entries: Sequence[Entry]) -> tuple[Entry, ...]:
-        """Returns the entries of these messages, raised to high priority where a keyword stands in the text."""
-        raised = list(entries)
-        for position, (message, entry) in enumerate(zip(messages, entries, strict=True)):
-            if entry.band < RAISED_TO and entry.answers is None and self.found_in(message.text):
-                raised[position] = replace(entry, band=RAISED_TO)
-        return tuple(raised)

@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from durable_memory.memory.declarations.registry import Registry
-from durable_memory.memory.keys.resolution import resolve
+from durable_memory.memory.resolution import resolve
 from durable_memory.memory.types import MemoryRef
 
 MEMORIES = Path(__file__).parents[2] / "memories"

@@ -10,7 +10,7 @@ from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ActivityError, ApplicationError
 
 from durable_memory import Message
-from durable_memory.memory.context import PREAMBLE
+from durable_memory.memory.agents.context import PREAMBLE
 from tests.integration.agents.conftest import PROJECT, Desk, unique
 from tests.integration.agents.declared import declarations
 from tests.integration.agents.flows import AskBeforeTheModel, RecordAndBreak, TakeATurn

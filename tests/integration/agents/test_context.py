@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from durable_memory import AgentContext, Memory, MemoryClient, Message, ToolCall
-from durable_memory.memory.context import PREAMBLE
+from durable_memory.memory.agents.context import PREAMBLE
 from durable_memory.memory.errors import (
     MemoryInvalid,
     MemoryKeyInvalid,

@@ -11,7 +11,7 @@ from temporalio import activity
 from temporalio.testing import ActivityEnvironment
 
 from durable_memory import MemoryClient, Message
-from durable_memory.memory.agent import AgentMemories
+from durable_memory.memory.agents.agent import AgentMemories
 from durable_memory.memory.memory import Memory
 from tests.integration.agents.conftest import attempt_of, unique
 from tests.integration.agents.test_record_turn import TURN, said

@@ -9,7 +9,7 @@ import pytest
 from durable_memory.memory.access import APPENDING, MODES, READING, Access, Mode, allows, narrowest
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import MemoryAccessDenied, MemoryKeyInvalid
-from durable_memory.memory.keys.resolution import resolve
+from durable_memory.memory.resolution import resolve
 from durable_memory.memory.types import MemoryRef
 
 REGISTRY = Registry.from_resources(

@@ -16,7 +16,7 @@ from durable_memory.memory.errors import (
     MemoryUnknownResource,
 )
 from durable_memory.memory.identity import MemoryId
-from durable_memory.memory.keys.resolution import resolve, resolve_agent
+from durable_memory.memory.resolution import resolve, resolve_agent
 from durable_memory.memory.types import AgentRef, MemoryRef
 
 REGISTRY = Registry.from_resources(

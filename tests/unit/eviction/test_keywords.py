@@ -1,12 +1,10 @@
-"""A keyword is found as a whole word or phrase, however it is written, and raises what opens a group."""
+"""A keyword is found as a whole word or phrase, however it is written."""
 
 from __future__ import annotations
 
 import pytest
 
-from durable_memory.memory.eviction.keywords import RAISED_TO, Keywords
-from durable_memory.memory.types import Message
-from durable_memory.testing.contracts.builders import call, result, user
+from durable_memory.memory.eviction.keywords import Keywords
 
 
 @pytest.mark.parametrize(
@@ -59,21 +57,3 @@ def test_a_keyword_is_found_however_it_is_written(keyword: str, text: str) -> No
 )
 def test_a_keyword_does_not_match_a_part_of_a_word(keyword: str, text: str) -> None:
     assert not Keywords([keyword]).found_in(text)
-
-
-def test_it_raises_to_high_and_never_lowers() -> None:
-    entries = [user("a visa", band=band) for band in range(4)]
-    raised = Keywords(["visa"]).raise_bands([Message.user("a visa")] * 4, entries)
-    assert [entry.band for entry in raised] == [RAISED_TO, RAISED_TO, 2, 3]
-    assert [entry.payload for entry in raised] == [entry.payload for entry in entries]
-
-
-def test_the_message_that_opens_a_group_decides() -> None:
-    messages = [Message.assistant("looking up the visa"), Message.tool("the visa is valid", "1")]
-    raised = Keywords(["visa"]).raise_bands(messages, [call("calls", "1"), result("valid", "1")])
-    assert [entry.band for entry in raised] == [RAISED_TO, 1]
-
-
-def test_text_parts_are_looked_at() -> None:
-    message = Message.user([{"type": "text", "text": "my visa"}, {"type": "image_url", "image_url": {"url": "x"}}])
-    assert Keywords(["visa"]).raise_bands([message], [user("parts")])[0].band == RAISED_TO

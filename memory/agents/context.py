@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from durable_memory.memory.agents.budget_shares import divide, weights_of
 from durable_memory.memory.bounded import for_each
-from durable_memory.memory.budget_shares import divide, weights_of
 from durable_memory.memory.errors import MemoryOversize
 from durable_memory.memory.fitting import read_to_fit
 from durable_memory.memory.memory import Memory

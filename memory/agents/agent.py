@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from durable_memory.memory.access import allows
-from durable_memory.memory.agent_turns import record_in_all, recorded_in_any
+from durable_memory.memory.agents.context import Source, compose
+from durable_memory.memory.agents.turns import record_in_all, recorded_in_any
 from durable_memory.memory.arguments import MAX_OPERATION_ID, operation_name, truth, whole_number
-from durable_memory.memory.context import Source, compose
 from durable_memory.memory.declarations.agent import Use
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.memory import Memory

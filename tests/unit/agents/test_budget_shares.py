@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from durable_memory.memory.budget_shares import divide, weights_of
+from durable_memory.memory.agents.budget_shares import divide, weights_of
 
 PARTS = st.lists(st.tuples(st.integers(0, 5000), st.integers(1, 5000)), min_size=1, max_size=6)
 
