@@ -15,8 +15,8 @@ from durable_memory.activities import wire
 from durable_memory.activities.deadline import ActivityDeadline
 from durable_memory.memory.caller import Attempt
 from durable_memory.memory.errors import MemoryFault, MemoryInvalid
+from durable_memory.memory.hashing import keyed_hash
 from durable_memory.memory.identity import MemoryId, Owner
-from durable_memory.memory.spans import keyed_hash
 from durable_memory.memory.types import Provenance
 from durable_memory.memory.wiring import Wiring
 

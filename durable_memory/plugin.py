@@ -68,7 +68,8 @@ class MemoryPlugin(SimplePlugin):
     redis_url, project, prefix: where memories are kept. memories: folders of YAML files, which are read again when they
     change while a worker runs, or a registry. task_queue: the project's queue, where flushers run; each project has its
     own unless one is given. encoding: how tokens of memories without token_provider are counted. encryption_keys:
-    encrypts what Redis keeps, `id:base64` pairs of which the first one writes. companion: run a second worker for that
+    encrypts what Redis keeps, `id:base64` pairs of which the first one writes. telemetry_key: the secret behind the
+    hashes of memories in spans and audit. companion: run a second worker for that
     queue beside yours; switch it off where `worker.py` serves it. janitor: ensure the schedule of the project's
     janitor, which finishes what terminated workflows leave; `worker.py` does that as well. cleanup: settle the memories
     of a workflow before it ends; without it, each ends where it returns, which loses no signal, and the janitor settles
@@ -88,6 +89,7 @@ class MemoryPlugin(SimplePlugin):
         task_queue: str | None = None,
         encoding: str | None = None,
         encryption_keys: str | None = None,
+        telemetry_key: str | None = None,
         companion: bool = True,
         janitor: bool = False,
         cleanup: bool = True,
@@ -107,6 +109,7 @@ class MemoryPlugin(SimplePlugin):
             "summary_slots": summary_slots,
             "encoding": encoding,
             "encryption_keys": encryption_keys,
+            "telemetry_key": telemetry_key,
         }
         self._settings = settings = Settings(**{name: value for name, value in given.items() if value is not None})
         keep_audit_log(settings.audit_log)

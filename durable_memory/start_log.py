@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.settings import Settings
-from durable_memory.memory.spans import HASH_KEY
 
 _log = logging.getLogger(__name__)
 
@@ -26,11 +24,10 @@ def log_start(memories: MemoryClient, settings: Settings, folders: Sequence[str 
         settings.project,
         settings.task_queue,
     )
-    if settings.audit_log is not None and not os.environ.get(HASH_KEY):
+    if settings.audit_log is not None and settings.telemetry_key is None:
         _log.warning(
-            "%s is not set: the hashes of memories in the audit of this process are its own, and cannot be compared "
-            "with those of other processes or of a later start; give all processes the same secret",
-            HASH_KEY,
+            "DURABLE_MEMORY_TELEMETRY_KEY is not set: the hashes of memories in the audit of this process are its own, "
+            "and cannot be compared with those of other processes or of a later start; give all of them the same secret"
         )
     for backend in memories.wiring.backends.values():
         for warning in backend.warnings:

@@ -14,8 +14,8 @@ from typing import Any, Final, Literal, Self, TypeAlias
 
 from durable_memory.memory.caller import Caller
 from durable_memory.memory.errors import MemoryFault, MemoryUnavailable, type_of
+from durable_memory.memory.hashing import keyed_hash, memory_hash
 from durable_memory.memory.identity import MemoryId
-from durable_memory.memory.spans import keyed_hash, memory_hash
 
 LOGGER: Final = "durable_memory.audit"
 

@@ -17,6 +17,7 @@ from durable_memory.memory.declarations.declaration import is_id
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import MemoryAccessDenied, MemoryInvalid
 from durable_memory.memory.flushing.summarizer import Summarizer
+from durable_memory.memory.hashing import hash_under
 from durable_memory.memory.identity import DEFAULT_PREFIX, DEFAULT_PROJECT, MemoryId, Owner
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.opening import open_backends
@@ -73,7 +74,7 @@ class MemoryClient(AllMemories):
         super().__init__(wiring, caller or ProcessCaller(clock))
 
     @classmethod
-    async def connect(
+    async def connect(  # noqa: PLR0913 - each is a choice of its own
         cls,
         redis_url: str | None = None,
         *,
@@ -84,6 +85,7 @@ class MemoryClient(AllMemories):
         summarizer: Summarizer | None = None,
         encoding: str = DEFAULT_ENCODING,
         encryption_keys: str | None = None,
+        telemetry_key: str | None = None,
     ) -> MemoryClient:
         """Loads the declarations and connects to what they need.
 
@@ -93,10 +95,13 @@ class MemoryClient(AllMemories):
         until a worker sees them. summarizer: writes the summaries of all resources, in place of those that they
         declare. encoding: an encoding or a model, by which tokens of memories without token_provider are counted; the
         same in all programs, too. encryption_keys: encrypts what Redis keeps, `id:base64` pairs of which the first one
-        writes; the same in all programs. Raises MemoryInvalid for wrong declarations and addresses, MemoryUnavailable
-        if Redis cannot be reached.
+        writes; the same in all programs. telemetry_key: the secret behind the hashes of memories in spans and audit,
+        one for all clients of the process. Raises MemoryInvalid for wrong declarations and addresses,
+        MemoryUnavailable if Redis cannot be reached.
         """
         _check(project, waker, summarizer)
+        if telemetry_key is not None:
+            hash_under(telemetry_key)
         try:
             counter = make_counter(counting_named(encoding))
         except MemoryInvalid as error:

@@ -39,6 +39,7 @@ _SECRETS: Final[Mapping[str, str]] = {
     "redis_url": "REDIS_URL",
     "encryption_keys": "DURABLE_MEMORY_ENCRYPTION_KEYS",
     "payload_keys": "DURABLE_MEMORY_PAYLOAD_KEYS",
+    "telemetry_key": "DURABLE_MEMORY_TELEMETRY_KEY",
 }
 """Fields whose value may stand in a file, with the names of their variables."""
 _MAX_SECRET_BYTES: Final = 64_000
@@ -106,6 +107,7 @@ class ClientSettings(TypedDict):
     prefix: str
     encoding: str
     encryption_keys: str | None
+    telemetry_key: str | None
 
 
 class Settings(BaseSettings):
@@ -140,6 +142,11 @@ class Settings(BaseSettings):
     )
     """Encrypts what workflows and activities pass, so what Temporal keeps, in the same form.
     `DURABLE_MEMORY_PAYLOAD_KEYS`, or a file named by `DURABLE_MEMORY_PAYLOAD_KEYS_FILE`.
+    """
+
+    telemetry_key: str | None = Field(default=None, validation_alias="DURABLE_MEMORY_TELEMETRY_KEY", repr=False)
+    """The secret behind the hashes of memories in spans and audit; without it each process has its own.
+    `DURABLE_MEMORY_TELEMETRY_KEY`, or a file named by `DURABLE_MEMORY_TELEMETRY_KEY_FILE`.
     """
 
     project: Annotated[str, AfterValidator(checked_id)] = DEFAULT_PROJECT
@@ -205,6 +212,7 @@ class Settings(BaseSettings):
             "prefix": self.prefix,
             "encoding": self.encoding,
             "encryption_keys": self.encryption_keys,
+            "telemetry_key": self.telemetry_key,
         }
 
     def own_summarizer(self) -> NamedSummarizer | None:

@@ -6,10 +6,8 @@ only where the user asks for it.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import secrets
 from collections.abc import Mapping, Sequence
 from contextvars import Token
 from typing import Final
@@ -18,6 +16,7 @@ from opentelemetry import context, trace
 from opentelemetry.trace import ProxyTracerProvider, SpanKind, StatusCode
 
 from durable_memory.memory.errors import type_of
+from durable_memory.memory.hashing import memory_hash
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.types import Message
 
@@ -54,14 +53,10 @@ ATTRIBUTES: Final = (
 CAPTURE_CONTENT: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 """The variable that lets messages stand in `gen_ai.memory.records`, if it is `true`."""
 
-HASH_KEY: Final = "DURABLE_MEMORY_TELEMETRY_KEY"
-"""The variable with the secret behind the hashes; without it each process has its own, and hashes of two differ."""
-
 ASK_AGAIN_SECONDS: Final = 1.0
 """An SDK that is installed after the first call is noticed this much later."""
 
 _tracer = trace.get_tracer("durable_memory")
-_key_of_process = secrets.token_bytes(32)
 
 
 class CallSpan:
@@ -124,16 +119,3 @@ def open_span(operation: str, memory: MemoryId, now: float) -> CallSpan | None:
     now: of time.perf_counter.
     """
     return CallSpan(operation, memory) if _sdk.is_present(now) else None
-
-
-def memory_hash(memory: MemoryId) -> str:
-    """Returns what tells memories apart in spans: a guess at a key cannot be checked against it without the secret."""
-    return keyed_hash(memory.project, memory.resource, memory.key)
-
-
-def keyed_hash(*parts: str) -> str:
-    """Returns a hash of texts that nobody can compute without the secret."""
-    secret = os.environ.get(HASH_KEY)
-    # Hashed first, since a key of blake2 has at most 64 bytes.
-    key = hashlib.sha256(secret.encode()).digest() if secret else _key_of_process
-    return hashlib.blake2b(json.dumps(parts).encode(), key=key, digest_size=8).hexdigest()

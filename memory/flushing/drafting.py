@@ -16,9 +16,9 @@ from durable_memory.memory.flushing.map_reduce import summarize_in_parts
 from durable_memory.memory.flushing.summarizer import Summarizer, SummaryRequest
 from durable_memory.memory.flushing.summarizers import Chosen
 from durable_memory.memory.flushing.summary import covered, summary_message, without_mark
+from durable_memory.memory.hashing import memory_hash
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.privacy.stage import Privacy
-from durable_memory.memory.spans import memory_hash
 from durable_memory.memory.stores.values import Entry, StoredEntry
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.types import Message

@@ -11,7 +11,6 @@ import pytest
 
 from durable_memory.memory.declarations.durations import format_duration
 from durable_memory.memory.settings import Settings
-from durable_memory.memory.spans import HASH_KEY
 
 CHECKOUT = Path(__file__).parents[2]
 PAGE = (CHECKOUT / "docs" / "running.md").read_text()
@@ -20,7 +19,7 @@ README = (CHECKOUT / "README.md").read_text()
 
 def test_it_names_all_settings_and_no_others() -> None:
     named = set(re.findall(r"DURABLE_MEMORY_[A-Z_]+", PAGE))
-    known = {f"DURABLE_MEMORY_{name.upper()}" for name in Settings.model_fields} | {HASH_KEY}
+    known = {f"DURABLE_MEMORY_{name.upper()}" for name in Settings.model_fields}
     assert named == known - {"DURABLE_MEMORY_REDIS_URL"}
 
 

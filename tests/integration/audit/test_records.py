@@ -17,7 +17,7 @@ from durable_memory.memory.errors import (
     MemoryInvalid,
     MemoryUnavailable,
 )
-from durable_memory.memory.spans import memory_hash
+from durable_memory.memory.hashing import memory_hash
 from durable_memory.memory.stores.port import Store
 from durable_memory.memory.types import ClearResult
 from tests.integration.audit.conftest import unique

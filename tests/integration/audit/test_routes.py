@@ -11,9 +11,9 @@ import pytest
 from durable_memory import Message, ToolCall
 from durable_memory.activities import wire
 from durable_memory.activities.runs import TemporalRuns
+from durable_memory.memory.hashing import memory_hash
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.janitor.sweep import Janitor
-from durable_memory.memory.spans import memory_hash
 from durable_memory.memory.types import MemoryRef
 from tests.integration.agents.flows import CallByName
 from tests.integration.audit.conftest import Desk, unique

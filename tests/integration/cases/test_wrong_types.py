@@ -166,6 +166,7 @@ async def test_an_identity_with_a_part_that_is_no_text_is_refused(handles: dict[
         ("summarizer", "summarizer: must be an object with the method summarize"),
         ("encoding", "encoding: must be the name"),
         ("encryption_keys", "encryption_keys: must be text"),
+        ("telemetry_key", "telemetry_key: must be text"),
     ],
 )
 async def test_a_client_is_not_connected_with_what_cannot_be_an_argument(

@@ -12,8 +12,8 @@ import yaml
 from durable_memory import MemoryClient, MemoryPlugin, Registry
 from durable_memory.memory.errors import MemoryInvalid, MemorySummaryRejected
 from durable_memory.memory.flushing.summarizer import SummaryRequest
+from durable_memory.memory.hashing import memory_hash
 from durable_memory.memory.memory import Memory
-from durable_memory.memory.spans import memory_hash
 from tests.integration.cli.programs import run_program
 from tests.integration.llm.endpoint import SUMMARY, Endpoint, Fails
 from tests.integration.llm.rig import RULES, declared, desk

@@ -17,7 +17,7 @@ from durable_memory import Memory, MemoryClient, Message
 from durable_memory.dev import Valkey
 from durable_memory.memory.errors import MemoryFault, MemoryUnavailable
 from durable_memory.memory.flushing.summarizer import SummaryRequest
-from durable_memory.memory.spans import ATTRIBUTES, CAPTURE_CONTENT, HASH_KEY, OPERATION_NAMES
+from durable_memory.memory.spans import ATTRIBUTES, CAPTURE_CONTENT, OPERATION_NAMES
 from tests.integration.telemetry.declared import REGISTRY
 
 Call = Callable[[Memory], Awaitable[object]]
@@ -190,20 +190,23 @@ async def test_messages_are_counted_and_shown_only_on_demand(
 
 
 async def test_memories_are_told_apart_by_a_hash_under_a_secret(
-    client: MemoryClient, spans: InMemorySpanExporter, monkeypatch: pytest.MonkeyPatch
+    redis_url: str, client: MemoryClient, spans: InMemorySpanExporter
 ) -> None:
     async def hash_of(key: str) -> object:
         spans.clear()
         await client.memory("small", key).stats()
         return attribute(only(spans), "durable_memory.memory.hash")
 
+    async def hash_under(secret: str) -> object:
+        async with await MemoryClient.connect(redis_url, memories=REGISTRY, telemetry_key=secret):
+            return await hash_of("a")
+
     assert await hash_of("a") == await hash_of("a") != await hash_of("b")
     of_process = await hash_of("a")
-    monkeypatch.setenv(HASH_KEY, "the secret of the project")
-    shared = await hash_of("a")
-    assert shared not in (of_process, None)
-    monkeypatch.setenv(HASH_KEY, "another secret")
-    assert await hash_of("a") != shared
+    of_project = await hash_under("the secret of the project")
+    assert of_project not in (of_process, None)
+    assert await hash_under("another secret") not in (of_process, of_project)
+    assert await hash_under("the secret of the project") == of_project
 
 
 async def test_calls_at_the_same_time_are_spans_beside_each_other(memory: Memory, spans: InMemorySpanExporter) -> None:

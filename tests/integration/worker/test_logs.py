@@ -39,7 +39,8 @@ async def test_an_audit_that_other_processes_cannot_be_compared_with_is_warned_o
     async with start_worker(**audit) as worker:
         warning = await worker.entry(level="warning")
         assert warning["message"].startswith("DURABLE_MEMORY_TELEMETRY_KEY is not set")
-    async with start_worker(**audit, DURABLE_MEMORY_TELEMETRY_KEY="secret") as worker:
+    (folder / "secret").write_text("the secret of the project\n")
+    async with start_worker(**audit, DURABLE_MEMORY_TELEMETRY_KEY_FILE=str(folder / "secret")) as worker:
         await worker.ready()
         assert [entry for entry in worker.entries() if entry["level"] == "warning"] == []
 
