@@ -15,6 +15,7 @@ from durable_memory.memory.codec import body_of, decode
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.errors import (
     MemoryBackpressure,
+    MemoryFault,
     MemoryOperationConflict,
     MemoryOversize,
     MemoryUndecryptable,
@@ -204,7 +205,27 @@ class Writing:
             await self._register()
 
     async def follow_up(self, result: AppendResult) -> AppendResult:
-        """Does what follows every script that brings messages in, and returns its result."""
+        """Does what follows every script that brings messages in, and returns its result.
+
+        What fails here fails after the script: the error says so, since who sends them again, as a new operation, would
+        have them twice.
+        """
+        try:
+            await self._register_after(result)
+            if result.flush_due:
+                await self.services.waker.wake(self.id)
+        except MemoryFault as fault:
+            raise fault.saying(
+                "the messages are stored all the same: repeat the call only as the same operation"
+            ) from fault
+        if not result.already_applied:
+            telemetry.record_view(self.id.resource, result.tokens, self.limits.max_tokens)
+            if result.evicted:
+                reason = "overflow" if self.limits.summarize else "dropped"
+                telemetry.count_evictions(self.id.resource, self.limits.policy, reason, result.evicted)
+        return result
+
+    async def _register_after(self, result: AppendResult) -> None:
         another_life = self._is_another_life(result.version)
         if result.created or result.already_applied or another_life:
             # The index may have forgotten a memory that is created again, by whomever, and who writes to it; and a
@@ -212,14 +233,6 @@ class Writing:
             await self._register()
         else:
             await self.register_once()  # the server that answered may not be the one that was told
-        if not result.already_applied:
-            telemetry.record_view(self.id.resource, result.tokens, self.limits.max_tokens)
-            if result.evicted:
-                reason = "overflow" if self.limits.summarize else "dropped"
-                telemetry.count_evictions(self.id.resource, self.limits.policy, reason, result.evicted)
-        if result.flush_due:
-            await self.services.waker.wake(self.id)
-        return result
 
     async def _admit(self, messages: MessageInput | Sequence[MessageInput]) -> Admitted:
         return await self.services.admission.admit(

@@ -116,6 +116,28 @@ async def test_an_append_whose_view_cannot_be_read_says_that_the_messages_stand(
         assert [message.text for message in (await memory.read()).messages] == ["once"]
 
 
+async def test_an_append_that_stands_and_is_not_listed_says_so(redis_url: str, folder: Path) -> None:
+    parts = urlsplit(redis_url)
+    registering: list[bytes] = []
+
+    def is_second_registering(request: bytes) -> bool:
+        registering.extend([request] if load_script("index_register").call in request else [])
+        return len(registering) == 2  # the first one goes before the append
+
+    async with (
+        open_proxy(str(parts.hostname), int(parts.port or 0)) as proxy,
+        await MemoryClient.connect(proxy.url, memories=[folder], project=unique("project")) as client,
+    ):
+        memory = client.memory("chat", "key")
+        proxy.is_script = is_second_registering  # type: ignore[method-assign] # of one test
+        proxy.refusals.append(b"-OOM command not allowed when used memory > 'maxmemory'.\r\n")
+        with pytest.raises(MemoryUnavailable, match=r"out of memory.*; the messages are stored all the same: repeat"):
+            await memory.append("once", operation_id="turn-1")
+        again = await memory.append("once", operation_id="turn-1")
+        assert (again.already_applied, again.messages) == (True, 1)
+        assert [listed.key async for listed in client.list_memories("chat")] == ["key"]
+
+
 async def test_an_index_that_foreign_hands_changed_is_damage(redis_url: str, folder: Path) -> None:
     project = unique("project")
     async with (
