@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, AsyncExitStack, contextmanager
+from contextlib import AbstractContextManager, AsyncExitStack, contextmanager, suppress
 from dataclasses import replace
 
 from durable_memory.memory.admission import Admission
@@ -57,7 +57,7 @@ class Wiring:
         spending = {persistence: backend.spending for persistence, backend in backends.items()}
         self.summarizers = Summarizers(summarizer, spending, project=project)
         self.registry = registry
-        self._watching: set[asyncio.Event] = set()
+        self._watching: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
         self._counters = Counters(counter)
         admission = Admission(clock)
         self._drafting = Drafting(self._lent_summarizer, self.counter_of, clock, self._privacy_of)
@@ -85,23 +85,24 @@ class Wiring:
                 )
 
     def use(self, registry: Registry) -> None:
-        """Puts other declarations in force; see MemoryClient.use."""
+        """Puts other declarations in force, in any thread; see MemoryClient.use."""
         self.check(registry)
         self.registry = registry
         self.summarizers.use(registry)
         self._counters.use(resource.counting for resource in registry.memories())
-        for changed in self._watching:
-            changed.set()
+        for loop, changed in tuple(self._watching):
+            with suppress(RuntimeError):  # the loop was closed with its work undone
+                loop.call_soon_threadsafe(changed.set)
 
     @contextmanager
     def watched(self) -> Iterator[asyncio.Event]:
         """Gives an event that is set whenever declarations are put in force."""
-        changed = asyncio.Event()
-        self._watching.add(changed)
+        watching = asyncio.get_running_loop(), asyncio.Event()
+        self._watching.add(watching)
         try:
-            yield changed
+            yield watching[1]
         finally:
-            self._watching.discard(changed)
+            self._watching.discard(watching)
 
     def services(self, resource: MemoryResource) -> Services:
         """Returns the parts that serve a resource's memories, behind its circuit breaker where it declares one."""
