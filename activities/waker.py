@@ -23,6 +23,7 @@ from durable_memory.activities import wire
 from durable_memory.memory import telemetry
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.task_queues import project_queue
 from durable_memory.memory.waking import RetriedFlush
 
 _log = logging.getLogger(__name__)
@@ -52,7 +53,8 @@ class _PendingSignal:
 class TemporalWaker:
     """Signals the flusher of a memory, and starts it where none runs."""
 
-    def __init__(self, client: Client, task_queue: str) -> None:
+    def __init__(self, client: Client, task_queue: str | None = None) -> None:
+        """task_queue: that of the memories' project, where one is configured; None: the one that its name gives it."""
         self._client = client
         self._task_queue = task_queue
         self._waiting: dict[MemoryId, _PendingSignal] = {}
@@ -100,7 +102,9 @@ class TemporalWaker:
             flusher = (
                 await self._client_now().get_workflow_handle(flusher_id(memory)).describe(rpc_timeout=_RPC_TIMEOUT)
             )
-            if flusher.status is WorkflowExecutionStatus.RUNNING and flusher.task_queue != self._task_queue:
+            if flusher.status is WorkflowExecutionStatus.RUNNING and flusher.task_queue != self._queue_of(
+                memory.project
+            ):
                 stranded = self._client_now().get_workflow_handle(flusher.id, run_id=flusher.run_id)
                 await stranded.terminate(
                     reason="it waits on another queue than the project's", rpc_timeout=_RPC_TIMEOUT
@@ -130,12 +134,12 @@ class TemporalWaker:
                 )
         return None
 
-    async def unpolled(self) -> str | None:
+    async def unpolled(self, project: str) -> str | None:
         """See QueueReporter. Temporal lists who polled in the last five minutes, so a worker that restarts, too."""
-        client = self._client_now()
+        client, queue = self._client_now(), self._queue_of(project)
         request = DescribeTaskQueueRequest(
             namespace=client.namespace,
-            task_queue=TaskQueue(name=self._task_queue),
+            task_queue=TaskQueue(name=queue),
             task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
         )
         try:
@@ -143,7 +147,7 @@ class TemporalWaker:
         except RPCError as error:
             _log.debug("the queue of flushes could not be asked for (%s)", error.status.name)
             return None
-        return None if answer.pollers else self._task_queue
+        return None if answer.pollers else queue
 
     async def _send_next(self, memory: MemoryId) -> None:
         under_way = self._sending.get(memory)
@@ -164,7 +168,7 @@ class TemporalWaker:
                 wire.FLUSHER,
                 {"target": target},
                 id=flusher_id(memory),
-                task_queue=self._task_queue,
+                task_queue=self._queue_of(memory.project),
                 start_signal=wire.FLUSH_DUE,
                 start_signal_args=[force],
                 rpc_timeout=_RPC_TIMEOUT,
@@ -173,6 +177,9 @@ class TemporalWaker:
             # A run that has taken so many signals continues as a new one, which asks the store again: nothing is lost.
             if force or _SIGNALS_USED_UP not in error.message:
                 raise
+
+    def _queue_of(self, project: str) -> str:
+        return self._task_queue or project_queue(project)
 
     def _client_now(self) -> Client:
         """Returns the client to use: the worker of an activity may have a new one, as when certificates are renewed."""

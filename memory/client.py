@@ -22,6 +22,7 @@ from durable_memory.memory.identity import DEFAULT_PREFIX, DEFAULT_PROJECT, Memo
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.opening import open_backends
 from durable_memory.memory.resolution import Resolved, resolve, resolve_agent
+from durable_memory.memory.settings import Settings
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.tokens.counters import make_counter
@@ -111,6 +112,20 @@ class MemoryClient(AllMemories):
             _ = resource.privacy  # takes a tenth of a second to build, which no message should wait for
         backends = await open_backends(registry, redis_url, prefix=prefix, encryption_keys=encryption_keys)
         return cls(registry, backends, project=project, waker=waker, summarizer=summarizer, counter=counter)
+
+    @classmethod
+    async def from_environment(cls, *, waker: FlushWaker | None = None) -> MemoryClient:
+        """Connects as workers and commands do: with the settings that the environment gives (see docs/running.md).
+
+        waker: as for `connect`. Raises also MemoryInvalid for a setting that is wrong.
+        """
+        settings = Settings()
+        return await cls.connect(
+            memories=settings.memories,
+            waker=waker,
+            summarizer=settings.own_summarizer(),
+            **settings.of_client(),
+        )
 
     @property
     def caller(self) -> Caller:

@@ -81,7 +81,7 @@ async def examine(services: Services, memory: MemoryId, limits: Limits, *, check
     if stats is not None:
         now = datetime.fromtimestamp(services.clock.now_ms() / 1000, UTC)
         problems += [*await _read_problems(services.store, memory, limits), *judge(stats, limits, now)]
-        problems += await _untaken(services, stats, now)
+        problems += await _untaken(services, memory.project, stats, now)
         retried = await _retried(services, memory, stats)
         if retried is not None:
             (problems if lasts(stats, retried, now) else warnings).append(retrying(stats, retried))
@@ -103,13 +103,13 @@ async def _read_problems(store: Store, memory: MemoryId, limits: Limits) -> tupl
     return ()
 
 
-async def _untaken(services: Services, stats: MemoryStats, now: datetime) -> tuple[str, ...]:
+async def _untaken(services: Services, project: str, stats: MemoryStats, now: datetime) -> tuple[str, ...]:
     """Returns what is said of a flush that is due while no worker polls for it, which no counter tells."""
     if not _due_for(_UNTAKEN, stats, now) or stats.flushing_owner is not None:
         return ()
     if not isinstance(services.waker, QueueReporter):
         return ()
-    queue = await services.waker.unpolled()
+    queue = await services.waker.unpolled(project)
     return () if queue is None else (untaken(stats, queue, now),)
 
 

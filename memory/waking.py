@@ -46,9 +46,9 @@ class FlushReporter(Protocol):
 
 @runtime_checkable
 class QueueReporter(Protocol):
-    """What a waker may be as well: it knows whether anybody takes up the flushes of the project."""
+    """What a waker may be as well: it knows whether anybody takes up the flushes of a project."""
 
-    async def unpolled(self) -> str | None:
+    async def unpolled(self, project: str) -> str | None:
         """Returns the name of their queue if no worker polls it; None if one does, or nobody can be asked."""
         ...
 

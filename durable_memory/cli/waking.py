@@ -52,10 +52,10 @@ class CommandWaker:
         waker = await self._once(_NOT_ASKED)
         return None if waker is None else await waker.retried(memory)
 
-    async def unpolled(self) -> str | None:
+    async def unpolled(self, project: str) -> str | None:
         """See QueueReporter. Where no Temporal is configured there is nobody to ask."""
         waker = await self._once(_NOT_ASKED)
-        return None if waker is None else await waker.unpolled()
+        return None if waker is None else await waker.unpolled(project)
 
     async def _once(self, in_vain: str) -> TemporalWaker | None:
         """Connects the first time, if a Temporal is configured. in_vain: what to say if it cannot be reached."""

@@ -59,7 +59,7 @@ def test_every_activity_is_listed() -> None:
 def test_every_command_is_listed() -> None:
     commands = typer.main.get_group(app).commands
     assert "`durable-memory execute" in PAGE
-    others = re.search(r"The commands (.*?) have no counterpart", PAGE)
+    others = re.search(r"The commands (.*?) have no counterpart", PAGE, re.DOTALL)
     assert others is not None
     assert column("command") | column("command", AGENTS) | set(re.findall(r"`(\w+)`", others[1])) == set(commands) - {
         "execute"

@@ -7,11 +7,13 @@ import os
 import re
 import sys
 import tomllib
+import uuid
 from pathlib import Path
 from textwrap import indent
 
 import pytest
 
+from durable_memory import MemoryClient
 from tests.integration.docs.pages import CHECKOUT, files_of
 
 README = CHECKOUT / "README.md"
@@ -166,9 +168,12 @@ async def test_the_declarations_of_the_readme_are_valid_and_complete(tour: Path)
 
 
 async def test_the_script_prints_what_the_readme_says(tour: Path, redis_url: str) -> None:
-    printed = await run(tour, sys.executable, "script.py", REDIS_URL=redis_url)
+    project = f"tour-{uuid.uuid4().hex[:8]}"
+    printed = await run(tour, sys.executable, "script.py", REDIS_URL=redis_url, DURABLE_MEMORY_PROJECT=project)
     assert printed.strip() in README.read_text()
     assert printed == "True 2 Good morning!\n"
+    async with await MemoryClient.connect(redis_url, memories=[tour / "memories"], project=project) as client:
+        assert [listed.key async for listed in client.list_memories()] == ["user:43"]
 
 
 def test_every_named_file_of_the_readme_is_part_of_a_test() -> None:

@@ -54,7 +54,7 @@ async def test_a_flush_that_no_worker_polls_for_is_a_problem_after_a_minute(temp
 async def test_a_flush_that_a_worker_polls_for_is_none_yet(rig: Rig) -> None:
     waker = TemporalWaker(rig.client, rig.flush_queue)
     async with asyncio.timeout(60):
-        while await waker.unpolled() is not None:  # noqa: ASYNC110 - nobody tells that the worker has begun
+        while await waker.unpolled("default") is not None:  # noqa: ASYNC110 - nobody tells that the worker has begun
             await asyncio.sleep(0.05)
     for health in await healths_of_a_flush_that_is_due(rig.client, rig.flush_queue):
         assert (health.healthy, health.problems) == (True, ())
@@ -63,4 +63,4 @@ async def test_a_flush_that_a_worker_polls_for_is_none_yet(rig: Rig) -> None:
 async def test_where_temporal_cannot_tell_nothing_is_said_of_workers(temporal_address: str) -> None:
     client = await Client.connect(temporal_address, namespace="default")
     waker = TemporalWaker(client, "q" * 2_000)  # which the server refuses to look for
-    assert await waker.unpolled() is None
+    assert await waker.unpolled("default") is None

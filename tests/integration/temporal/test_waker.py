@@ -46,6 +46,15 @@ async def test_callers_share_a_signal_only_if_its_call_starts_after_they_asked(t
     await client.get_workflow_handle(flusher_id(memory)).terminate()
 
 
+async def test_without_a_queue_flushers_run_on_that_of_the_memorys_project(temporal_client: Client) -> None:
+    memory = MemoryId(unique("project"), "small", "key")
+    waker = TemporalWaker(temporal_client)
+    await waker.wake(memory)
+    flusher = await temporal_client.get_workflow_handle(flusher_id(memory)).describe()
+    assert flusher.task_queue == f"durable-memory-{memory.project}" == await waker.unpolled(memory.project)
+    await temporal_client.get_workflow_handle(flusher.id).terminate()
+
+
 async def test_a_caller_who_is_cancelled_does_not_take_the_signal_from_the_others(temporal_address: str) -> None:
     holds = HoldsSignals()
     client = await Client.connect(temporal_address, interceptors=[holds])
