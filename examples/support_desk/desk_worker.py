@@ -36,19 +36,23 @@ class UnhurriedSummarizer(RuleBasedSummarizer):
 
 @activity.defn
 async def answer(ref: MemoryRef, turn_id: str) -> str:
-    """One turn: reads a view that fits the model, asks the model (which plays the script back), records the turn."""
+    """One turn: reads a view that fits the model, asks the model (which plays the script back), records the turn.
+
+    An attempt whose turn is recorded asks nobody again.
+    """
     turn = conversation.turn(turn_id)
     memory = current_memory_client().memory(ref)
+    recorded = await memory.recorded_turn()  # by an attempt before this one
     view = await memory.read(max_tokens=3000)
-    await asyncio.sleep(THINKING_SECONDS)
-    recorded = await memory.record_turn(turn.messages)
+    if recorded is None or not recorded.messages:
+        await asyncio.sleep(THINKING_SECONDS)
+        recorded = await memory.record_turn(turn.messages)
     prompt = "\n".join(message.text for message in view.messages)
     tell(
         {
             "turn": turn_id,
             "agent": turn.agent,
             "attempt": activity.info().attempt,
-            "recorded_before": recorded.result.already_applied,
             "view_tokens": view.tokens,
             "view_messages": len(view.messages),
             "evicted": recorded.result.evicted,
