@@ -234,13 +234,13 @@ class BackupContract(StoreCase):
         assert (await memory.stats()).expires_at is None
 
     async def test_a_backup_outlives_the_lifetime_of_what_it_was_made_of(self, open_memory: OpenMemory) -> None:
-        memory = open_memory(summarising(ttl_ms=1_000))
+        memory = open_memory(summarising(ttl_ms=2_500))
         await memory.append(user("a"), call("C", "1"), result("r", "1"))
         backup = (await memory.clear(backup=True)).backup_id
-        await asyncio.sleep(1.1)
+        await asyncio.sleep(2.6)
         lasting = memory.under(summarising(ttl_ms=None))
         await lasting.restore(backup)
-        await asyncio.sleep(1.1)
+        await asyncio.sleep(2.6)
         assert await lasting.texts() == ["a", "C", "r"]
         await lasting.check_counters()
 

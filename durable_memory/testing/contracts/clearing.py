@@ -12,8 +12,10 @@ from durable_memory.testing.contracts.builders import summarising, user
 from durable_memory.testing.contracts.case import OpenMemory, StoreCase
 from durable_memory.testing.contracts.driven import Driven
 
-SHORT_TTL_MS = 1_000
-LONGER_SECONDS = 1.1
+TTL_MS = 2_500
+"""Long enough for the calls that must come before its end, also on a machine that stands still for a second."""
+
+AFTER_TTL_SECONDS = 2.6
 
 
 class ClearingContract(StoreCase):
@@ -73,47 +75,47 @@ class ClearingContract(StoreCase):
         assert (await memory.flush("flusher/2")).outcome == "committed"
 
     async def test_a_memory_is_gone_after_its_ttl(self, open_memory: OpenMemory) -> None:
-        memory = open_memory(summarising(ttl_ms=SHORT_TTL_MS))
+        memory = open_memory(summarising(ttl_ms=TTL_MS))
         await memory.append(*(user(text) for text in "abcdefghij"))
-        await asyncio.sleep(LONGER_SECONDS)
+        await asyncio.sleep(AFTER_TTL_SECONDS)
         view, stats = await memory.state()
         assert (view.entries, view.version, view.omitted_messages, stats.exists) == ((), ABSENT, 0, False)
         assert (await memory.append(user("k"))).created is True
         assert await memory.texts() == ["k"]
 
     async def test_a_flush_does_not_keep_a_memory_alive(self, open_memory: OpenMemory) -> None:
-        memory = open_memory(summarising(ttl_ms=SHORT_TTL_MS))
+        memory = open_memory(summarising(ttl_ms=TTL_MS))
         await memory.append(*(user(text) for text in "abcdefg"))
         expires = (await memory.stats()).expires_at
         batch = await memory.batch()
         await memory.summarise(batch)
         await memory.commit(batch)
         assert (await memory.stats()).expires_at in (expires, None)
-        await asyncio.sleep(LONGER_SECONDS)
+        await asyncio.sleep(AFTER_TTL_SECONDS)
         assert (await memory.read()).version == ABSENT
 
     async def test_a_flush_of_an_expired_memory_finds_it_gone(self, open_memory: OpenMemory) -> None:
-        memory = open_memory(summarising(ttl_ms=SHORT_TTL_MS))
+        memory = open_memory(summarising(ttl_ms=TTL_MS))
         await memory.append(*(user(text) for text in "abcdefg"))
         batch = await memory.batch()
-        await asyncio.sleep(LONGER_SECONDS)
+        await asyncio.sleep(AFTER_TTL_SECONDS)
         assert await memory.store.content(memory.memory, batch, 0) == "gone"
         assert (await memory.commit(batch)).outcome == "gone"
         assert (await memory.refused_begin("other")).outcome == "gone"
 
     async def test_a_ttl_that_was_removed_lets_the_memory_live(self, open_memory: OpenMemory) -> None:
-        memory = open_memory(summarising(ttl_ms=SHORT_TTL_MS))
+        memory = open_memory(summarising(ttl_ms=TTL_MS))
         await memory.append(user("a"))
         lasting = memory.under(summarising(ttl_ms=None))
         await lasting.append(user("b"))
-        await asyncio.sleep(LONGER_SECONDS)
+        await asyncio.sleep(AFTER_TTL_SECONDS)
         assert await lasting.texts() == ["a", "b"]
 
     async def test_a_later_write_prolongs_the_whole_memory(self, open_memory: OpenMemory) -> None:
-        memory = open_memory(summarising(ttl_ms=SHORT_TTL_MS))
+        memory = open_memory(summarising(ttl_ms=TTL_MS))
         await memory.append(*(user(text) for text in "abcdefghi"))
         longer = memory.under(summarising(ttl_ms=3_600_000))
         await longer.append(user("j"))
-        await asyncio.sleep(LONGER_SECONDS)
+        await asyncio.sleep(AFTER_TTL_SECONDS)
         assert await longer.texts() == list("cdefghij")
         assert (await longer.read()).omitted_messages == 2

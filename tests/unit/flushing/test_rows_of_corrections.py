@@ -76,22 +76,19 @@ async def test_four_times_as_many_corrections_cost_about_four_times_the_work(
 
 async def test_the_event_loop_goes_on_while_corrections_are_compared() -> None:
     await _COUNTER.load()
-    gaps: list[float] = []
+    beats = 0
 
     async def beat() -> None:
+        nonlocal beats
         while True:
-            before = time.perf_counter()
-            await asyncio.sleep(0)
-            gaps.append(time.perf_counter() - before)
             await asyncio.sleep(0.001)
+            beats += 1
 
     heart = asyncio.create_task(beat())
-    started = time.perf_counter()
     await _summary(_one_message(6_000), 600)
-    took = time.perf_counter() - started
     heart.cancel()
 
-    assert max(gaps) < took / 2
+    assert beats > 20  # of some hundreds; one or two where the loop itself compares
 
 
 def test_no_unit_brings_more_than_a_few_others_along() -> None:
