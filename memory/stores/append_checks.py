@@ -24,7 +24,9 @@ def too_large(resource: str, position: int, entry: Entry, limits: Limits) -> Mem
     room, *name = limits.room_of(entry.section) if entry.answers is None else limits.widest_room()
     if room is None or entry.tokens <= room:
         return None
-    return refusals.message_too_large(resource, position, entry.tokens, room, *name)
+    return refusals.message_too_large(
+        resource, position, entry.tokens, room, *name, for_summaries=limits.summary_tokens
+    )
 
 
 def check_fixed(resource: str, entries: Sequence[Entry], limits: Limits) -> None:

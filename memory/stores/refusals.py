@@ -80,11 +80,17 @@ def section_not_writable(resource: str, position: int, section: Section, declare
 
 
 def message_too_large(
-    resource: str, position: int, tokens: int, limit: int, section: Section | None = None
+    resource: str, position: int, tokens: int, limit: int, section: Section | None = None, *, for_summaries: int = 0
 ) -> MemoryOversize:
-    """A message that could never stand in the view. section: whose share is the limit."""
+    """A message that could never stand in the view.
+
+    section: whose share is the limit. for_summaries: what a budget without shares keeps free for them; it is told, so
+    that the number that was declared stands in the text.
+    """
+    kept = 0 if section else for_summaries
+    less = f" ({limit + kept} less {kept} kept for summaries)" if kept else ""
     return MemoryOversize(
-        f"{resource}: messages[{position}] has {tokens} tokens, but {_who(section)} may fill at most {limit}; "
+        f"{resource}: messages[{position}] has {tokens} tokens, but {_who(section)} may fill at most {limit}{less}; "
         "shorten it",
         position=position,
         excess_tokens=tokens - limit,

@@ -39,7 +39,7 @@ local function plan_messages(first, fresh)
     plan.reserve = reserve or plan.reserve
     local room, name = room_of(relation ~= 'a' and (new.place and new.place.section or SYSTEM_SECTION) or nil)
     if new.tokens > room then
-      return nil, refusal('message', new.position, new.tokens, room, name)
+      return nil, refusal('message', new.position, new.tokens, room, summary_tokens, name)
     end
     if relation == 'o' then
       open_group(plan, new, ids)

@@ -39,8 +39,10 @@ def refusal_of(  # noqa: C901, PLR0911, PLR0912 - a table
             return refusals.too_many_operations(resource, MOST_OPEN)
         case ["conflict", version]:
             return refusals.version_conflict(resource, version, wanted or ABSENT)
-        case ["message", position, tokens, limit, *section]:
-            return refusals.message_too_large(resource, int(position), int(tokens), int(limit), *section)
+        case ["message", position, tokens, limit, for_summaries, *section]:
+            return refusals.message_too_large(
+                resource, int(position), int(tokens), int(limit), *section, for_summaries=int(for_summaries)
+            )
         case ["group", position, "tokens", actual, limit, waiting, *section]:
             return refusals.group_too_large(
                 resource, int(position), "tokens", int(actual), int(limit), *section, waiting=int(waiting)

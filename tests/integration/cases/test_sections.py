@@ -93,7 +93,7 @@ async def test_a_wrong_section_is_refused_by_name(
 
 
 async def test_what_is_too_large_for_a_share_is_refused_with_both_numbers(open_memory: OpenMemory) -> None:
-    with pytest.raises(MemoryOversize, match=r"has \d+ tokens, but section notes may fill at most 50"):
+    with pytest.raises(MemoryOversize, match=r"has \d+ tokens, but section notes may fill at most 50; shorten it"):
         await open_memory("trip").append(Message.user("word " * 60, section="notes"))
 
 

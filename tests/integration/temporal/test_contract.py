@@ -114,7 +114,7 @@ REFUSED: dict[str, tuple[str, Any, str, str]] = {
         wire.APPEND,
         append({"role": "user", "content": "word " * 10_000}),
         "MemoryOversize",
-        "10005 tokens, but messages may fill at most 3600",
+        "10005 tokens, but messages may fill at most 3600 (4000 less 400 kept for summaries); shorten it",
     ),
     "the result of a call that was never made": (
         wire.APPEND,
