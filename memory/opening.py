@@ -23,8 +23,8 @@ async def open_backends(
     if "redis" in needed:
         if not redis_url:
             raise MemoryInvalid(
-                "redis_url: is not given, and there are memories with persistence.type redis; commands and the plugin "
-                "take it from REDIS_URL, MemoryClient.connect reads no environment"
+                "redis_url: is not given, and there are memories with persistence.type redis; MemoryClient.connect "
+                "reads no environment"
             )
         from durable_memory.memory.stores.redis.connection import connect_redis  # noqa: PLC0415 - loaded where it is used
 

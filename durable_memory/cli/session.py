@@ -26,8 +26,11 @@ _Result = TypeVar("_Result")
 
 async def open_client(settings: Settings, waker: FlushWaker) -> MemoryClient:
     """Returns a client of the memories that the settings name. Raises MemoryFault, in one sentence."""
+    registry = Registry.load(settings.memories)
+    if not settings.redis_url and any(one.persistence.type == "redis" for one in registry.memories()):
+        raise MemoryInvalid("REDIS_URL is not set, and the declared memories are kept in Redis; set it, or --redis-url")
     client = await MemoryClient.connect(
-        memories=Registry.load(settings.memories),
+        memories=registry,
         waker=waker,
         summarizer=settings.own_summarizer(),
         **settings.of_client(),

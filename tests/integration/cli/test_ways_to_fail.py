@@ -40,7 +40,7 @@ async def test_redis_that_cannot_be_reached_is_an_error_and_no_empty_memory(cli:
 
 
 async def test_a_missing_redis_url_is_named(cli: Cli) -> None:
-    assert_one_sentence(await cli("read", "thread", "k", REDIS_URL=""), "REDIS_URL")
+    assert_one_sentence(await cli("read", "thread", "k", REDIS_URL=""), "REDIS_URL is not set", "--redis-url")
 
 
 async def test_a_memory_for_agents_only_names_the_agents_that_declare_it(cli: Cli, folder: Path) -> None:
