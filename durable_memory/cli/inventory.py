@@ -25,15 +25,14 @@ InScope = Annotated[
     Scope | None,
     typer.Option("--scope", help="Only memories of resources of this scope.", show_default=False),
 ]
-Prefix = Annotated[
-    str,
-    typer.Option(
-        "--prefix",
-        metavar="KEY",
-        help="Only keys that begin with these whole segments: user:al finds user:al:1, but not user:alice.",
-        show_default=False,
-    ),
-]
+_PREFIX: Final = typer.Option(
+    "--prefix",
+    metavar="KEY",
+    help="Only keys that begin with these whole segments: user:al finds user:al:1, but not user:alice.",
+    show_default=False,
+)
+Prefix = Annotated[str, _PREFIX]
+AnyPrefix = Annotated[str | None, _PREFIX]
 
 
 @sharing
@@ -45,7 +44,7 @@ def list_(
     ] = None,
     *,
     scope: InScope = None,
-    prefix: Prefix = "",
+    prefix: AnyPrefix = None,
     limit: Annotated[
         int | None,
         typer.Option("--limit", min=1, max=1000, help="One page of so many, with the cursor of the next."),
@@ -59,18 +58,19 @@ def list_(
 ) -> None:
     """List the declared resources, or memories.
 
-    Memories of one resource, of a scope, or with a prefix; with --limit alone, of all resources. The resource may be
-    one whose declaration is gone. The rows of more than 1,000 memories are printed as they are read.
+    Memories of one resource, of a scope, or with a prefix; with --prefix '' or --limit alone, of all resources. The
+    resource may be one whose declaration is gone. The rows of more than 1,000 memories are printed as they are read.
     """
     if cursor is not None and limit is None:
         raise typer.BadParameter("--cursor goes on where a page ended; give --limit as well")
-    if resource is None and scope is None and not prefix and limit is None:
+    if resource is None and scope is None and prefix is None and limit is None:
         declared = Registry.load(Connection(memories=shared.memories).settings().memories)
         declarations = [_declaration(each) for each in declared.memories()]
         show(shared.output, declarations, declared_tables.resources_table(declared))
         return
     from durable_memory.cli.session import refuse_unseen, with_client  # noqa: PLC0415 - what is declared needs no client
 
+    prefix = prefix or ""
     title = _title(shared, resource, scope, prefix)
 
     async def collect(client: MemoryClient) -> ListedPage | None:

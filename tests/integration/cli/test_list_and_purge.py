@@ -26,6 +26,11 @@ async def test_list_finds_by_prefix_and_in_pages(cli: Cli) -> None:
     assert second["cursor"] is None
     everything = (await cli("list", "--limit", "2", "-o", "json")).json()
     assert [memory["key"] for memory in everything["memories"]] == ["user:al", "user:al:1"]
+    assert [memory["key"] for memory in (await cli("list", "--prefix", "", "-o", "json")).json()] == [
+        "user:al",
+        "user:al:1",
+        "user:alice",
+    ]
     assert f"--cursor {first['cursor']}" in (await cli("list", "--scope", "user", "--limit", "2")).out.replace("\n", "")
 
 
