@@ -59,7 +59,13 @@ def resolve(
             f"memory {resource.id!r}: agent {ref.agent!r} declares it under {len(uses)} keys; give the key"
         )
     values = _values(ref, ref.agent, project, workflow_id, workflow_type)
-    memory = _rendered(resource, uses[0].key if uses else None, values, project)
+    template = (uses[0].key if uses else None) or resource.key_template
+    if template is None:
+        raise MemoryKeyInvalid(
+            f"memory {resource.id!r}: no key is given, and it has no default_key_template; give a key"
+            f"{'' if ref.agent else _or_an_agent(resource, registry)}"
+        )
+    memory = MemoryId(project, resource.id, template.render(values, resource.id))
     return Resolved(resource, memory, _access(ref.agent, uses))
 
 
@@ -81,13 +87,14 @@ def resolve_agent(
     found: dict[MemoryId, tuple[Use, Resolved]] = {}
     for use in registry.agent(ref.id).uses:
         resource = registry.memory(use.resource)
-        if use.key is None and resource.key_template is None:
+        template = use.key or resource.key_template
+        if template is None:
             raise MemoryKeyInvalid(
                 f"agent {ref.id!r}: nothing makes the key of its memory {resource.id!r}, which only a call on that "
                 "memory can give; declare `memories[].key` (or `memory_key`) for the agent, or the memory's "
                 "default_key_template"
             )
-        memory = _rendered(resource, use.key, values, project)
+        memory = MemoryId(project, resource.id, template.render(values, resource.id))
         if memory in found:
             raise MemoryKeyInvalid(
                 f"agent {ref.id!r}: two of its declarations of memory {resource.id!r} make the same key of this input"
@@ -96,15 +103,12 @@ def resolve_agent(
     return list(found.values())
 
 
-def _rendered(
-    resource: MemoryResource, key: KeyTemplate | None, values: Mapping[str, Mapping[str, object]], project: str
-) -> MemoryId:
-    template = key or resource.key_template
-    if template is None:
-        raise MemoryKeyInvalid(
-            f"memory {resource.id!r}: no key is given, and it has no default_key_template; give a key"
-        )
-    return MemoryId(project, resource.id, template.render(values, resource.id))
+def _or_an_agent(resource: MemoryResource, registry: Registry) -> str:
+    """Names the agents in whose name a call needs no key of this memory."""
+    makers = [
+        agent.id for agent in registry.agents() if any(use.resource == resource.id and use.key for use in agent.uses)
+    ]
+    return f", or an agent that makes one: {', '.join(sorted(makers))}" if makers else ""
 
 
 def _values(

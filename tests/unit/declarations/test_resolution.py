@@ -34,6 +34,9 @@ REGISTRY = Registry.from_resources(
         {"resource": "agent", "id": "billing", "memory": "desk"},
         {"resource": "agent", "id": "scribe", "memory": "notes"},
         {"resource": "agent", "id": "auditor", "memory": "all"},
+        {"resource": "memory", "id": "cases", "max_tokens": 1000},
+        {"resource": "agent", "id": "clerk", "memories": [{"id": "cases", "key": "case:{{ input.case }}"}]},
+        {"resource": "agent", "id": "archive", "memory": "cases"},
     ]
 )
 
@@ -71,8 +74,10 @@ def test_a_template_that_fails_never_falls_back_to_another() -> None:
 def test_without_key_and_template_there_is_no_memory() -> None:
     with pytest.raises(MemoryKeyInvalid, match="no key is given, and it has no default_key_template"):
         key_of("notes")
-    with pytest.raises(MemoryKeyInvalid, match="no key is given"):
+    with pytest.raises(MemoryKeyInvalid, match=r"; give a key$"):
         key_of("notes", agent="scribe", input={"user_id": 42})
+    with pytest.raises(MemoryKeyInvalid, match=r"; give a key, or an agent that makes one: clerk$"):
+        key_of("cases", input={"case": 7})
     with pytest.raises(MemoryKeyInvalid, match=r"input\.user_id, which is not given"):
         key_of("desk")
     with pytest.raises(MemoryKeyInvalid, match="is empty"):
