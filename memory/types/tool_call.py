@@ -23,6 +23,8 @@ class ToolCall:
     arguments: str = "{}"
 
     def __post_init__(self) -> None:
+        if isinstance(self.arguments, Mapping):
+            raise InvalidValue("tool_calls.arguments", "must be JSON text, as the model wrote it; json.dumps makes it")
         for attribute in ("id", "name", "arguments"):
             object.__setattr__(self, attribute, required_text(getattr(self, attribute), f"tool_calls.{attribute}"))
         if not self.id:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from durable_memory import MemoryClient, MemoryPlugin, Message, Registry
+from durable_memory import MemoryClient, MemoryPlugin, Message, Registry, ToolCall
 from durable_memory.memory.errors import MemoryInvalid, MemoryOperationConflict
 from durable_memory.memory.janitor.sweep import Janitor
 from durable_memory.memory.memory import Memory
@@ -139,6 +139,12 @@ def test_what_other_apis_know_is_refused_with_what_to_write(data: dict[str, Any]
     with pytest.raises(InvalidValue) as refused:
         Message.from_dict(data)
     assert str(refused.value).endswith(cure)
+
+
+def test_arguments_that_are_no_text_are_refused_with_what_to_write() -> None:
+    arguments: Any = {"order": "A-17"}
+    with pytest.raises(InvalidValue, match=r"^tool_calls\.arguments: must be JSON text, .*json\.dumps makes it$"):
+        ToolCall("c1", "track", arguments)
 
 
 Call = Callable[[Memory], Any]
