@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
@@ -16,6 +17,8 @@ from durable_memory.repeating import repeating
 
 _log = logging.getLogger(__name__)
 _AFTER_ERROR = timedelta(minutes=1)
+_AGAIN_SECONDS = 300
+"""How often what is not in force is tried again, and counted: an alert on it lasts as long as it does."""
 _MAX_LOGGED_FAULTS = 20
 _KEPT = "the last good declarations stay in force"
 
@@ -32,6 +35,8 @@ class Reloading:
         self._accept = accept
         self._interval = interval
         self.notes: tuple[str, ...] = ()
+        self._told: tuple[str, ...] = ()
+        self._tried_at = 0.0
 
     def watched(self, asked: asyncio.Event | None = None) -> AbstractAsyncContextManager[None]:
         """Reads them again as long as the context is open. asked: is set by whoever wants it at once."""
@@ -46,24 +51,32 @@ class Reloading:
                 await asked.wait()
         if asked.is_set() or await asyncio.to_thread(is_due):
             asked.clear()
+            self._told = ()
+            await self._reload()
+        elif self.notes and time.monotonic() - self._tried_at >= _AGAIN_SECONDS:
             await self._reload()
 
     async def _reload(self) -> None:
         try:
             _tell(await self._watch.reload(self._accept))
-            self.notes = ()
+            self.notes = self._told = ()
         except InvalidDeclarations as invalid:
-            self._keep(f"faults in the declarations: {len(invalid.faults)}; {_KEPT}")
-            for fault in invalid.faults[:_MAX_LOGGED_FAULTS]:
-                _log.error("%s", fault)
+            faults = map(str, invalid.faults[:_MAX_LOGGED_FAULTS])
+            self._keep(f"faults in the declarations: {len(invalid.faults)}; {_KEPT}", *faults)
         except MemoryInvalid as refused:
             self._keep(f"{_KEPT}: {refused.message}")
         except Exception:  # noqa: BLE001 - whatever is wrong with the files, the worker goes on
             self._keep(f"the declarations could not be read again; {_KEPT}", exc_info=True)
 
-    def _keep(self, why: str, *, exc_info: bool = False) -> None:
+    def _keep(self, why: str, *faults: str, exc_info: bool = False) -> None:
+        """Notes why the old ones stay, and logs it unless that was told when the same files were tried before."""
+        self.notes, self._tried_at = (why,), time.monotonic()
+        if self._told == (why, *faults):
+            return
+        self._told = (why, *faults)
         _log.error("%s", why, exc_info=exc_info)
-        self.notes = (why,)
+        for fault in faults:
+            _log.error("%s", fault)
 
 
 def _tell(changes: Changes) -> None:
