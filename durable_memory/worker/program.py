@@ -7,10 +7,11 @@ import contextlib
 import logging
 import os
 import secrets
+import shlex
 import signal
 import socket
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from datetime import timedelta
 
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
@@ -21,6 +22,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Worker, WorkerDeploymentConfig
 
 from durable_memory.dev import DevPlaces, dev_servers
+from durable_memory.dev.env_file import env_file
 from durable_memory.exit import leave
 from durable_memory.logs import log_lost_errors
 from durable_memory.memory.declarations.model_access import cannot_summarize, missing_counting_key
@@ -151,9 +153,9 @@ async def _servers(settings: Settings, *, dev: DevPlaces | None) -> AsyncIterato
         yield settings.redis_url, profile
         return
     async with dev_servers(dev, redis_url=settings.redis_url, temporal_address=profile.address) as servers:
-        settings_of = {
-            "valkey": f"REDIS_URL={servers.redis_url}",
-            "temporal": f"TEMPORAL_ADDRESS={servers.temporal_address}",
+        address_of = {
+            "valkey": ("REDIS_URL", servers.redis_url),
+            "temporal": ("TEMPORAL_ADDRESS", servers.temporal_address),
         }
         for name in servers.started:
             _log.info("started %s for development; its data is in %s", name, dev.folder / name)
@@ -161,9 +163,12 @@ async def _servers(settings: Settings, *, dev: DevPlaces | None) -> AsyncIterato
         _log.info("Temporal", extra={"temporal": servers.temporal_address})
         if servers.temporal_ui:
             _log.info("Temporal UI", extra={"temporal_ui": servers.temporal_ui})
-        if servers.started:
-            _log.info("for other shells: export %s", " ".join(settings_of[name] for name in servers.started))
-        yield servers.redis_url, load_profile(servers.temporal_address)
+        with ExitStack() as stack:
+            if servers.started:
+                file = dev.folder / "env"
+                stack.enter_context(env_file(file, dict(address_of[name] for name in servers.started)))
+                _log.info("for other shells: . %s", shlex.quote(str(file)))
+            yield servers.redis_url, load_profile(servers.temporal_address)
 
 
 @contextlib.contextmanager

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import sys
+from asyncio.subprocess import PIPE
 from pathlib import Path
 
 import psutil
@@ -23,6 +25,13 @@ async def addresses(worker: WorkerProcess) -> dict[str, str]:
     }
 
 
+async def sourced(file: str, *, cwd: Path) -> dict[str, str]:
+    """The environment of a shell that has read the file, and had nothing before."""
+    shell = await asyncio.create_subprocess_exec("/bin/sh", "-c", f". {file}; env", cwd=cwd, env={}, stdout=PIPE)
+    output, _ = await shell.communicate()
+    return dict(line.split("=", 1) for line in output.decode().splitlines())
+
+
 async def test_a_worker_with_nothing_running_serves_and_leaves_nothing_behind(folder: Path) -> None:
     async with worker_process("--dev", "--log-format", "json", cwd=folder, command=SCRIPT) as worker:
         await worker.ready()
@@ -32,6 +41,8 @@ async def test_a_worker_with_nothing_running_serves_and_leaves_nothing_behind(fo
             "temporal",
         }
         given = await addresses(worker)
+        told = await sourced(".durable-memory/env", cwd=folder)
+        assert {name: told[name] for name in given} == given
         appended = await run_program("append", "thread", "k", "Kept over a restart", cwd=folder, **given)
         assert (appended.code, appended.err) == (0, "")
         assert await worker.end(signal.SIGTERM) == 0
@@ -42,7 +53,7 @@ async def test_a_worker_with_nothing_running_serves_and_leaves_nothing_behind(fo
         view = (await run_program("read", "thread", "k", "-o", "json", cwd=folder, **await addresses(worker))).json()
         assert [message["content"] for message in view["messages"]] == ["Kept over a restart"]
         assert await worker.end(signal.SIGINT) == 0
-    assert (folder / ".durable-memory").is_dir()
+    assert {path.name for path in (folder / ".durable-memory").iterdir()} == {"temporal", "valkey"}
 
 
 async def test_folder_and_ports_of_the_servers_can_be_chosen(folder: Path) -> None:
@@ -56,6 +67,7 @@ async def test_folder_and_ports_of_the_servers_can_be_chosen(folder: Path) -> No
         }
         assert (await worker.entry(temporal_ui=None))["temporal_ui"] == f"http://127.0.0.1:{ui}"
         await worker.text("its data is in kept/valkey")
+        await worker.text("for other shells: . kept/env")
         assert await worker.end(signal.SIGTERM) == 0
 
 
@@ -64,6 +76,8 @@ async def test_the_web_page_of_temporal_is_named(folder: Path, redis_url: str) -
         assert (await worker.entry(temporal_ui=None))["temporal_ui"].startswith("http://127.0.0.1:")
         # The given Redis is used, so only one server was started.
         assert (await addresses(worker))["REDIS_URL"] == redis_url
+        await worker.text("for other shells: ")
+        assert "REDIS_URL" not in await sourced(".durable-memory/env", cwd=folder)
         assert [server.name() for server in worker.children()] == ["temporal"]
         assert await worker.end(signal.SIGTERM) == 0
 

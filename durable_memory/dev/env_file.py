@@ -1,0 +1,18 @@
+"""The file that tells other shells where started servers are: `. .durable-memory/env`."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def env_file(path: Path, variables: Mapping[str, str]) -> Iterator[None]:
+    """Keeps a line for a shell in a file that stands as long as the context is open: it exports the variables."""
+    path.write_text(f"export {' '.join(f'{name}={shlex.quote(value)}' for name, value in variables.items())}\n")
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
