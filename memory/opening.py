@@ -24,7 +24,7 @@ async def open_backends(
         if not redis_url:
             raise MemoryInvalid(
                 "redis_url: is not given, and there are memories with persistence.type redis; MemoryClient.connect "
-                "reads no environment"
+                "reads no environment, MemoryClient.from_environment takes REDIS_URL"
             )
         from durable_memory.memory.stores.redis.connection import connect_redis  # noqa: PLC0415 - loaded where it is used
 

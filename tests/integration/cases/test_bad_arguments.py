@@ -232,7 +232,9 @@ async def test_a_client_without_a_url_is_told_that_it_reads_no_environment(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("REDIS_URL", "redis://localhost")
-    with pytest.raises(MemoryInvalid, match=r"^redis_url: is not given, .*MemoryClient\.connect reads no environment"):
+    with pytest.raises(
+        MemoryInvalid, match=r"^redis_url: is not given, .*connect reads no environment, .*takes REDIS_URL$"
+    ):
         await MemoryClient.connect(memories=[folder])
 
 
