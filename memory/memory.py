@@ -304,7 +304,7 @@ class Memory:
             version = version_of_view("if_version", if_version)
             operation = await self._writing.operation(operation_id, json.dumps(["restore", wanted, version]))
             record.named(operation.id)
-            await self._writing.register_once()
+            await self._writing.registration.once()
             try:
                 result = await self._services.store.restore(self._id, wanted, operation, self._limits, version, decode)
             except MemoryUndecryptable as fault:

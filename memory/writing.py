@@ -25,6 +25,7 @@ from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.oversize import is_cut_of
 from durable_memory.memory.privacy.stage import Privacy
+from durable_memory.memory.registration import Registration
 from durable_memory.memory.services import Services
 from durable_memory.memory.stores import append_checks
 from durable_memory.memory.stores.values import Entry, Operation
@@ -40,7 +41,8 @@ class Writing:
 
     agent: signs messages that name no author. keywords: raise the priority of messages. privacy: what is taken out of
     messages before they are stored. truncates: what is too large is cut, not refused. calibration: is offered what was
-    stored. lender: the run of another workflow that gave out the reference by which this one is open.
+    stored. lender: the run of another workflow that gave out the reference by which this one is open. registration:
+    tells the index of the memory.
     """
 
     services: Services
@@ -54,6 +56,7 @@ class Writing:
     truncates: bool
     calibration: Calibration | None
     lender: Owner | None
+    registration: Registration
 
     @classmethod
     def of(
@@ -80,6 +83,10 @@ class Writing:
             truncates=resource.oversize == "truncate",
             calibration=services.counters.calibration(resource.counting),
             lender=lender,
+            # The lender first: at no time is the borrower the only owner.
+            registration=Registration(
+                services.index, services.register, memory, (lender, caller.owner) if lender else (caller.owner,)
+            ),
         )
 
     def attempt(self, operation_id: str | None, *, is_turn: bool = False) -> Attempt:
@@ -181,7 +188,7 @@ class Writing:
         What the store finds too large is cut to the room that it says is left, and all is sent again as the same
         operation: until then the store has changed nothing, and afterwards it answers what it answered first.
         """
-        await self.register_once()
+        await self.registration.once()
         while True:
             try:
                 result = await send(admitted.entries)
@@ -194,15 +201,6 @@ class Writing:
             telemetry.count_truncated(self.id.resource, sum(m.truncated_from is not None for m in admitted.messages))
         result = await self.follow_up(result)
         return admitted, replace(result, dropped=admitted.dropped) if admitted.dropped else result
-
-    async def register_once(self) -> None:
-        """Tells the project's index of this memory and its owners, unless this process has, and it cannot have lost it.
-
-        Before the first write, so that nobody settles a memory to which somebody is about to write.
-        """
-        known, generation = self.services.registered, self.services.index.generation
-        if any(known.get((owner, self.id)) != generation for owner in self._owners()):
-            await self._register()
 
     async def follow_up(self, result: AppendResult) -> AppendResult:
         """Does what follows every script that brings messages in, and returns its result.
@@ -226,13 +224,13 @@ class Writing:
         return result
 
     async def _register_after(self, result: AppendResult) -> None:
-        another_life = self._is_another_life(result.version)
+        another_life = self.registration.is_another_life(result.version)
         if result.created or result.already_applied or another_life:
             # The index may have forgotten a memory that is created again, by whomever, and who writes to it; and a
             # repeated attempt may follow a crash between the script and the registration.
-            await self._register()
+            await self.registration.again()
         else:
-            await self.register_once()  # the server that answered may not be the one that was told
+            await self.registration.once()  # the server that answered may not be the one that was told
 
     async def _admit(self, messages: MessageInput | Sequence[MessageInput]) -> Admitted:
         return await self.services.admission.admit(
@@ -306,25 +304,6 @@ class Writing:
             flush_due=stats.flush_due,
             dropped=admitted.dropped,
         )
-
-    def _owners(self) -> tuple[Owner | None, ...]:
-        # The lender first: at no time is the borrower the only owner.
-        return (self.lender, self.caller.owner) if self.lender else (self.caller.owner,)
-
-    def _is_another_life(self, version: str) -> bool:
-        """Notes in which life of the memory this is written, and tells whether that is not the one of before."""
-        life, lives = version.partition(":")[0], self.services.lives
-        another = False
-        for owner in self._owners():
-            another = another or lives.get((owner, self.id), life) != life
-            lives[owner, self.id] = life
-        return another
-
-    async def _register(self) -> None:
-        for owner in self._owners():
-            generation = self.services.index.generation  # that of before: what fails meanwhile is asked for again
-            await self.services.index.register(self.id, owner)
-            self.services.registered[owner, self.id] = generation
 
 
 def is_stored_form(stored: Message, given: Message) -> bool:
