@@ -32,6 +32,9 @@ SCHEMA_VERSION: Final = 1
 _TEXTS: Final = frozenset({str, type(None)})
 """The types of a text that may be left out."""
 
+_ROLE_AND_CONTENT: Final = 2
+"""Fields that every message has."""
+
 _write: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -48,6 +51,9 @@ def body_of(message: Message) -> str:
     data = message.given()
     if message.section is not None and message.section not in SECTIONS:
         data["section"] = message.section
+    if len(data) == _ROLE_AND_CONTENT and isinstance(message.content, str):
+        # As most are: to write its text alone takes half of the time that an object of it takes.
+        return f'{{"role":"{message.role}","content":{_write(message.content)}}}'
     return _write(data)
 
 
@@ -78,7 +84,7 @@ def encode(
         payload=payload + "}",
         section=section_of(message),
         tokens=count.tokens,
-        opens=tuple(call.id for call in message.tool_calls),
+        opens=tuple([call.id for call in message.tool_calls]),
         answers=message.tool_call_id,
         pinned=message.pinned,
         band=PRIORITIES.index(message.priority),

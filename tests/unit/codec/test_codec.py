@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from durable_memory.memory.codec import SCHEMA_VERSION, decode, encode, encode_summary
+from durable_memory.memory.codec import SCHEMA_VERSION, body_of, decode, encode, encode_summary
 from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged
 from durable_memory.memory.stores.values import Entry, StoredEntry
 from durable_memory.memory.tokens.counter import Count
@@ -94,6 +94,11 @@ def test_what_the_store_gave_once_is_not_stored_again() -> None:
 def test_payloads_are_compact_and_readable_in_every_script() -> None:
     entry = encode(Message.user("日本語 👍"), Count(5), created_at=_NOW)
     assert entry.payload == '{"v":1,"role":"user","content":"日本語 👍","created_at":"2026-03-01T12:30:15.123+00:00"}'
+
+
+@given(_messages() | st.text(min_size=1).map(Message.user))
+def test_a_body_is_the_compact_json_of_what_was_given(message: Message) -> None:
+    assert body_of(message) == json.dumps(message.given(), ensure_ascii=False, separators=(",", ":"))
 
 
 def test_times_are_stored_in_utc() -> None:
