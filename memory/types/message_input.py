@@ -27,13 +27,13 @@ def as_messages(value: MessageInput | Sequence[MessageInput]) -> tuple[Message, 
         raise InvalidValue(
             "messages", f"must be text, a Message, a dict, or a list of them, not {type(value).__name__}"
         )
-    return tuple(_as_message(item, f"messages[{index}]") for index, item in enumerate(items))
+    return tuple([_as_message(item, f"messages[{index}]") for index, item in enumerate(items)])
 
 
 def _as_message(item: object, path: str) -> Message:
     if isinstance(item, str):
         try:
-            return Message.user(item)
+            return Message("user", item)
         except InvalidValue as error:
             raise InvalidValue(f"{path}.{error.path}", error.problem) from None
     if isinstance(item, Mapping):
