@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from types import MappingProxyType
 
 from durable_memory.memory.clock import Clock
@@ -109,9 +108,9 @@ class Admission:
         encoded = _encoded(bodies)
         digest = hashlib.sha256(encoded).hexdigest()[:32]
         counts = await counter.count(messages)
-        now = datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC)
+        now_ms = self._clock.now_ms()
         entries = [
-            _marked(encode(message, count, created_at=now, provenance=provenance, body=body), message)
+            _marked(encode(message, count, created_ms=now_ms, provenance=provenance, body=body), message)
             for message, count, body in zip(messages, counts, bodies, strict=True)
         ]
         estimated = sum([count.estimated for count in counts])
@@ -146,8 +145,8 @@ class Admission:
         message, count = cut
         if message.truncated_from is None:
             message = replace(message, truncated_from=entry.tokens)
-        now = datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC)
-        shorter = encode(message, count, created_at=now, provenance=provenance)
+        now_ms = self._clock.now_ms()
+        shorter = encode(message, count, created_ms=now_ms, provenance=provenance)
         # What was decided from the whole text, such as its priority, stays.
         return admitted.with_cut(position, message, replace(entry, payload=shorter.payload, tokens=shorter.tokens))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Final
 
 from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged
@@ -61,19 +62,19 @@ def encode(
     message: Message,
     count: Count,
     *,
-    created_at: datetime,
+    created_ms: int,
     provenance: Provenance | None = None,
     body: str | None = None,
 ) -> Entry:
     """Makes a message ready to be stored.
 
     message: what the caller appended; its store-given fields are ignored, except for `truncated_from`. count: its
-    tokens, as the model sees it. created_at: when it was accepted, with a time zone. provenance: where it was
-    written, if in a workflow. body: `body_of(message)`, where it is at hand.
+    tokens, as the model sees it. created_ms: the Unix time when it was accepted. provenance: where it was written, if
+    in a workflow. body: `body_of(message)`, where it is at hand.
     """
     # The text of a message may be long, so it is encoded once: the JSON object of the body is reopened and continued.
     body = body_of(message) if body is None else body
-    payload = f'{{"v":{SCHEMA_VERSION},{body[1:-1]},"created_at":"{_utc(created_at)}"'
+    payload = f'{{"v":{SCHEMA_VERSION},{body[1:-1]},"created_at":"{_utc(created_ms)}"'
     if provenance is not None and (where := provenance.to_dict()):
         payload += f',"provenance":{_write(where)}'
     if count.estimated:
@@ -91,13 +92,20 @@ def encode(
     )
 
 
-def _utc(instant: datetime) -> str:
-    return (instant if instant.tzinfo is UTC else instant.astimezone(UTC)).isoformat(timespec="milliseconds")
+def _utc(unix_ms: int) -> str:
+    seconds, milliseconds = divmod(unix_ms, 1000)
+    return f"{_utc_second(seconds)}.{milliseconds:03}+00:00"
 
 
-def encode_summary(message: Message, count: Count, *, created_at: datetime) -> Entry:
+@lru_cache(maxsize=8)
+def _utc_second(unix: int) -> str:
+    # Kept, as many messages come in a second: its date and zone cost an append more than the rest of the record.
+    return datetime.fromtimestamp(unix, UTC).replace(tzinfo=None).isoformat()
+
+
+def encode_summary(message: Message, count: Count, *, created_ms: int) -> Entry:
     """Makes a summary ready to be stored: a system message in the section `long_term`."""
-    entry = encode(message, count, created_at=created_at)
+    entry = encode(message, count, created_ms=created_ms)
     return Entry(payload=entry.payload, section=LONG_TERM, tokens=entry.tokens)
 
 

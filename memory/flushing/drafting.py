@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager
-from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from durable_memory.memory import codec, telemetry
@@ -121,9 +120,7 @@ class Drafting:
             raise MemorySummaryRejected(
                 f"the summary has {count.tokens} tokens, at most {max_tokens} are allowed; the messages stay"
             )
-        return codec.encode_summary(
-            message, count, created_at=datetime.fromtimestamp(self._clock.now_ms() / 1_000, UTC)
-        )
+        return codec.encode_summary(message, count, created_ms=self._clock.now_ms())
 
     async def _redacted(self, memory: MemoryId, text: str) -> str:
         """Returns a summary without what its resource keeps out: models repeat, join and invent."""

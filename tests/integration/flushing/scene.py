@@ -7,7 +7,6 @@ import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from typing import Any, Literal, cast
 
 from durable_memory.memory import codec
@@ -57,7 +56,7 @@ class Scene:
 
     async def append(self, *messages: Message) -> AppendResult:
         entries = [
-            codec.encode(message, count, created_at=datetime.now(UTC))
+            codec.encode(message, count, created_ms=self.rig.clock.now_ms())
             for message, count in zip(messages, await self.counter.count(messages), strict=True)
         ]
         return await self.store.append(self.memory, entries, self.operation(), self.limits)

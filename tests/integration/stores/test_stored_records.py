@@ -49,7 +49,8 @@ def test_what_is_written_now_can_be_read_by_the_release_that_wrote_the_record(fi
     record, message = load(file)
     assert message.created_at is not None
     count = Count(message.tokens or 0, message.tokens_estimated)
-    written = encode(message, count, created_at=message.created_at, provenance=message.provenance)
+    created_ms = round(message.created_at.timestamp() * 1000)
+    written = encode(message, count, created_ms=created_ms, provenance=message.provenance)
     assert json.loads(written.payload) == json.loads(record["payload"])
     assert (written.opens, written.answers) == (tuple(record["opens"]), record["answers"])
 

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -15,6 +15,8 @@ from durable_memory.memory.tokens.counter import Count
 from durable_memory.memory.types import PRIORITIES, ContentPart, Json, Message, Priority, Provenance, ToolCall
 
 _NOW = datetime(2026, 3, 1, 12, 30, 15, 123000, tzinfo=UTC)
+_NOW_MS = 1_772_368_215_123
+"""The same as Unix time."""
 
 
 def _stored(entry: Entry, payload: str | None = None) -> StoredEntry:
@@ -66,7 +68,7 @@ _COUNTS = st.builds(Count, st.integers(min_value=0, max_value=10**9), st.boolean
 
 @given(_messages(), _COUNTS, _PROVENANCES)
 def test_every_message_comes_back_as_it_was(message: Message, count: Count, provenance: Provenance | None) -> None:
-    entry = encode(message, count, created_at=_NOW, provenance=provenance)
+    entry = encode(message, count, created_ms=_NOW_MS, provenance=provenance)
     assert decode(_stored(entry)) == replace(
         message,
         id="0a1b-7-c3d4",
@@ -88,11 +90,11 @@ def test_what_the_store_gave_once_is_not_stored_again() -> None:
         created_at=_NOW - timedelta(days=1),
         provenance=Provenance("w", "r", "a"),
     )
-    assert encode(stored, Count(5), created_at=_NOW) == encode(Message.user("Hi"), Count(5), created_at=_NOW)
+    assert encode(stored, Count(5), created_ms=_NOW_MS) == encode(Message.user("Hi"), Count(5), created_ms=_NOW_MS)
 
 
 def test_payloads_are_compact_and_readable_in_every_script() -> None:
-    entry = encode(Message.user("日本語 👍"), Count(5), created_at=_NOW)
+    entry = encode(Message.user("日本語 👍"), Count(5), created_ms=_NOW_MS)
     assert entry.payload == '{"v":1,"role":"user","content":"日本語 👍","created_at":"2026-03-01T12:30:15.123+00:00"}'
 
 
@@ -101,24 +103,23 @@ def test_a_body_is_the_compact_json_of_what_was_given(message: Message) -> None:
     assert body_of(message) == json.dumps(message.given(), ensure_ascii=False, separators=(",", ":"))
 
 
-def test_times_are_stored_in_utc() -> None:
-    local = _NOW.astimezone(timezone(timedelta(hours=5, minutes=30)))
-    assert encode(Message.user("Hi"), Count(5), created_at=local) == encode(
-        Message.user("Hi"), Count(5), created_at=_NOW
-    )
+@given(st.integers(min_value=0, max_value=4_102_444_800_000))
+def test_times_are_stored_in_utc_to_the_millisecond(unix_ms: int) -> None:
+    message = decode(_stored(encode(Message.user("Hi"), Count(5), created_ms=unix_ms)))
+    assert message.created_at == datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=unix_ms)
 
 
 def test_an_entry_tells_the_store_which_calls_it_opens_and_answers() -> None:
     calls = (ToolCall("call_1", "a"), ToolCall("call_2", "b"), ToolCall("call_1", "c"))
-    opening = encode(Message.assistant(tool_calls=calls, pinned=True), Count(9), created_at=_NOW)
+    opening = encode(Message.assistant(tool_calls=calls, pinned=True), Count(9), created_ms=_NOW_MS)
     assert (opening.opens, opening.answers, opening.pinned) == (("call_1", "call_2", "call_1"), None, True)
-    answer = encode(Message.tool("done", "call_1"), Count(4), created_at=_NOW)
+    answer = encode(Message.tool("done", "call_1"), Count(4), created_ms=_NOW_MS)
     assert (answer.opens, answer.answers, answer.pinned) == ((), "call_1", False)
 
 
 @pytest.mark.parametrize(("priority", "band"), [("low", 0), ("normal", 1), ("high", 2), ("critical", 3)])
 def test_an_entry_tells_the_store_its_priority(priority: Priority, band: int) -> None:
-    entry = encode(Message.user("x", priority=priority), Count(1), created_at=_NOW)
+    entry = encode(Message.user("x", priority=priority), Count(1), created_ms=_NOW_MS)
     assert (entry.band, '"priority"' in entry.payload) == (band, priority != "normal")
 
 
@@ -128,7 +129,7 @@ def test_a_priority_of_a_newer_writer_is_the_usual_one() -> None:
 
 
 def test_a_summary_stands_in_the_long_term_section() -> None:
-    entry = encode_summary(Message.system("Summary:\nfew words"), Count(8), created_at=_NOW)
+    entry = encode_summary(Message.system("Summary:\nfew words"), Count(8), created_ms=_NOW_MS)
     assert entry.section == "long_term"
     assert decode(_stored(entry)).section == "long_term"
 
@@ -151,7 +152,7 @@ def test_fields_of_a_newer_writer_are_ignored_at_every_level() -> None:
             "provenance": {"workflow_id": "w", "namespace": "n"},
         }
     )
-    message = decode(_stored(encode(Message.user("x"), Count(7), created_at=_NOW), newer))
+    message = decode(_stored(encode(Message.user("x"), Count(7), created_ms=_NOW_MS), newer))
     assert message.tool_calls == (ToolCall("c", "f"),)
     assert message.provenance == Provenance("w")
     assert message.tokens == 7
@@ -160,7 +161,7 @@ def test_fields_of_a_newer_writer_are_ignored_at_every_level() -> None:
 def test_a_later_schema_version_waits_for_a_newer_worker() -> None:
     payload = json.dumps({"v": SCHEMA_VERSION + 1, "role": "user", "content": "secret words"})
     with pytest.raises(MemoryContractTooNew, match="schema version 2") as refused:
-        decode(_stored(encode(Message.user("x"), Count(1), created_at=_NOW), payload))
+        decode(_stored(encode(Message.user("x"), Count(1), created_ms=_NOW_MS), payload))
     assert "secret" not in str(refused.value)
 
 
@@ -208,6 +209,6 @@ def test_a_later_schema_version_waits_for_a_newer_worker() -> None:
 )
 def test_a_record_that_is_no_message_is_damage_and_its_words_are_not_repeated(payload: str) -> None:
     with pytest.raises(MemoryDamaged, match="0a1b-7-c3d4") as refused:
-        decode(_stored(encode(Message.user("x"), Count(1), created_at=_NOW), payload))
+        decode(_stored(encode(Message.user("x"), Count(1), created_ms=_NOW_MS), payload))
     assert "secret" not in str(refused.value)
     assert refused.value.__suppress_context__

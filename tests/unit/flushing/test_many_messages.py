@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
-from datetime import UTC, datetime
 
 import pytest
 
@@ -108,7 +107,7 @@ async def test_a_models_answer_is_compared_with_them_without_holding_the_loop_up
 
 
 async def test_they_are_read_without_holding_the_loop_up(counter: TiktokenCounter) -> None:
-    payload = codec.encode_summary(MESSAGES[0], Count(200), created_at=datetime.now(UTC)).payload
+    payload = codec.encode_summary(MESSAGES[0], Count(200), created_ms=ManualClock().now_ms()).payload
     entries = [StoredEntry(f"incarnation-{number}-tag", payload, "short_term", 200) for number in range(MANY)]
     async with turning() as turns:
         notes = Notes(turns)
