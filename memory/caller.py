@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeVar
@@ -130,7 +130,7 @@ class ProcessCaller:
         is_turn: bool = False,  # noqa: ARG002
     ) -> Attempt:
         """See Caller."""
-        return Attempt(secrets.token_hex(16), self._clock.now_ms() + OWN_ID_LIFETIME_MS)
+        return Attempt(os.urandom(16).hex(), self._clock.now_ms() + OWN_ID_LIFETIME_MS)
 
     def next_turn_id(self, memory: MemoryId, agent: str | None = None) -> str | None:  # noqa: ARG002 - none is repeated
         """See Caller."""

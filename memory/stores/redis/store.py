@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Literal, TypeAlias
@@ -46,7 +46,7 @@ class RedisStore(RedisFlushing, RedisRemoval):
             heads = entry_args(memory.resource, entries, limits)
         except MemoryInvalid as refusal:
             return await self._applied_before(memory, "append", operation, limits, refusal)
-        args = [packed(limits), *named, secrets.token_hex(8).encode(), *heads]
+        args = [packed(limits), *named, os.urandom(8).hex().encode(), *heads]
         return replies.appended(
             memory.resource, await self._run("append", memory, args, limits.user_sections), tag, len(entries)
         )
@@ -76,7 +76,7 @@ class RedisStore(RedisFlushing, RedisRemoval):
         args = [
             packed(limits),
             *named,
-            secrets.token_hex(8).encode(),
+            os.urandom(8).hex().encode(),
             (if_version or "").encode(),
             *heads,
         ]
