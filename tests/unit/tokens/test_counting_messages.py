@@ -19,7 +19,7 @@ def o200k() -> tiktoken.Encoding:
 
 @pytest.fixture(scope="module")
 def counter() -> TiktokenCounter:
-    return TiktokenCounter()
+    return TiktokenCounter(load_wait_seconds=60)
 
 
 async def _one(counter: TiktokenCounter, message: Message) -> Count:
