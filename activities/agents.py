@@ -11,8 +11,8 @@ from durable_memory.activities import requests, wire
 from durable_memory.activities.answers import (
     ASK_FOR_THE_TURN,
     TAKE_UP_THE_TURN,
+    Activity,
     JsonObject,
-    Operation,
     carried,
     carried_turn,
 )
@@ -54,7 +54,7 @@ def _agent(
     return current_memory_client().agent(ref)
 
 
-ACTIVITIES: Final[Mapping[str, Operation]] = {
+ACTIVITIES: Final[Mapping[str, Activity]] = {
     wire.CONTEXT: context,
     wire.RECORD_AGENT_TURN: record_agent_turn,
     wire.RECORDED_AGENT_TURN: recorded_agent_turn,

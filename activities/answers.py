@@ -15,7 +15,7 @@ from durable_memory.memory.types.answers import to_json
 JsonObject: TypeAlias = dict[str, Any]
 """What an activity takes and answers."""
 
-Operation: TypeAlias = Callable[[Any], Awaitable[JsonObject]]
+Activity: TypeAlias = Callable[[Any], Awaitable[JsonObject]]
 """An activity as a function of ours."""
 
 _IN_AN_ACTIVITY: Final = "in an activity of your own by reference"

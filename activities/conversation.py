@@ -17,8 +17,8 @@ from durable_memory.activities.answers import (
     GROUP_LESS,
     READ_AFTERWARDS,
     TAKE_UP_THE_TURN,
+    Activity,
     JsonObject,
-    Operation,
     answer_of,
     carried,
     carried_turn,
@@ -171,7 +171,7 @@ def _memory(field: requests.MemoryField) -> Memory:
     return current_memory_client().memory(ref)
 
 
-ACTIVITIES: Final[Mapping[str, Operation]] = {
+ACTIVITIES: Final[Mapping[str, Activity]] = {
     wire.APPEND: append,
     wire.RECORD_TURN: record_turn,
     wire.RECORDED_TURN: recorded_turn,

@@ -12,9 +12,9 @@ from typing import Any, Final
 from temporalio import activity
 
 from durable_memory.activities import agents, conversation, requests, wire
-from durable_memory.activities.answers import JsonObject, Operation
+from durable_memory.activities.answers import Activity, JsonObject
+from durable_memory.activities.operations import OF_AN_AGENT, ON_A_MEMORY, Operation
 from durable_memory.activities.parsing import parse
-from durable_memory.activities.wire_schema import PUBLIC
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.types import did_you_mean
 
@@ -23,11 +23,10 @@ _WORKFLOW: Final = ("workflow_id", "workflow_type", "run_id")
 _BESIDE: Final = ("memory", "agent", "input", *_WORKFLOW, "operation_id", "contract")
 """What stands beside the payload, and not in it."""
 
-OPERATIONS: Final[Mapping[str, Operation]] = {
-    name.removeprefix(_PREFIX): operation
-    for name, operation in {**conversation.ACTIVITIES, **agents.ACTIVITIES}.items()
+OPERATIONS: Final[Mapping[str, Operation[Any, Any]]] = {
+    operation.name.removeprefix(_PREFIX): operation for operation in (*ON_A_MEMORY, *OF_AN_AGENT)
 }
-"""What may be executed: each public activity, by its name without `memory.`."""
+"""What may be executed: each public operation, by its name without `memory.`."""
 
 
 @activity.defn(name=wire.EXECUTE)
@@ -46,12 +45,12 @@ async def run_operation(request: object) -> JsonObject:
             "memory: is not a field of this request; write its resource, key, input and agent beside operation"
         )
     asked = parse(requests.ExecuteRequest, request)
-    name = asked.operation
-    operation = OPERATIONS.get(name)
+    operation = OPERATIONS.get(asked.operation)
     if operation is None:
-        near = did_you_mean(name.removeprefix(_PREFIX), tuple(OPERATIONS))
+        near = did_you_mean(asked.operation.removeprefix(_PREFIX), tuple(OPERATIONS))
         raise MemoryInvalid(f"operation: is not one of {', '.join(OPERATIONS)}{near}")
-    return await operation(_request(asked, {item.name for item in fields(PUBLIC[_PREFIX + name][0])}))
+    run = PUBLIC_ACTIVITIES[operation.name]
+    return await run(_request(asked, {item.name for item in fields(operation.request)}))
 
 
 def _request(asked: requests.ExecuteRequest, taken: set[str]) -> JsonObject:
@@ -80,7 +79,7 @@ def _given(asked: requests.ExecuteRequest, *names: str) -> JsonObject:
     return {name: value for name, value in values.items() if value is not None}
 
 
-PUBLIC_ACTIVITIES: Final[Mapping[str, Operation]] = {
+PUBLIC_ACTIVITIES: Final[Mapping[str, Activity]] = {
     **conversation.ACTIVITIES,
     **agents.ACTIVITIES,
     wire.EXECUTE: execute,

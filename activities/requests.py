@@ -258,24 +258,3 @@ class ExecuteRequest:
     workflow_type: str | None = None
     run_id: str | None = None
     contract: int = CONTRACT
-
-
-Request: TypeAlias = (
-    AppendRequest
-    | RecordTurnRequest
-    | RecordedTurnRequest
-    | WriteRequest
-    | ReadRequest
-    | TouchRequest
-    | PinRequest
-    | DeleteRequest
-    | ClearRequest
-    | RestoreRequest
-    | FlushRequest
-    | StatsRequest
-    | HealthRequest
-    | ContextRequest
-    | RecordAgentTurnRequest
-    | RecordedAgentTurnRequest
-)
-"""What a caller may send."""

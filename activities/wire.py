@@ -1,7 +1,8 @@
 """The wire contract: its version, its names and its limits. Callers in any language rely on it.
 
-`requests` has the fields of what callers send. Answers are the results of `memory/types`; docs/wire.schema.json shows
-all of it to callers in other languages. Standard library only, since workflow code imports it. Names are stable.
+`requests` has the fields of what callers send, `operations` says what each activity takes and answers;
+docs/wire.schema.json shows all of it to callers in other languages. Standard library only, since workflow code imports
+it. Names are stable.
 """
 
 from __future__ import annotations

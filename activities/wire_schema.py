@@ -10,48 +10,12 @@ from datetime import datetime
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
-from durable_memory.activities import requests, wire
+from durable_memory.activities import wire
 from durable_memory.activities.answers import JsonObject
+from durable_memory.activities.operations import PUBLIC
 from durable_memory.memory.errors import MemoryFault, kinds_of_faults
 from durable_memory.memory.task_queues import DEFAULT_TASK_QUEUE
-from durable_memory.memory.types import (
-    STORE_GIVEN,
-    AgentContext,
-    AgentTurn,
-    AppendResult,
-    ClearResult,
-    DeleteResult,
-    FlushResult,
-    MemoryHealth,
-    MemoryStats,
-    Message,
-    Provenance,
-    ToolCall,
-    Turn,
-    View,
-)
-
-PUBLIC: Final[Mapping[str, tuple[type, type]]] = {
-    wire.APPEND: (requests.AppendRequest, AppendResult),
-    wire.RECORD_TURN: (requests.RecordTurnRequest, Turn),
-    wire.RECORDED_TURN: (requests.RecordedTurnRequest, requests.RecordedTurnAnswer),
-    wire.READ: (requests.ReadRequest, View),
-    wire.WRITE: (requests.WriteRequest, AppendResult),
-    wire.TOUCH: (requests.TouchRequest, requests.TouchAnswer),
-    wire.PIN: (requests.PinRequest, requests.TouchAnswer),
-    wire.UNPIN: (requests.PinRequest, requests.TouchAnswer),
-    wire.DELETE: (requests.DeleteRequest, DeleteResult),
-    wire.CLEAR: (requests.ClearRequest, ClearResult),
-    wire.RESTORE: (requests.RestoreRequest, AppendResult),
-    wire.FLUSH: (requests.FlushRequest, FlushResult),
-    wire.STATS: (requests.StatsRequest, MemoryStats),
-    wire.HEALTH: (requests.HealthRequest, MemoryHealth),
-    wire.CONTEXT: (requests.ContextRequest, AgentContext),
-    wire.RECORD_AGENT_TURN: (requests.RecordAgentTurnRequest, AgentTurn),
-    wire.RECORDED_AGENT_TURN: (requests.RecordedAgentTurnRequest, requests.RecordedAgentTurnAnswer),
-    wire.EXECUTE: (requests.ExecuteRequest, dict[str, Any]),
-}
-"""What callers of any language may start, with the types of request and answer. The other activities are our own."""
+from durable_memory.memory.types import STORE_GIVEN, Message, Provenance, ToolCall
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _ABOUT: Final = (
@@ -93,10 +57,10 @@ def wire_schema() -> JsonObject:
     activities = {
         name: {
             "type": "object",
-            "properties": {"request": requests.schema(request), "answer": answers.schema(answer)},
+            "properties": {"request": requests.schema(operation.request), "answer": answers.schema(operation.answer)},
             "required": ["request", "answer"],
         }
-        for name, (request, answer) in PUBLIC.items()
+        for name, operation in PUBLIC.items()
     }
     return {
         "$schema": _DIALECT,

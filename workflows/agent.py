@@ -7,7 +7,7 @@ from typing import Any
 
 from temporalio import workflow
 
-from durable_memory.activities import requests, wire
+from durable_memory.activities import operations, requests
 from durable_memory.memory.types import (
     AgentContext,
     AgentRef,
@@ -72,7 +72,7 @@ class Agent:
             workflow_type=ref.workflow_type,
             authors=authors or None,
         )
-        return await self._calls.call(wire.CONTEXT, request, AgentContext)
+        return await self._calls.call(operations.CONTEXT, request)
 
     async def record_turn(
         self, messages: MessageInput | Sequence[MessageInput], *, operation_id: str | None = None
@@ -91,7 +91,7 @@ class Agent:
             workflow_type=ref.workflow_type,
             run_id=ref.run_id,
         )
-        return await self._calls.call(wire.RECORD_AGENT_TURN, request, AgentTurn)
+        return await self._calls.call(operations.RECORD_AGENT_TURN, request)
 
     async def recorded_turn(self, *, operation_id: str) -> AgentTurn | None:
         """Returns the turn that is recorded under this operation id, or None; see AgentMemories.recorded_turn."""
@@ -99,7 +99,7 @@ class Agent:
         request = requests.RecordedAgentTurnRequest(
             ref.id, operation_id, ref.input, workflow_id=ref.workflow_id, workflow_type=ref.workflow_type
         )
-        return (await self._calls.call(wire.RECORDED_AGENT_TURN, request, requests.RecordedAgentTurnAnswer)).turn
+        return (await self._calls.call(operations.RECORDED_AGENT_TURN, request)).turn
 
     def _used(self) -> AgentRef:
         self._handle.used()

@@ -7,7 +7,7 @@ from typing import Any
 
 from temporalio import workflow
 
-from durable_memory.activities import requests, wire
+from durable_memory.activities import operations, requests
 from durable_memory.memory.types import (
     AppendResult,
     ClearResult,
@@ -25,7 +25,7 @@ from durable_memory.memory.types import (
     refuse_beside_reference,
     refuse_no_reference,
 )
-from durable_memory.workflows.calling import FLUSH, Calls, call_here, checked, checked_json, wire_ids, wire_messages
+from durable_memory.workflows.calling import FLUSH, Calls, call_locally, checked, checked_json, wire_ids, wire_messages
 from durable_memory.workflows.references import for_calls, for_others
 from durable_memory.workflows.use import Handle
 
@@ -82,7 +82,7 @@ class AgentMemory:
     ) -> AppendResult:
         """Appends messages (text is a user message), all or none; see Memory.append."""
         request = requests.AppendRequest(self._memory(), wire_messages(messages), operation_id, want_view)
-        return await self._calls.call(wire.APPEND, request, AppendResult)
+        return await self._calls.call(operations.APPEND, request)
 
     async def record_turn(
         self, messages: MessageInput | Sequence[MessageInput], *, operation_id: str | None = None
@@ -93,12 +93,12 @@ class AgentMemory:
         you can.
         """
         request = requests.RecordTurnRequest(self._memory(), wire_messages(messages), operation_id)
-        return await self._calls.call(wire.RECORD_TURN, request, Turn)
+        return await self._calls.call(operations.RECORD_TURN, request)
 
     async def recorded_turn(self, *, operation_id: str) -> Turn | None:
         """Returns the turn that is recorded under this operation id, or None; see Memory.recorded_turn."""
         request = requests.RecordedTurnRequest(self._memory(), operation_id)
-        return (await self._calls.call(wire.RECORDED_TURN, request, requests.RecordedTurnAnswer)).turn
+        return (await self._calls.call(operations.RECORDED_TURN, request)).turn
 
     async def read(
         self,
@@ -131,8 +131,8 @@ class AgentMemory:
             authors=authors or None,
         )
         if local:
-            return await call_here(wire.READ, request, View)
-        return await self._calls.call(wire.READ, request, View)
+            return await call_locally(operations.READ, request)
+        return await self._calls.call(operations.READ, request)
 
     async def write(
         self,
@@ -143,41 +143,41 @@ class AgentMemory:
     ) -> AppendResult:
         """Replaces the memory by `messages`; see Memory.write."""
         request = requests.WriteRequest(self._memory(), wire_messages(messages), if_version, operation_id)
-        return await self._calls.call(wire.WRITE, request, AppendResult)
+        return await self._calls.call(operations.WRITE, request)
 
     async def touch(self, ids: Sequence[str]) -> tuple[str, ...]:
         """Records an access to these messages, for lru, lfu and token_aware_lru; returns the ids that are live."""
         request = requests.TouchRequest(self._memory(), wire_ids(ids))
-        return (await self._calls.call(wire.TOUCH, request, requests.TouchAnswer)).touched
+        return (await self._calls.call(operations.TOUCH, request)).touched
 
     async def pin(self, ids: Sequence[str], *, operation_id: str | None = None) -> tuple[str, ...]:
         """Keeps these messages with their groups in the view until they are unpinned; see Memory.pin."""
         request = requests.PinRequest(self._memory(), wire_ids(ids), operation_id)
-        return (await self._calls.call(wire.PIN, request, requests.TouchAnswer)).touched
+        return (await self._calls.call(operations.PIN, request)).touched
 
     async def unpin(self, ids: Sequence[str], *, operation_id: str | None = None) -> tuple[str, ...]:
         """Lets these messages go like others again; see Memory.unpin."""
         request = requests.PinRequest(self._memory(), wire_ids(ids), operation_id)
-        return (await self._calls.call(wire.UNPIN, request, requests.TouchAnswer)).touched
+        return (await self._calls.call(operations.UNPIN, request)).touched
 
     async def delete(self, ids: Sequence[str], *, operation_id: str | None = None) -> DeleteResult:
         """Removes messages with their whole groups; see Memory.delete."""
         request = requests.DeleteRequest(self._memory(), wire_ids(ids), operation_id)
-        return await self._calls.call(wire.DELETE, request, DeleteResult)
+        return await self._calls.call(operations.DELETE, request)
 
     async def clear(
         self, *, confirm: bool = False, backup: bool = False, operation_id: str | None = None
     ) -> ClearResult:
         """Removes everything; see Memory.clear."""
         request = requests.ClearRequest(self._memory(), confirm, operation_id, backup)
-        return await self._calls.call(wire.CLEAR, request, ClearResult)
+        return await self._calls.call(operations.CLEAR, request)
 
     async def restore(
         self, backup_id: str, *, if_version: str | None = None, operation_id: str | None = None
     ) -> AppendResult:
         """Replaces everything by what a clear has kept; see Memory.restore."""
         request = requests.RestoreRequest(self._memory(), backup_id, if_version, operation_id)
-        return await self._calls.call(wire.RESTORE, request, AppendResult)
+        return await self._calls.call(operations.RESTORE, request)
 
     async def flush(
         self,
@@ -202,16 +202,16 @@ class AgentMemory:
             wait=wait,
             operation_id=operation_id,
         )
-        return await self._calls.call(wire.FLUSH, request, FlushResult, FLUSH)
+        return await self._calls.call(operations.FLUSH, request, FLUSH)
 
     async def stats(self, *, group_by: GroupBy | None = None) -> MemoryStats:
         """Returns the counters, and what is held by role, author, section or day if that is asked for."""
-        return await self._calls.call(wire.STATS, requests.StatsRequest(self._memory(), group_by), MemoryStats)
+        return await self._calls.call(operations.STATS, requests.StatsRequest(self._memory(), group_by))
 
     async def health(self, *, check_connectivity: bool = False) -> MemoryHealth:
         """Tells whether the memory can do its work; see Memory.health."""
         request = requests.HealthRequest(self._memory(), check_connectivity)
-        return await self._calls.call(wire.HEALTH, request, MemoryHealth)
+        return await self._calls.call(operations.HEALTH, request)
 
     def _memory(self) -> requests.MemoryField:
         self._handle.used()

@@ -12,6 +12,7 @@ from temporalio.common import RetryPolicy
 from temporalio.exceptions import ApplicationError
 
 from durable_memory.activities import requests, wire
+from durable_memory.activities.operations import Operation
 from durable_memory.memory.types import (
     InvalidValue,
     MessageInput,
@@ -23,6 +24,7 @@ from durable_memory.memory.types import (
 from durable_memory.memory.types.answers import from_json
 from durable_memory.workflows.options import check_options
 
+_Request = TypeVar("_Request")
 _Answer = TypeVar("_Answer")
 _Value = TypeVar("_Value")
 _Arguments = ParamSpec("_Arguments")
@@ -62,20 +64,20 @@ class Calls:
 
     async def call(
         self,
-        activity: str,
-        request: requests.Request,
-        answer: type[_Answer],
+        operation: Operation[_Request, _Answer],
+        request: _Request,
         defaults: workflow.ActivityConfig = CALL,
     ) -> _Answer:
-        """Runs one of our activities and returns its answer."""
+        """Runs an operation and returns its answer."""
         data = request_fields(request)
-        check_size(activity, data)
+        check_size(operation.name, data)
         config = defaults.copy()
         if self.config is not None:
             config.update(self.config)
         if self.task_queue is not None:
             config["task_queue"] = self.task_queue
-        return from_json(answer, await workflow.execute_activity(activity, data, result_type=dict[str, Any], **config))
+        answer = await workflow.execute_activity(operation.name, data, result_type=dict[str, Any], **config)
+        return from_json(operation.answer, answer)
 
 
 def request_fields(request: object, path: str = "") -> dict[str, Any]:
@@ -104,10 +106,11 @@ def wire_messages(value: MessageInput | Sequence[MessageInput]) -> list[dict[str
     return [cast("dict[str, Any]", message.to_dict()) for message in checked(as_messages, value)]
 
 
-async def call_here(activity: str, request: requests.Request, answer: type[_Answer]) -> _Answer:
+async def call_locally(operation: Operation[_Request, _Answer], request: _Request) -> _Answer:
     """Runs a read in a local activity. No write: its attempts may outlive the worker, and their names with it."""
     data = request_fields(request)
-    return from_json(answer, await workflow.execute_local_activity(activity, data, result_type=dict[str, Any], **LOCAL))
+    answer = await workflow.execute_local_activity(operation.name, data, result_type=dict[str, Any], **LOCAL)
+    return from_json(operation.answer, answer)
 
 
 def wire_ids(value: Sequence[str]) -> list[str]:

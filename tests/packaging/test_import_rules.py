@@ -54,6 +54,7 @@ def test_workflow_code_imports_values_errors_the_contract_and_temporal_only(grap
         "durable_memory.memory.errors",
         "durable_memory.activities.wire",
         "durable_memory.activities.requests",
+        "durable_memory.activities.operations",
         "temporalio",
     )
     assert beyond(imports(graph, "durable_memory.workflows"), *allowed) == set()
@@ -68,6 +69,8 @@ def test_the_contract_that_workflows_import_is_as_light_as_they_are(graph: grimp
     assert imports(graph, "durable_memory.activities.wire") == set()
     own = ("durable_memory.memory.types", "durable_memory.activities.wire")
     assert beyond(imports(graph, "durable_memory.activities.requests"), *own) == set()
+    table = (*own, "durable_memory.activities.requests")
+    assert beyond(imports(graph, "durable_memory.activities.operations"), *table) == set()
 
 
 def test_only_the_redis_driver_and_the_testing_kit_import_redis(graph: grimp.ImportGraph) -> None:

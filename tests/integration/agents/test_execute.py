@@ -14,8 +14,8 @@ import pytest
 from durable_memory import MemoryClient
 from durable_memory.activities import wire
 from durable_memory.activities.current import serving
-from durable_memory.activities.execute import OPERATIONS, run_operation
-from durable_memory.activities.wire_schema import PUBLIC
+from durable_memory.activities.execute import OPERATIONS, PUBLIC_ACTIVITIES, run_operation
+from durable_memory.activities.operations import PUBLIC
 from durable_memory.memory.errors import MemoryAccessDenied, MemoryFault, MemoryInvalid, MemoryOperationConflict
 from tests.integration.agents.conftest import PROJECT, Desk, unique
 from tests.integration.agents.declared import declarations
@@ -67,7 +67,7 @@ async def test_an_operation_answers_what_its_own_activity_answers(client: Memory
         else:
             own_place = {"memory": {**resource, **place}} if resource else place
             with serving(client):
-                answers.append(await OPERATIONS[operation]({**payload, **own_place, **named}))
+                answers.append(await PUBLIC_ACTIVITIES[f"memory.{operation}"]({**payload, **own_place, **named}))
     executed, own = answers
     assert shape(executed) == shape(own)
 
@@ -113,18 +113,17 @@ async def test_what_is_wrong_is_refused_by_its_name(client: MemoryClient, reques
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 async def test_a_field_of_any_type_is_taken_or_refused_by_its_name(client: MemoryClient, operation: str) -> None:
-    request_type, _ = PUBLIC[f"memory.{operation}"]
     place = {"agent": "scribe", "input": {"user": unique("user")}}
     whole = place if operation in OF_AGENTS else {"memory": {"resource": "desk", **place}}
     needed = {"operation_id": "turn", "backup_id": "x", "ids": ["x"], **HELLO, "confirm": True}
-    taken = {field.name for field in fields(request_type)}
+    taken = {field.name for field in fields(OPERATIONS[operation].request)}
     given = {**{name: value for name, value in needed.items() if name in taken}, **whole}
     for field in sorted(taken):
         for value in ([[5]], {"a": {"b": 1}}, 5, 2.5, "x", True, None, [None]):
             with serving(client), suppress(MemoryFault):
-                await OPERATIONS[operation]({**given, field: value})
+                await PUBLIC_ACTIVITIES[f"memory.{operation}"]({**given, field: value})
         with serving(client), pytest.raises(MemoryInvalid, match=rf"\b{field}\b"):
-            await OPERATIONS[operation]({**given, field: [[5]]})
+            await PUBLIC_ACTIVITIES[f"memory.{operation}"]({**given, field: [[5]]})
 
 
 async def test_modes_and_operation_ids_hold(client: MemoryClient) -> None:

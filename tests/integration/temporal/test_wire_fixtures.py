@@ -15,7 +15,8 @@ from jsonschema import Draft202012Validator
 
 from durable_memory import AppendResult
 from durable_memory.activities import wire
-from durable_memory.activities.wire_schema import PUBLIC, wire_schema
+from durable_memory.activities.operations import PUBLIC
+from durable_memory.activities.wire_schema import wire_schema
 from durable_memory.memory.types.answers import from_json, to_json
 from tests.integration.temporal.flows.by_name import CallByName
 from tests.integration.temporal.rig import Rig, unique
@@ -25,7 +26,7 @@ PAIRS = sorted(path.stem for path in FOLDER.glob("*.request*.json"))
 """memory.append.request, and memory.append.request.<more> for what came later; each has an answer of that name."""
 SCHEMA = wire_schema()
 
-ANSWERS: dict[str, type] = {**{name: answer for name, (_, answer) in PUBLIC.items()}, wire.EXECUTE: AppendResult}
+ANSWERS: dict[str, type] = {**{name: public.answer for name, public in PUBLIC.items()}, wire.EXECUTE: AppendResult}
 """As what workflows read each answer; that of memory.execute is the answer of the append that its fixture names."""
 
 
@@ -137,7 +138,7 @@ async def test_a_request_of_an_older_caller_gets_an_answer_that_it_can_read(rig:
 
 @pytest.mark.parametrize("name", PUBLIC)
 async def test_a_caller_that_sends_the_least_is_answered_too(rig: Rig, name: str) -> None:
-    needed = [*SCHEMA["$defs"][PUBLIC[name][0].__name__]["required"], *MORE_THAN_THE_LEAST.get(name, ())]
+    needed = [*SCHEMA["$defs"][PUBLIC[name].request.__name__]["required"], *MORE_THAN_THE_LEAST.get(name, ())]
     answer = await send(rig, name, {field: fixture(f"{name}.request")[field] for field in needed})
     validate(name, "answer", answer)
 

@@ -13,8 +13,9 @@ from jsonschema import Draft202012Validator
 from temporalio import activity
 
 from durable_memory.activities.execute import PUBLIC_ACTIVITIES
+from durable_memory.activities.operations import PUBLIC
 from durable_memory.activities.parsing import parse
-from durable_memory.activities.wire_schema import PUBLIC, wire_schema
+from durable_memory.activities.wire_schema import wire_schema
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.types import InvalidValue, Message, Provenance, ToolCall, as_messages
 
@@ -64,13 +65,13 @@ REQUESTS: dict[str, tuple[str, dict[str, Any], bool]] = {
 @pytest.mark.parametrize("case", REQUESTS)
 def test_the_schema_and_the_worker_agree_on_a_request(case: str) -> None:
     name, request, right = REQUESTS[case]
-    assert part(PUBLIC[name][0].__name__).is_valid(request) is right
+    assert part(PUBLIC[name].request.__name__).is_valid(request) is right
     assert read_by_the_worker(name, request) is right
 
 
 def read_by_the_worker(name: str, request: dict[str, Any]) -> bool:
     try:
-        parse(PUBLIC[name][0], request)
+        parse(PUBLIC[name].request, request)
     except MemoryInvalid:
         return False
     return True

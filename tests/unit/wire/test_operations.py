@@ -1,0 +1,33 @@
+"""What must be written out beside the table of operations covers it: the handles and the core."""
+
+from __future__ import annotations
+
+import pytest
+
+from durable_memory import Agent, AgentMemories, AgentMemory, Memory
+from durable_memory.activities import operations
+from durable_memory.activities.operations import OF_AN_AGENT, ON_A_MEMORY, Operation, Operations
+
+HOMES: dict[type, Operations] = {
+    AgentMemory: ON_A_MEMORY,
+    Memory: ON_A_MEMORY,
+    Agent: OF_AN_AGENT,
+    AgentMemories: OF_AN_AGENT,
+}
+NO_OPERATIONS = {"ref", "id", "memories"}
+
+
+def method(operation: Operation[object, object]) -> str:
+    """The method that is the operation: what an agent's turns are called says so only in the name of the activity."""
+    return operation.name.removeprefix("memory.").replace("_agent_turn", "_turn")
+
+
+@pytest.mark.parametrize("home", HOMES, ids=lambda home: home.__name__)
+def test_every_operation_is_a_method_and_every_method_an_operation(home: type) -> None:
+    methods = {name for name in vars(home) if not name.startswith("_")} - NO_OPERATIONS
+    assert {method(each) for each in HOMES[home]} == methods
+
+
+def test_every_row_is_in_the_table() -> None:
+    rows = [each for each in vars(operations).values() if isinstance(each, Operation)]
+    assert [each.name for each in rows] == list(operations.PUBLIC)
