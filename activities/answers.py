@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import Any, Final, TypeAlias
 
 from temporalio import activity
@@ -14,9 +13,6 @@ from durable_memory.memory.types.answers import to_json
 
 JsonObject: TypeAlias = dict[str, Any]
 """What an activity takes and answers."""
-
-Activity: TypeAlias = Callable[[Any], Awaitable[JsonObject]]
-"""An activity as a function of ours."""
 
 _IN_AN_ACTIVITY: Final = "in an activity of your own by reference"
 READ_LESS: Final = f"read less with max_tokens or limit, or read it {_IN_AN_ACTIVITY}"

@@ -12,7 +12,8 @@ from typing import Any, Final
 from temporalio import activity
 
 from durable_memory.activities import agents, conversation, requests, wire
-from durable_memory.activities.answers import Activity, JsonObject
+from durable_memory.activities.answers import JsonObject
+from durable_memory.activities.defining import Activity
 from durable_memory.activities.operations import OF_AN_AGENT, ON_A_MEMORY, Operation
 from durable_memory.activities.parsing import parse
 from durable_memory.memory.errors import MemoryInvalid
