@@ -91,7 +91,9 @@ class MemoryFlusher:
         except ActivityError as error:
             if not isinstance(error.cause, Exception) or workflow.cancellation_reason() is not None:
                 raise
-            kind = error.cause.type if isinstance(error.cause, ApplicationError) else type(error.cause).__name__
+            # A summariser of the user's may raise an ApplicationError without a type.
+            given = error.cause.type if isinstance(error.cause, ApplicationError) else None
+            kind = given or type(error.cause).__name__
             await self._step(wire.FLUSH_FAIL, _STEP, batch=batch, error_type=kind)
             workflow.logger.warning(
                 "The summary of a flush failed for good; the next use of the memory tries it again, or the janitor"

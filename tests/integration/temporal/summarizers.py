@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+from temporalio.exceptions import ApplicationError
+
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.flushing.summarizer import SummaryRequest
 
@@ -56,3 +58,13 @@ class FirstOutlivesItsTime:
                 continue
         self.first_answered.set()
         return "Written by the first attempt."
+
+
+class FailsWithoutType:
+    """Fails for good with an error of Temporal's that says no type."""
+
+    max_input_tokens: int | None = None
+
+    async def summarize(self, request: SummaryRequest) -> str:  # noqa: ARG002 - none is written
+        """See Summarizer."""
+        raise ApplicationError("the model refuses this text", non_retryable=True)

@@ -23,7 +23,7 @@ from tests.integration.temporal.flows.calls import AppendMany, Flush
 from tests.integration.temporal.flows.slow_flush import PASSES_ON, SILENCE, HurriedFlush
 from tests.integration.temporal.observing import attempts_of, eventually
 from tests.integration.temporal.rig import REGISTRY, Rig, plugin, running, unique
-from tests.integration.temporal.summarizers import FirstOutlivesItsTime, Gated
+from tests.integration.temporal.summarizers import FailsWithoutType, FirstOutlivesItsTime, Gated
 
 
 async def test_a_worker_that_stops_in_a_summary_hands_it_to_the_next_one(temporal_address: str, redis_url: str) -> None:
@@ -101,6 +101,14 @@ async def test_a_summariser_that_fails_five_times_changes_nothing_until_it_answe
         assert await attempts_of(rig.flusher(memory), wire.FLUSH_SUMMARIZE) == [6]
         assert (await memory.stats()).messages["long_term"] == 1
         assert await messages_accounted_for(memory) == 3
+
+
+async def test_a_summariser_whose_error_has_no_type_gives_its_batch_back(temporal_address: str, redis_url: str) -> None:
+    async with running(temporal_address, redis_url, summarizer=FailsWithoutType()) as rig:
+        memory = rig.memory("small", "key")
+        await rig.run(AppendMany.run, "small", ["key"], texts(3))
+        await flusher_ended(rig, memory)
+        assert (await memory.stats()).last_flush_outcome == "failed: ApplicationError"
 
 
 async def test_a_summariser_that_fails_for_good_is_noted_and_stops_neither_appends_nor_later_flushes(
