@@ -11,10 +11,10 @@ from temporalio import activity, nexus, workflow
 from temporalio.exceptions import FailureError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
-from durable_memory.activities import wire
 from durable_memory.activities.attempts import is_running
 from durable_memory.activities.caller import ActivityCaller
 from durable_memory.activities.faults import to_application_error, without_words
+from durable_memory.activities.operations import INTERNAL, PUBLIC
 from durable_memory.activities.rollout import judged_by_all
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.errors import MemoryFault, MemoryInvalid, MemoryWrongWorker
@@ -114,7 +114,7 @@ class _Inbound(ActivityInboundInterceptor):
         except FailureError:
             raise  # a failure that a summariser raised for Temporal
         except Exception as error:
-            if activity.info().activity_type not in wire.ACTIVITIES:
+            if not _is_ours():
                 raise  # a user's activity speaks for itself
             raise without_words(error) from None
 
@@ -134,5 +134,11 @@ class _Inbound(ActivityInboundInterceptor):
 
 def _check_arguments(call: ExecuteActivityInput) -> None:
     """Refuses for good what Python would refuse as a TypeError, which Temporal tries again."""
-    if len(call.args) > 1 and activity.info().activity_type in wire.ACTIVITIES:
+    if len(call.args) > 1 and _is_ours():
         raise MemoryInvalid(f"request: is one object; this activity was called with {len(call.args)} arguments")
+
+
+def _is_ours() -> bool:
+    """Tells the product's activities from those of users."""
+    name = activity.info().activity_type
+    return name in PUBLIC or name in INTERNAL

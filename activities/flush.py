@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from temporalio import activity
 
-from durable_memory.activities import internal_requests, wire
+from durable_memory.activities import internal_requests, operations
 from durable_memory.activities.answers import JsonObject, answer_of
 from durable_memory.activities.current import client_of_project
+from durable_memory.activities.defining import Activities
 from durable_memory.activities.heartbeat import heartbeating
-from durable_memory.activities.parsing import parse
 from durable_memory.memory import telemetry
 from durable_memory.memory.audit import audited
 from durable_memory.memory.declarations.resource import MemoryResource
@@ -30,15 +30,17 @@ _RETRY_AFTER_LAST_ATTEMPT_MS: Final = 60_000
 _CLOCKS_DIFFER: Final = timedelta(seconds=60)
 """By how much clocks may differ: the time by which operation ids outlive their deadlines (R2 of docs/protocol.md)."""
 
+ACTIVITIES: Final = Activities()
+"""What workers of the project's queue run beside the flusher."""
 
-@activity.defn(name=wire.FLUSH_BEGIN)
-async def begin(request: Any = None) -> JsonObject:
-    """Chooses a batch, and answers {outcome: batch, batch, queue}; or runs the whole flush of a memory that drops.
 
-    If there is no batch, the answer is a flush result. queue: where the summary is to be written, if not on this queue:
-    a summary that waits for a model takes no slot of other work.
+@ACTIVITIES.serve(operations.FLUSH_BEGIN)
+async def begin(asked: internal_requests.BeginRequest) -> JsonObject:
+    """Chooses a batch, and answers it; or runs the whole flush of a memory that drops.
+
+    If there is no batch, the answer is a flush result. A summary that waits for a model is to be written on a queue of
+    its own, where it takes no slot of other work.
     """
-    asked = parse(internal_requests.BeginRequest, request)
     resource, memory, flush = _target(asked.target)
     limits = resource.limits()
     now_ms = _now_ms(memory)
@@ -55,16 +57,16 @@ async def begin(request: Any = None) -> JsonObject:
     begun = await flush.begin(memory, asked.owner, force=asked.force, limits=limits, attempt_ends_ms=_attempt_ends_ms())
     if isinstance(begun, FlushResult):
         return answer_of(begun)
-    answer: JsonObject = {"outcome": "batch", "batch": {**dataclasses.asdict(begun), "begun_ms": now_ms}}
-    if client_of_project(asked.target.project).wiring.summarizers.is_slow(resource):
-        answer["queue"] = summaries_queue(activity.info().task_queue)
-    return answer
+    batch = internal_requests.BatchField(**dataclasses.asdict(begun), begun_ms=now_ms)
+    is_slow = client_of_project(asked.target.project).wiring.summarizers.is_slow(resource)
+    queue = summaries_queue(activity.info().task_queue) if is_slow else None
+    answer = answer_of(internal_requests.BeginAnswer("batch", batch, queue))
+    return {name: value for name, value in answer.items() if value is not None}
 
 
-@activity.defn(name=wire.FLUSH_SUMMARIZE)
-async def summarize(request: Any = None) -> JsonObject:
+@ACTIVITIES.serve(operations.FLUSH_SUMMARIZE)
+async def summarize(asked: internal_requests.BatchRequest) -> JsonObject:
     """Writes the summary into the batch; outcome `drafted`, or `gone` or `stale` if it has become useless."""
-    asked = parse(internal_requests.BatchRequest, request)
     resource, memory, flush = _target(asked.target)
     async with heartbeating():
         stopped = await flush.summarize(memory, _batch(asked.batch), resource.limits(), last_attempt=_is_last_attempt())
@@ -72,22 +74,20 @@ async def summarize(request: Any = None) -> JsonObject:
         telemetry.count_flush(
             resource.id, resource.flushing.strategy, stopped, _seconds_since(memory, asked.batch.begun_ms)
         )
-    return {"outcome": stopped or "drafted"}
+    return answer_of(internal_requests.StepAnswer(stopped or "drafted"))
 
 
-@activity.defn(name=wire.FLUSH_COMMIT)
-async def commit(request: Any = None) -> JsonObject:
+@ACTIVITIES.serve(operations.FLUSH_COMMIT)
+async def commit(asked: internal_requests.BatchRequest) -> JsonObject:
     """Replaces the batch by its summary in one step; answers the flush result."""
-    asked = parse(internal_requests.BatchRequest, request)
     resource, memory, flush = _target(asked.target)
     result = await flush.commit(memory, _batch(asked.batch), resource.limits(), deadline_ms=_last_attempt_ends_ms())
     return await _ended(resource, memory, result, asked.batch.begun_ms)
 
 
-@activity.defn(name=wire.FLUSH_FAIL)
-async def fail(request: Any = None) -> JsonObject:
+@ACTIVITIES.serve(operations.FLUSH_FAIL)
+async def fail(asked: internal_requests.FailRequest) -> JsonObject:
     """Gives batch and lease back after the last attempt; the messages stay as they are."""
-    asked = parse(internal_requests.FailRequest, request)
     resource, memory, flush = _target(asked.target)
     stopped = await flush.fail(
         memory, _batch(asked.batch), error_type=asked.error_type, retry_after_ms=_RETRY_AFTER_LAST_ATTEMPT_MS
@@ -95,11 +95,7 @@ async def fail(request: Any = None) -> JsonObject:
     telemetry.count_flush(
         resource.id, resource.flushing.strategy, "failed", _seconds_since(memory, asked.batch.begun_ms)
     )
-    return {"outcome": stopped or "failed"}
-
-
-ACTIVITIES = (begin, summarize, commit, fail)
-"""What workers of the project's queue run beside the flusher."""
+    return answer_of(internal_requests.StepAnswer(stopped or "failed"))
 
 
 def _target(target: internal_requests.FlushTarget) -> tuple[MemoryResource, MemoryId, Flush]:

@@ -1,13 +1,16 @@
-"""The requests that the project's own workflows send: of a flusher's steps, of the cleanup, and of the janitor's sweep.
+"""What the product's own workflows send and get: the steps of a flusher, the cleanup, and the janitor's sweep.
 
-They are part of the wire contract like those of callers: a request may wait for a worker of another version.
+It is part of the wire contract as what callers send: a request may wait for a worker of another version.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from durable_memory.activities.wire import CONTRACT
+from durable_memory.memory.types import FlushOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,15 @@ class FlushTarget:
     project: str
     resource: str
     key: str
+
+
+@dataclass(frozen=True, slots=True)
+class FlusherInput:
+    """Of the workflow of a flusher: its memory, and after continue-as-new the flags as they were."""
+
+    target: FlushTarget
+    due: bool = False
+    force: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +62,26 @@ class BatchField:
     tokens: int
     summary_max: int
     begun_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class BeginAnswer:
+    """Of memory.flush.begin: the batch to work on, or what the flusher reads of a flush result.
+
+    queue: where the summary is to be written, if not on this queue.
+    """
+
+    outcome: FlushOutcome | Literal["batch"]
+    batch: BatchField | None = None
+    queue: str | None = None
+    retry_after_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StepAnswer:
+    """Of memory.flush.summarize and memory.flush.fail. gone, stale: the step has become useless."""
+
+    outcome: Literal["drafted", "failed", "gone", "stale"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +110,11 @@ class SweepRequest:
     project: str
     position: str | None = None
     contract: int = CONTRACT
+
+
+@dataclass(frozen=True, slots=True)
+class SweepAnswer:
+    """Of memory.janitor.sweep: how far it came, null at the end, and what it did."""
+
+    position: str | None
+    counts: Mapping[str, int]

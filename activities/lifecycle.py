@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Final
 
 from temporalio import activity
 
-from durable_memory.activities import internal_requests, wire
+from durable_memory.activities import internal_requests, operations
 from durable_memory.activities.answers import JsonObject
 from durable_memory.activities.current import current_memory_client
-from durable_memory.activities.parsing import parse
+from durable_memory.activities.defining import Activities
 from durable_memory.activities.runs import TemporalRuns
 from durable_memory.memory.errors import MemoryFault
 from durable_memory.memory.janitor.chains import judge_own_end
 from durable_memory.memory.janitor.settlement import Settlement
 
+ACTIVITIES: Final = Activities()
+"""What every worker with the plugin runs on its own queue, beside the public ones."""
 
-@activity.defn(name=wire.CLEANUP)
-async def cleanup(request: Any = None) -> JsonObject:
-    """Settles what a workflow owned, then forgets it as an owner; see internal_requests.CleanupRequest.
+
+@ACTIVITIES.serve(operations.CLEANUP)
+async def cleanup(asked: internal_requests.CleanupRequest) -> JsonObject:
+    """Settles what a workflow owned, then forgets it as an owner.
 
     Memories that a newer run of the same workflow id has taken over are left alone. Where it is unknown whether a run
     goes on, the janitor decides later. Raises the fault of a memory that could not be settled, after all others were.
     """
-    asked = parse(internal_requests.CleanupRequest, request)
     client = current_memory_client()
     namespace = activity.info().namespace
     runs = TemporalRuns(activity.client())

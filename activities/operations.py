@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
-from durable_memory.activities import requests, wire
+from durable_memory.activities import internal_requests, requests, wire
 from durable_memory.memory.types import (
     AgentContext,
     AgentTurn,
@@ -69,4 +69,16 @@ OF_AN_AGENT: Final[Operations] = (CONTEXT, RECORD_AGENT_TURN, RECORDED_AGENT_TUR
 EXECUTE: Final = Operation(wire.EXECUTE, requests.ExecuteRequest, dict[str, Any])
 
 PUBLIC: Final[Mapping[str, Operation[Any, Any]]] = {each.name: each for each in (*ON_A_MEMORY, *OF_AN_AGENT, EXECUTE)}
-"""What callers of any language may start, by name. The other activities are our own."""
+"""What callers of any language may start, by name."""
+
+CLEANUP: Final = Operation(wire.CLEANUP, internal_requests.CleanupRequest, dict[str, int])
+FLUSH_BEGIN: Final = Operation(wire.FLUSH_BEGIN, internal_requests.BeginRequest, internal_requests.BeginAnswer)
+FLUSH_SUMMARIZE: Final = Operation(wire.FLUSH_SUMMARIZE, internal_requests.BatchRequest, internal_requests.StepAnswer)
+FLUSH_COMMIT: Final = Operation(wire.FLUSH_COMMIT, internal_requests.BatchRequest, FlushResult)
+FLUSH_FAIL: Final = Operation(wire.FLUSH_FAIL, internal_requests.FailRequest, internal_requests.StepAnswer)
+SWEEP: Final = Operation(wire.SWEEP, internal_requests.SweepRequest, internal_requests.SweepAnswer)
+
+INTERNAL: Final[Mapping[str, Operation[Any, Any]]] = {
+    each.name: each for each in (CLEANUP, FLUSH_BEGIN, FLUSH_SUMMARIZE, FLUSH_COMMIT, FLUSH_FAIL, SWEEP)
+}
+"""What only the product's own workflows start, by name."""

@@ -20,10 +20,12 @@ from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 
 from durable_memory.activities import wire
+from durable_memory.activities.internal_requests import FlushTarget
 from durable_memory.memory import telemetry
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.task_queues import project_queue
+from durable_memory.memory.types.answers import to_json
 from durable_memory.memory.waking import RetriedFlush
 
 _log = logging.getLogger(__name__)
@@ -162,11 +164,11 @@ class TemporalWaker:
                 del self._sending[memory]
 
     async def _signal(self, memory: MemoryId, *, force: bool) -> None:
-        target = {"project": memory.project, "resource": memory.resource, "key": memory.key}
+        target = FlushTarget(memory.project, memory.resource, memory.key)
         try:
             await self._client_now().start_workflow(
                 wire.FLUSHER,
-                {"target": target},
+                {"target": to_json(target)},  # the flags of a FlusherInput come with signals
                 id=flusher_id(memory),
                 task_queue=self._queue_of(memory.project),
                 start_signal=wire.FLUSH_DUE,

@@ -40,30 +40,6 @@ FLUSH_COMMIT: Final = "memory.flush.commit"
 FLUSH_FAIL: Final = "memory.flush.fail"
 SWEEP: Final = "memory.janitor.sweep"
 
-ACTIVITIES: Final = frozenset(
-    {
-        *(
-            APPEND,
-            RECORD_TURN,
-            RECORDED_TURN,
-            READ,
-            WRITE,
-            TOUCH,
-            PIN,
-            UNPIN,
-            DELETE,
-            CLEAR,
-            RESTORE,
-            FLUSH,
-            STATS,
-            HEALTH,
-        ),
-        *(CONTEXT, RECORD_AGENT_TURN, RECORDED_AGENT_TURN, EXECUTE),
-        *(CLEANUP, FLUSH_BEGIN, FLUSH_SUMMARIZE, FLUSH_COMMIT, FLUSH_FAIL, SWEEP),
-    }
-)
-"""All activities of the product: those that callers start, then those of its own workflows."""
-
 FLUSHER: Final = "memory-flush"
 """Workflow type of the flusher."""
 

@@ -194,9 +194,9 @@ class MemoryPlugin(SimplePlugin):
                 refuse_pinned(config)
                 self._refuse_beside_companion(client)
                 self._served.add(client)
-        activities += [*PUBLIC_ACTIVITIES.values(), lifecycle.cleanup]
+        activities += [*PUBLIC_ACTIVITIES.values(), *lifecycle.ACTIVITIES.values()]
         if serves:
-            activities += [*flush.ACTIVITIES, *janitor.ACTIVITIES]
+            activities += [*flush.ACTIVITIES.values(), *janitor.ACTIVITIES.values()]
             config["workflows"] = [*(config.get("workflows") or []), *_WORKFLOWS]
         config["activities"] = activities
         return super().configure_worker(config)

@@ -31,6 +31,8 @@ from temporalio.worker import (
 )
 
 from durable_memory.activities import wire
+from durable_memory.activities.internal_requests import CleanupRequest
+from durable_memory.workflows.internal_calls import as_sent
 from durable_memory.workflows.passing_on import hold_reference, refuse_handles, without_handles
 from durable_memory.workflows.use import mark_used, never_used, was_used
 
@@ -225,7 +227,7 @@ def _ends_chain(error: BaseException) -> bool:
 async def _settle() -> None:
     """Runs the cleanup to its end, also under cancellation. Its failure is logged: it must not fail a good workflow."""
     info = workflow.info()
-    request = {"workflow_id": info.workflow_id, "run_id": info.run_id}
+    request = as_sent(CleanupRequest(info.workflow_id, info.run_id))
     # A task of its own: the workflow's cancellation does not reach it.
     task = asyncio.create_task(
         workflow.execute_activity(wire.CLEANUP, request, result_type=dict[str, Any], **CLEANUP_CALL)

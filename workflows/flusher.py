@@ -10,8 +10,11 @@ from temporalio import workflow
 from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, ApplicationError
 
-from durable_memory.activities import wire
+from durable_memory.activities import operations, wire
+from durable_memory.activities.internal_requests import BatchRequest, BeginRequest, FailRequest, FlusherInput
 from durable_memory.memory.types import FlushOutcome
+from durable_memory.memory.types.answers import from_json, to_json
+from durable_memory.workflows.internal_calls import call_internal
 
 _STEP = workflow.ActivityConfig(
     start_to_close_timeout=timedelta(seconds=10),
@@ -30,24 +33,22 @@ SUMMARIZE = workflow.ActivityConfig(
     ),
 )
 
-_Outcome: TypeAlias = FlushOutcome | Literal["failed"]
+_Outcome: TypeAlias = FlushOutcome | Literal["batch", "failed"]
 _AT_REST: Final[tuple[_Outcome, ...]] = ("nothing", "gone", "failed")
 """After one of these there is nothing to do until the next signal."""
 
 
 @workflow.defn(name=wire.FLUSHER)
 class MemoryFlusher:
-    """Flushes one memory.
-
-    Its input is {target: {project, resource, key}}, and after continue-as-new the flags as well.
-    """
+    """Flushes one memory; its input is a FlusherInput."""
 
     @workflow.init
     def __init__(self, request: dict[str, Any]) -> None:
         """Takes up the flags before any signal is handled, since signals may arrive before `run` begins."""
-        self._target: dict[str, str] = request["target"]
-        self._due: bool = request.get("due", False)
-        self._force: bool = request.get("force", False)
+        given = from_json(FlusherInput, request)
+        self._target = given.target
+        self._due = given.due
+        self._force = given.force
         self._round = 0
         self._signalled = False
 
@@ -68,41 +69,40 @@ class MemoryFlusher:
             # The server takes some 10,000 signals a run: it may have refused one since this run asked the store.
             if workflow.info().is_continue_as_new_suggested() and (not at_rest or self._signalled):
                 await workflow.wait_condition(workflow.all_handlers_finished)
-                workflow.continue_as_new({"target": self._target, "due": True, "force": self._force})
+                workflow.continue_as_new(to_json(FlusherInput(self._target, due=True, force=self._force)))
             if at_rest:
                 return
 
     async def _flush_once(self, *, force: bool) -> _Outcome:
         """One round: begin, summarize, commit. Returns its outcome."""
         self._round += 1
-        begun = await self._step(wire.FLUSH_BEGIN, _STEP, owner=f"{workflow.info().run_id}/{self._round}", force=force)
-        outcome: FlushOutcome | Literal["batch"] = begun["outcome"]
-        if outcome == "busy":
-            await self._pause(timedelta(milliseconds=max(begun["retry_after_ms"], 100)), force=force)
+        owner = f"{workflow.info().run_id}/{self._round}"
+        begun = await call_internal(operations.FLUSH_BEGIN, BeginRequest(self._target, owner, force), _STEP)
+        if begun.outcome == "busy":
+            await self._pause(timedelta(milliseconds=max(begun.retry_after_ms or 0, 100)), force=force)
             self._force = self._force or force
-        if outcome != "batch":
-            return outcome
-        batch = begun["batch"]
+        if begun.batch is None:
+            return begun.outcome
+        batch = BatchRequest(self._target, begun.batch)
         config = SUMMARIZE.copy()
-        if "queue" in begun:
-            config["task_queue"] = begun["queue"]
+        if begun.queue is not None:
+            config["task_queue"] = begun.queue
         try:
-            summarized = await self._step(wire.FLUSH_SUMMARIZE, config, batch=batch)
+            summarized = await call_internal(operations.FLUSH_SUMMARIZE, batch, config)
         except ActivityError as error:
             if not isinstance(error.cause, Exception) or workflow.cancellation_reason() is not None:
                 raise
             # A summariser of the user's may raise an ApplicationError without a type.
             given = error.cause.type if isinstance(error.cause, ApplicationError) else None
             kind = given or type(error.cause).__name__
-            await self._step(wire.FLUSH_FAIL, _STEP, batch=batch, error_type=kind)
+            await call_internal(operations.FLUSH_FAIL, FailRequest(self._target, begun.batch, kind), _STEP)
             workflow.logger.warning(
                 "The summary of a flush failed for good; the next use of the memory tries it again, or the janitor"
             )
             return "failed"
-        if summarized["outcome"] != "drafted":
+        if summarized.outcome != "drafted":
             return "stale"
-        committed: FlushOutcome = (await self._step(wire.FLUSH_COMMIT, _STEP, batch=batch))["outcome"]
-        return committed
+        return (await call_internal(operations.FLUSH_COMMIT, batch, _STEP)).outcome
 
     async def _pause(self, duration: timedelta, *, force: bool) -> None:
         """Waits until the flush that is in the way may have ended, or the pause after a failed one is over.
@@ -115,10 +115,3 @@ class MemoryFlusher:
             return
         with contextlib.suppress(TimeoutError):
             await workflow.wait_condition(lambda: self._force, timeout=duration)
-
-    async def _step(self, activity: str, config: workflow.ActivityConfig, **fields: Any) -> dict[str, Any]:
-        request = {"target": self._target, **fields}
-        answer: dict[str, Any] = await workflow.execute_activity(
-            activity, request, result_type=dict[str, Any], **config
-        )
-        return answer

@@ -8,7 +8,10 @@ from typing import Any, Final
 from temporalio import workflow
 from temporalio.common import RetryPolicy
 
-from durable_memory.activities import wire
+from durable_memory.activities import operations, wire
+from durable_memory.activities.internal_requests import SweepAnswer, SweepRequest
+from durable_memory.memory.types.answers import from_json, to_json
+from durable_memory.workflows.internal_calls import call_internal
 
 _PARTS: Final = 12
 """Calls of one run; what they do not reach, the next run does."""
@@ -27,24 +30,24 @@ _SWEEP = workflow.ActivityConfig(
 class MemoryJanitor:
     """Sweeps one project.
 
-    Its input is {project}; its result {position, counts}, position null if it came to the end.
+    Its input is {project}, its result a SweepAnswer of all its parts.
     """
 
     @workflow.run
-    async def run(self, request: dict[str, Any]) -> dict[str, Any]:
+    async def run(self, given: dict[str, Any]) -> dict[str, Any]:
         """Goes on where the run before stopped; from the start if that one failed, lest it fail for ever."""
         position: str | None = None
         if workflow.has_last_completion_result() and workflow.get_last_failure() is None:
             last = workflow.get_last_completion_result(dict[str, Any])
-            position = last["position"] if last else None
+            position = from_json(SweepAnswer, last).position if last else None
         counts: dict[str, int] = {}
         for _ in range(_PARTS):
-            swept: dict[str, Any] = await workflow.execute_activity(
-                wire.SWEEP, {**request, "position": position}, result_type=dict[str, Any], **_SWEEP
-            )
-            for name, number in swept["counts"].items():
+            request = SweepRequest(given["project"], position)
+            swept = await call_internal(operations.SWEEP, request, _SWEEP)
+            for name, number in swept.counts.items():
                 counts[name] = counts.get(name, 0) + number
-            position = swept["position"]
+            position = swept.position
             if position is None:
                 break
-        return {"position": position, "counts": counts}
+        answer: dict[str, Any] = to_json(SweepAnswer(position, counts))
+        return answer

@@ -1,11 +1,11 @@
-"""What must be written out beside the table of operations covers it: the handles and the core."""
+"""What must be written out beside the table of operations covers it: handles, the core, names."""
 
 from __future__ import annotations
 
 import pytest
 
 from durable_memory import Agent, AgentMemories, AgentMemory, Memory
-from durable_memory.activities import operations
+from durable_memory.activities import operations, wire
 from durable_memory.activities.operations import OF_AN_AGENT, ON_A_MEMORY, Operation, Operations
 
 HOMES: dict[type, Operations] = {
@@ -30,4 +30,9 @@ def test_every_operation_is_a_method_and_every_method_an_operation(home: type) -
 
 def test_every_row_is_in_the_table() -> None:
     rows = [each for each in vars(operations).values() if isinstance(each, Operation)]
-    assert [each.name for each in rows] == list(operations.PUBLIC)
+    assert [each.name for each in rows] == [*operations.PUBLIC, *operations.INTERNAL]
+
+
+def test_every_activity_that_has_a_name_has_a_row() -> None:
+    names = {value for value in vars(wire).values() if isinstance(value, str) and value.startswith("memory.")}
+    assert names == {*operations.PUBLIC, *operations.INTERNAL}
