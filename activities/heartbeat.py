@@ -30,3 +30,4 @@ async def heartbeating() -> AsyncIterator[None]:
         yield
     finally:
         task.cancel()
+        await asyncio.wait([task])  # lest it beat for an activity that has ended

@@ -222,7 +222,7 @@ class MemoryPlugin(SimplePlugin):
             except Exception:
                 await run_to_its_end(worker, next)
                 raise
-            with self._groups.followed(worker, group):
+            async with self._groups.followed(worker, group):
                 await self._run_announced(worker, group, next)
 
     async def _run_announced(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -23,8 +22,7 @@ async def repeating(turn: Callable[[], Awaitable[object]], what: str, *, pause: 
         yield
     finally:
         going_on.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await going_on
+        await asyncio.wait([going_on])  # not `await going_on`: a cancellation of this task would pass for that one
 
 
 async def _go_on(turn: Callable[[], Awaitable[object]], what: str, pause: timedelta) -> None:

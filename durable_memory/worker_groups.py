@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import weakref
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from typing import TypeAlias
 
 from temporalio.client import Client
@@ -44,8 +44,8 @@ class WorkerGroups:
                 await group.close()
                 self._groups = {place: each for place, each in self._groups.items() if each is not group}
 
-    @contextlib.contextmanager
-    def followed(self, worker: Worker, group: WorkerGroup) -> Iterator[None]:
+    @contextlib.asynccontextmanager
+    async def followed(self, worker: Worker, group: WorkerGroup) -> AsyncIterator[None]:
         """Gives the plugin's own workers each client that a user's worker is given meanwhile, also if no activity runs.
 
         Their polls would end with the certificate of the old one.
@@ -55,6 +55,7 @@ class WorkerGroups:
             yield
         finally:
             following.cancel()
+            await asyncio.wait([following])
 
     def of_activity(self, client: Client) -> WorkerGroup:
         """Returns the group of the running worker whose activities have this client."""
