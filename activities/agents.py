@@ -18,7 +18,6 @@ from durable_memory.memory.agents.agent import AgentMemories
 from durable_memory.memory.types import AgentRef
 
 ACTIVITIES: Final = Activities()
-"""What every worker with the plugin runs on its own queue, beside those of `conversation`."""
 
 
 @ACTIVITIES.serve(operations.CONTEXT)

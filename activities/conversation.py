@@ -26,7 +26,6 @@ from durable_memory.memory.memory import Memory
 from durable_memory.memory.types import MemoryRef
 
 ACTIVITIES: Final = Activities()
-"""What every worker with the plugin runs on its own queue, by name."""
 
 
 @ACTIVITIES.serve(operations.APPEND)

@@ -29,6 +29,8 @@ OPERATIONS: Final[Mapping[str, Operation[Any, Any]]] = {
 }
 """What may be executed: each public operation, by its name without `memory.`."""
 
+_EXECUTABLE: Final[Mapping[str, Activity]] = {**conversation.ACTIVITIES, **agents.ACTIVITIES}
+
 
 @activity.defn(name=wire.EXECUTE)
 async def execute(request: Any = None) -> JsonObject:
@@ -50,7 +52,7 @@ async def run_operation(request: object) -> JsonObject:
     if operation is None:
         near = did_you_mean(asked.operation.removeprefix(_PREFIX), tuple(OPERATIONS))
         raise MemoryInvalid(f"operation: is not one of {', '.join(OPERATIONS)}{near}")
-    run = PUBLIC_ACTIVITIES[operation.name]
+    run = _EXECUTABLE[operation.name]
     return await run(_request(asked, {item.name for item in fields(operation.request)}))
 
 
@@ -80,9 +82,5 @@ def _given(asked: requests.ExecuteRequest, *names: str) -> JsonObject:
     return {name: value for name, value in values.items() if value is not None}
 
 
-PUBLIC_ACTIVITIES: Final[Mapping[str, Activity]] = {
-    **conversation.ACTIVITIES,
-    **agents.ACTIVITIES,
-    wire.EXECUTE: execute,
-}
-"""What every worker with the plugin runs on its own queue, by name."""
+ACTIVITIES: Final[Mapping[str, Activity]] = {wire.EXECUTE: execute}
+"""Not made by `serve`: before its request is read, it has words of its own for a slip."""

@@ -31,7 +31,6 @@ _CLOCKS_DIFFER: Final = timedelta(seconds=60)
 """By how much clocks may differ: the time by which operation ids outlive their deadlines (R2 of docs/protocol.md)."""
 
 ACTIVITIES: Final = Activities()
-"""What workers of the project's queue run beside the flusher."""
 
 
 @ACTIVITIES.serve(operations.FLUSH_BEGIN)

@@ -19,7 +19,6 @@ _SECONDS: Final = 20
 """After this time a call answers how far it came; the page it is at is finished."""
 
 ACTIVITIES: Final = Activities()
-"""What workers of the project's queue run for the janitor."""
 
 
 @ACTIVITIES.serve(operations.SWEEP)

@@ -17,7 +17,6 @@ from durable_memory.memory.janitor.chains import judge_own_end
 from durable_memory.memory.janitor.settlement import Settlement
 
 ACTIVITIES: Final = Activities()
-"""What every worker with the plugin runs on its own queue, beside the public ones."""
 
 
 @ACTIVITIES.serve(operations.CLEANUP)

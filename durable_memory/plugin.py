@@ -19,9 +19,9 @@ from temporalio.plugin import SimplePlugin
 from temporalio.worker import ReplayerConfig, Worker, WorkerConfig, WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
-from durable_memory.activities import conversation, flush, janitor, lifecycle
+from durable_memory.activities import conversation, flush
 from durable_memory.activities.current import ActivityInterceptor
-from durable_memory.activities.execute import PUBLIC_ACTIVITIES
+from durable_memory.activities.registration import EVERY_WORKER, PROJECT_WORKER
 from durable_memory.activities.waker import TemporalWaker
 from durable_memory.announcing import announced
 from durable_memory.audit_log import keep_audit_log
@@ -194,9 +194,9 @@ class MemoryPlugin(SimplePlugin):
                 refuse_pinned(config)
                 self._refuse_beside_companion(client)
                 self._served.add(client)
-        activities += [*PUBLIC_ACTIVITIES.values(), *lifecycle.ACTIVITIES.values()]
+        activities += EVERY_WORKER.values()
         if serves:
-            activities += [*flush.ACTIVITIES.values(), *janitor.ACTIVITIES.values()]
+            activities += PROJECT_WORKER.values()
             config["workflows"] = [*(config.get("workflows") or []), *_WORKFLOWS]
         config["activities"] = activities
         return super().configure_worker(config)

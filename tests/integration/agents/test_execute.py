@@ -14,8 +14,9 @@ import pytest
 from durable_memory import MemoryClient
 from durable_memory.activities import wire
 from durable_memory.activities.current import serving
-from durable_memory.activities.execute import OPERATIONS, PUBLIC_ACTIVITIES, run_operation
+from durable_memory.activities.execute import OPERATIONS, run_operation
 from durable_memory.activities.operations import PUBLIC
+from durable_memory.activities.registration import EVERY_WORKER
 from durable_memory.memory.errors import MemoryAccessDenied, MemoryFault, MemoryInvalid, MemoryOperationConflict
 from tests.integration.agents.conftest import PROJECT, Desk, unique
 from tests.integration.agents.declared import declarations
@@ -67,7 +68,7 @@ async def test_an_operation_answers_what_its_own_activity_answers(client: Memory
         else:
             own_place = {"memory": {**resource, **place}} if resource else place
             with serving(client):
-                answers.append(await PUBLIC_ACTIVITIES[f"memory.{operation}"]({**payload, **own_place, **named}))
+                answers.append(await EVERY_WORKER[f"memory.{operation}"]({**payload, **own_place, **named}))
     executed, own = answers
     assert shape(executed) == shape(own)
 
@@ -121,9 +122,9 @@ async def test_a_field_of_any_type_is_taken_or_refused_by_its_name(client: Memor
     for field in sorted(taken):
         for value in ([[5]], {"a": {"b": 1}}, 5, 2.5, "x", True, None, [None]):
             with serving(client), suppress(MemoryFault):
-                await PUBLIC_ACTIVITIES[f"memory.{operation}"]({**given, field: value})
+                await EVERY_WORKER[f"memory.{operation}"]({**given, field: value})
         with serving(client), pytest.raises(MemoryInvalid, match=rf"\b{field}\b"):
-            await PUBLIC_ACTIVITIES[f"memory.{operation}"]({**given, field: [[5]]})
+            await EVERY_WORKER[f"memory.{operation}"]({**given, field: [[5]]})
 
 
 async def test_modes_and_operation_ids_hold(client: MemoryClient) -> None:

@@ -1,12 +1,16 @@
-"""What must be written out beside the table of operations covers it: handles, the core, names."""
+"""What must be written out beside the table of operations covers it: handles, the core, names, activities."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from temporalio import activity
 
 from durable_memory import Agent, AgentMemories, AgentMemory, Memory
 from durable_memory.activities import operations, wire
 from durable_memory.activities.operations import OF_AN_AGENT, ON_A_MEMORY, Operation, Operations
+from durable_memory.activities.registration import EVERY_WORKER, PROJECT_WORKER
 
 HOMES: dict[type, Operations] = {
     AgentMemory: ON_A_MEMORY,
@@ -36,3 +40,12 @@ def test_every_row_is_in_the_table() -> None:
 def test_every_activity_that_has_a_name_has_a_row() -> None:
     names = {value for value in vars(wire).values() if isinstance(value, str) and value.startswith("memory.")}
     assert names == {*operations.PUBLIC, *operations.INTERNAL}
+
+
+def test_every_row_is_served_under_its_name() -> None:
+    served = {**EVERY_WORKER, **PROJECT_WORKER}
+    assert set(served) == {*operations.PUBLIC, *operations.INTERNAL}
+    definitions = [activity._Definition.must_from_callable(each) for each in served.values()]  # noqa: SLF001 - the SDK has no public way to ask
+    assert [each.name for each in definitions] == list(served)
+    # A type would have the SDK read the request, and repeat for ever what it cannot read.
+    assert [each.arg_types for each in definitions] == [[Any]] * len(served)
