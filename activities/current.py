@@ -1,23 +1,16 @@
-"""The memory client of the running activity: what `current_memory_client` returns, and the interceptor that sets it."""
+"""The memory client of the running activity: what `current_memory_client` returns."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
 
 from temporalio import activity, nexus, workflow
-from temporalio.exceptions import FailureError
-from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
-from durable_memory.activities.attempts import is_running
-from durable_memory.activities.caller import ActivityCaller
-from durable_memory.activities.faults import to_application_error, without_words
-from durable_memory.activities.operations import INTERNAL, PUBLIC
-from durable_memory.activities.rollout import judged_by_all
+from durable_memory.activities.faults import to_application_error
 from durable_memory.memory.client import MemoryClient
-from durable_memory.memory.errors import MemoryFault, MemoryInvalid, MemoryWrongWorker
+from durable_memory.memory.errors import MemoryInvalid, MemoryWrongWorker
 
 _current: ContextVar[MemoryClient] = ContextVar("durable_memory_client")
 
@@ -61,7 +54,7 @@ def _is_async() -> bool:
 
 @contextmanager
 def serving(client: MemoryClient) -> Iterator[None]:
-    """Makes a client the current one, for a program that runs operations by their names without Temporal."""
+    """Makes a client the current one: of an attempt, or of a program that runs operations without Temporal."""
     token = _current.set(client)
     try:
         yield
@@ -81,64 +74,3 @@ def client_of_project(project: str) -> MemoryClient:
             "give each project a queue of its own with DURABLE_MEMORY_TASK_QUEUE"
         )
     return client
-
-
-class ActivityInterceptor(Interceptor):
-    """Worker interceptor: gives activities their client, and maps errors of the core to Temporal's."""
-
-    def __init__(self, client: Callable[[], MemoryClient]) -> None:
-        """Takes a function that returns the client of the worker that runs the current activity."""
-        self._client = client
-
-    def intercept_activity(
-        self,
-        next: ActivityInboundInterceptor,
-    ) -> ActivityInboundInterceptor:
-        """See base class."""
-        return _Inbound(next, self._client)
-
-
-class _Inbound(ActivityInboundInterceptor):
-    def __init__(self, next_one: ActivityInboundInterceptor, client: Callable[[], MemoryClient]) -> None:
-        super().__init__(next_one)
-        self._client = client
-
-    async def execute_activity(self, input: ExecuteActivityInput) -> Any:
-        try:
-            if input.executor is not None:  # a `def` activity in a thread: the client belongs to the event loop
-                return await super().execute_activity(input)
-            return await self._with_client(input)
-        except MemoryFault as fault:
-            # Without the cause: a chain of stack traces could carry content into the history.
-            raise to_application_error(fault) from None
-        except FailureError:
-            raise  # a failure that a summariser raised for Temporal
-        except Exception as error:
-            if not _is_ours():
-                raise  # a user's activity speaks for itself
-            raise without_words(error) from None
-
-    async def _with_client(self, input: ExecuteActivityInput) -> Any:
-        client, info = self._client(), activity.info()
-        declared = client.wiring.registry.fingerprint
-        caller = ActivityCaller(info, input.headers, client.wiring, lambda: is_running(activity.client(), info))
-        if caller.begins_late:
-            await caller.begin_late()
-        try:
-            with serving(client.calling_as(caller)), caller.running():
-                _check_arguments(input)
-                return await super().execute_activity(input)
-        except MemoryFault as fault:
-            raise await judged_by_all(fault, declared, client.wiring, info) from None
-
-
-def _check_arguments(call: ExecuteActivityInput) -> None:
-    """Refuses for good what Python would refuse as a TypeError, which Temporal tries again."""
-    if len(call.args) > 1 and _is_ours():
-        raise MemoryInvalid(f"request: is one object; this activity was called with {len(call.args)} arguments")
-
-
-def _is_ours() -> bool:
-    """Tells the product's activities from those of users."""
-    name = activity.info().activity_type
-    return name in PUBLIC or name in INTERNAL

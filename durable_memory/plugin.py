@@ -20,7 +20,7 @@ from temporalio.worker import ReplayerConfig, Worker, WorkerConfig, WorkflowRunn
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
 from durable_memory.activities import conversation, flush
-from durable_memory.activities.current import ActivityInterceptor
+from durable_memory.activities.interceptor import ActivityInterceptor
 from durable_memory.activities.registration import EVERY_WORKER, PROJECT_WORKER
 from durable_memory.activities.waker import TemporalWaker
 from durable_memory.announcing import announced

@@ -14,7 +14,7 @@ from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput
 
 from durable_memory import MemoryClient
 from durable_memory.activities import flush
-from durable_memory.activities.current import ActivityInterceptor
+from durable_memory.activities.interceptor import ActivityInterceptor
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import MemoryOperationExpired
 from durable_memory.memory.stores.redis.connection import connect_redis
