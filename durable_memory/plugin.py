@@ -45,8 +45,8 @@ from durable_memory.reloading import Reloading
 from durable_memory.start_log import log_start
 from durable_memory.worker_group import WorkerGroup, run_to_its_end
 from durable_memory.worker_groups import WorkerGroups
-from durable_memory.workflows.cleanup import CleanupInterceptor
 from durable_memory.workflows.flusher import MemoryFlusher
+from durable_memory.workflows.interceptor import WorkflowInterceptor
 from durable_memory.workflows.janitor import MemoryJanitor
 
 _DRAIN = timedelta(seconds=10)
@@ -140,7 +140,7 @@ class MemoryPlugin(SimplePlugin):
         """Clients of users' workers that run the project's flushes themselves, and need no companion."""
         super().__init__(
             "durable_memory.MemoryPlugin",
-            interceptors=[ActivityInterceptor(self._client_of_activity), CleanupInterceptor(cleanup=cleanup)],
+            interceptors=[ActivityInterceptor(self._client_of_activity), WorkflowInterceptor(cleanup=cleanup)],
             workflow_runner=_pass_through,
             # As input that a call refuses: it fails the workflow, not its task for ever.
             workflow_failure_exception_types=[InvalidValue],

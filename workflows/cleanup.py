@@ -1,42 +1,18 @@
-"""The cleanup interceptor: when a workflow that used memory ends, what belonged to it is settled."""
+"""The cleanup at the end of a workflow: which end is one, and how what belonged to the workflow is settled."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any, NoReturn
+from typing import Any
 
 from temporalio import workflow
-from temporalio.api.common.v1 import Payload
 from temporalio.common import RetryPolicy
-from temporalio.converter import default
 from temporalio.exceptions import ApplicationError, is_cancelled_exception
-from temporalio.worker import (
-    ContinueAsNewInput,
-    ExecuteWorkflowInput,
-    HandleQueryInput,
-    HandleSignalInput,
-    HandleUpdateInput,
-    Interceptor,
-    SignalChildWorkflowInput,
-    SignalExternalWorkflowInput,
-    StartActivityInput,
-    StartChildWorkflowInput,
-    StartLocalActivityInput,
-    StartNexusOperationInput,
-    WorkflowInboundInterceptor,
-    WorkflowInterceptorClassInput,
-    WorkflowOutboundInterceptor,
-)
 
-from durable_memory.activities import wire
 from durable_memory.activities.internal_requests import CleanupRequest
+from durable_memory.activities.operations import CLEANUP
 from durable_memory.workflows.internal_calls import as_sent
-from durable_memory.workflows.passing_on import hold_reference, refuse_handles, without_handles
-from durable_memory.workflows.use import mark_used, never_used, was_used
-
-_HEADER = "durable-memory-used"
 
 CLEANUP_CALL = workflow.ActivityConfig(
     start_to_close_timeout=timedelta(seconds=5),
@@ -46,163 +22,7 @@ CLEANUP_CALL = workflow.ActivityConfig(
 """Short, since whoever waits for the workflow waits for its cleanup too; the janitor finds what it has missed."""
 
 
-class CleanupInterceptor(Interceptor):
-    """Worker interceptor that runs `memory.cleanup` at the end of workflows that used memory."""
-
-    def __init__(self, *, cleanup: bool = True) -> None:
-        """cleanup: False leaves what ended workflows owned to the janitor, so that each ends where it returns."""
-        self._inbound = _Inbound if cleanup else _InboundWithoutCleanup
-
-    def workflow_interceptor_class(
-        self,
-        input: WorkflowInterceptorClassInput,  # noqa: ARG002 - the names of the overridden method
-    ) -> type[WorkflowInboundInterceptor]:
-        """See base class."""
-        return self._inbound
-
-
-class _Inbound(WorkflowInboundInterceptor):
-    """Settles memories at the end of a run, and looks at what its handlers answer.
-
-    While it settles, the run is over for the workflow and still open for the server, which takes signals and updates
-    that nobody heeds any more.
-    """
-
-    def __init__(self, next: WorkflowInboundInterceptor) -> None:
-        super().__init__(next)
-        self._settling = False
-
-    def init(self, outbound: WorkflowOutboundInterceptor) -> None:
-        super().init(_Outbound(outbound))
-
-    async def execute_workflow(self, input: ExecuteWorkflowInput) -> Any:
-        if _HEADER in input.headers:
-            mark_used()
-        try:
-            result = await without_handles(super().execute_workflow(input))
-        except BaseException as error:
-            if _ends_chain(error):
-                await self._clean_up()
-            raise
-        if _HEADER not in input.headers:
-            _warn_of_idle_handles()
-        if not workflow.info().cron_schedule:
-            await self._clean_up()
-        return result
-
-    async def handle_signal(self, input: HandleSignalInput) -> None:
-        """See base class. What a handler raises fails the whole run."""
-        if self._settling:
-            workflow.logger.warning(
-                "The signal %r arrived when this run had ended and its memories were being settled: its handler runs, "
-                "the run does not go on for it. Send what must not be missed as an update, which fails then, or let "
-                "runs end where they return: MemoryPlugin(cleanup=False)",
-                input.signal,
-            )
-        try:
-            await without_handles(super().handle_signal(input))
-        except Exception as error:
-            if was_used() and _ends_chain(error):
-                await self._clean_up()
-            raise
-
-    async def handle_query(self, input: HandleQueryInput) -> Any:
-        """See base class."""
-        return await without_handles(super().handle_query(input))
-
-    async def handle_update_handler(self, input: HandleUpdateInput) -> Any:
-        """See base class."""
-        if self._settling:
-            raise ApplicationError(
-                f"The update {input.update!r} arrived when this run had ended and its memories were being settled",
-                type="AcceptedUpdateCompletedWorkflow",  # as Temporal names it where a run ends before its update
-                non_retryable=True,
-            )
-        return await without_handles(super().handle_update_handler(input))
-
-    async def _clean_up(self) -> None:
-        if was_used():
-            self._settling = True
-            await _settle()
-
-
-class _InboundWithoutCleanup(_Inbound):
-    """The same for runs that end where they return: the server takes no signal for one that nobody would heed."""
-
-    async def _clean_up(self) -> None:
-        """Leaves all to the janitor."""
-
-
-class _Outbound(WorkflowOutboundInterceptor):
-    """Notes references that a workflow passes on, numbers local activities, and marks the run after continue-as-new."""
-
-    def __init__(self, next: WorkflowOutboundInterceptor) -> None:
-        super().__init__(next)
-        self._local_calls = 0
-
-    def start_activity(self, input: StartActivityInput) -> workflow.ActivityHandle[Any]:
-        _note_references(input.args)
-        return super().start_activity(input)
-
-    def start_local_activity(self, input: StartLocalActivityInput) -> workflow.ActivityHandle[Any]:
-        _note_references(input.args)
-        self._local_calls += 1
-        input.headers = {**input.headers, f"{wire.LOCAL_CALL}{self._local_calls}": _payload()}
-        return super().start_local_activity(input)
-
-    async def start_child_workflow(self, input: StartChildWorkflowInput) -> workflow.ChildWorkflowHandle[Any, Any]:
-        refuse_handles(*input.args, *(input.memo or {}).values())
-        return await super().start_child_workflow(input)
-
-    async def signal_child_workflow(self, input: SignalChildWorkflowInput) -> None:
-        refuse_handles(*input.args)
-        await super().signal_child_workflow(input)
-
-    async def signal_external_workflow(self, input: SignalExternalWorkflowInput) -> None:
-        refuse_handles(*input.args)
-        await super().signal_external_workflow(input)
-
-    async def start_nexus_operation(
-        self, input: StartNexusOperationInput[Any, Any]
-    ) -> workflow.NexusOperationHandle[Any]:
-        refuse_handles(input.input)
-        return await super().start_nexus_operation(input)
-
-    def continue_as_new(self, input: ContinueAsNewInput) -> NoReturn:
-        refuse_handles(*input.args, *(input.memo or {}).values())
-        if was_used():
-            input.headers = {**input.headers, _HEADER: _payload()}
-        super().continue_as_new(input)
-
-
-def _payload() -> Payload:
-    """Encodes the value of a header, of which only the name is read, by the default converter and not by the user's."""
-    return default().payload_converter.to_payload(value=True)
-
-
-def _note_references(arguments: Sequence[Any]) -> None:
-    """Marks the run as one that used a memory if it passes on a reference: it may have made no handle."""
-    refuse_handles(*arguments)
-    if not was_used() and hold_reference(*arguments):
-        mark_used()
-
-
-def _warn_of_idle_handles() -> None:
-    """Warns of handles that a run made and never used. Nothing else would show it: no call failed, none was made.
-
-    Called only for a run that returned and is the first of its chain: a run that failed may not have come to the use,
-    and what an earlier run has used is not known here. Temporal's workflow logger is silent during a replay.
-    """
-    idle = never_used()
-    if idle:
-        workflow.logger.warning(
-            "This run returned without one call on: %s. Nothing was read or written there; call the handle, pass its "
-            "`ref` to the activity that does, or make none",
-            ", ".join(idle),
-        )
-
-
-def _ends_chain(error: BaseException) -> bool:
+def ends_chain(error: BaseException) -> bool:
     """Tells whether this end of a run is certainly the end of its whole chain of runs.
 
     It is not at continue-as-new, when the run leaves the cache (a cancellation that nobody asked for), and when the run
@@ -224,13 +44,13 @@ def _ends_chain(error: BaseException) -> bool:
     return isinstance(error, ApplicationError) and error.non_retryable
 
 
-async def _settle() -> None:
+async def settle() -> None:
     """Runs the cleanup to its end, also under cancellation. Its failure is logged: it must not fail a good workflow."""
     info = workflow.info()
     request = as_sent(CleanupRequest(info.workflow_id, info.run_id))
     # A task of its own: the workflow's cancellation does not reach it.
     task = asyncio.create_task(
-        workflow.execute_activity(wire.CLEANUP, request, result_type=dict[str, Any], **CLEANUP_CALL)
+        workflow.execute_activity(CLEANUP.name, request, result_type=dict[str, Any], **CLEANUP_CALL)
     )
     try:
         await _wait_through_cancellation(task)
