@@ -18,7 +18,7 @@ from durable_memory.memory.types import (
 )
 from durable_memory.workflows.calling import Calls, checked, checked_json, wire_messages
 from durable_memory.workflows.references import for_calls, for_others
-from durable_memory.workflows.use import Handle
+from durable_memory.workflows.use import HandleUse
 
 
 class Agent:
@@ -45,7 +45,7 @@ class Agent:
             variables = None if input is None else checked_json(input, "input")
             ref = AgentRef(id, variables)
         self._calls = Calls(task_queue, activity_config)
-        self._handle = Handle(f"agent {ref.id}")
+        self._use = HandleUse(f"agent {ref.id}")
         self._ref = for_calls(ref)
 
     @property
@@ -54,7 +54,7 @@ class Agent:
 
         It means the same memories to whoever opens it, another workflow too: `Agent(ref)`.
         """
-        self._handle.used()
+        self._use.note()
         return for_others(self._ref)
 
     async def context(self, *, max_tokens: int | None = None, authors: bool = False) -> AgentContext:
@@ -102,5 +102,5 @@ class Agent:
         return (await self._calls.call(operations.RECORDED_AGENT_TURN, request)).turn
 
     def _used(self) -> AgentRef:
-        self._handle.used()
+        self._use.note()
         return self._ref

@@ -27,7 +27,7 @@ from durable_memory.memory.types import (
 )
 from durable_memory.workflows.calling import FLUSH, Calls, call_locally, checked, checked_json, wire_ids, wire_messages
 from durable_memory.workflows.references import for_calls, for_others
-from durable_memory.workflows.use import Handle
+from durable_memory.workflows.use import HandleUse
 
 
 class AgentMemory:
@@ -61,7 +61,7 @@ class AgentMemory:
             variables = None if input is None else checked_json(input, "input")
             ref = MemoryRef(resource, key=key, input=variables, agent=agent)
         self._calls = Calls(task_queue, activity_config)
-        self._handle = Handle(f"memory {ref.resource}")
+        self._use = HandleUse(f"memory {ref.resource}")
         self._ref = for_calls(ref)
 
     @property
@@ -70,7 +70,7 @@ class AgentMemory:
 
         It means this memory to whoever opens it, another workflow too: `AgentMemory(ref)`.
         """
-        self._handle.used()
+        self._use.note()
         return for_others(self._ref)
 
     async def append(
@@ -214,7 +214,7 @@ class AgentMemory:
         return await self._calls.call(operations.HEALTH, request)
 
     def _memory(self) -> requests.MemoryField:
-        self._handle.used()
+        self._use.note()
         ref = self._ref
         return requests.MemoryField(
             ref.resource, ref.key, ref.input, ref.agent, ref.workflow_id, ref.workflow_type, ref.run_id

@@ -134,11 +134,11 @@ class _Outbound(WorkflowOutboundInterceptor):
         self._local_calls = 0
 
     def start_activity(self, input: StartActivityInput) -> workflow.ActivityHandle[Any]:
-        _note_references(input.args)
+        _look_at(input.args)
         return super().start_activity(input)
 
     def start_local_activity(self, input: StartLocalActivityInput) -> workflow.ActivityHandle[Any]:
-        _note_references(input.args)
+        _look_at(input.args)
         self._local_calls += 1
         input.headers = {**input.headers, f"{wire.LOCAL_CALL}{self._local_calls}": _header_value()}
         return super().start_local_activity(input)
@@ -173,8 +173,8 @@ def _header_value() -> Payload:
     return default().payload_converter.to_payload(value=True)
 
 
-def _note_references(arguments: Sequence[Any]) -> None:
-    """Marks the run as one that used a memory if it passes on a reference: it may have made no handle."""
+def _look_at(arguments: Sequence[Any]) -> None:
+    """Refuses handles, and marks a run that passes on a reference as one that used a memory: it may have no handle."""
     refuse_handles(*arguments)
     if not was_used() and hold_reference(*arguments):
         mark_used()

@@ -12,7 +12,7 @@ USED_QUERY = "durable-memory/used"
 """Query that exists in a run that used a memory: whoever looks at the workflow can see it, too."""
 
 
-class _Use:
+class _RunUse:
     """The query handler.
 
     made: the memories and agents that have a handle, in order, each with whether one of its handles was used.
@@ -25,7 +25,7 @@ class _Use:
         return True
 
 
-class Handle:
+class HandleUse:
     """Tracks whether a handle is used; all handles on the same memory or agent count as one.
 
     on: names that memory or agent in the log. To make one marks the run as one that used a memory, so that its end is
@@ -46,7 +46,7 @@ class Handle:
         if use is not None and not workflow.unsafe.is_read_only():
             use.made.setdefault(on, False)
 
-    def used(self) -> None:
+    def note(self) -> None:
         """Notes that a method was called, or that the reference was taken, which counts as use."""
         use = _use()
         if use is not None and self._on in use.made:
@@ -56,7 +56,7 @@ class Handle:
 def mark_used() -> None:
     """Marks the current run as one that used a memory; not in queries and validators, which may change nothing."""
     if not workflow.unsafe.is_read_only() and not was_used():
-        workflow.set_query_handler(USED_QUERY, _Use())
+        workflow.set_query_handler(USED_QUERY, _RunUse())
 
 
 def was_used() -> bool:
@@ -70,6 +70,6 @@ def never_used() -> list[str]:
     return [] if use is None else [on for on, used in use.made.items() if not used]
 
 
-def _use() -> _Use | None:
+def _use() -> _RunUse | None:
     handler = workflow.get_query_handler(USED_QUERY)
-    return handler if isinstance(handler, _Use) else None
+    return handler if isinstance(handler, _RunUse) else None
