@@ -14,7 +14,7 @@ from durable_memory.activities.current import client_of_project
 from durable_memory.activities.defining import Activities
 from durable_memory.activities.heartbeat import heartbeating
 from durable_memory.memory import telemetry
-from durable_memory.memory.audit import audited
+from durable_memory.memory.audit import AuditedCall
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.errors import MemoryUnknownResource, MemoryWrongWorker
 from durable_memory.memory.flushing.measuring import measure_result
@@ -44,7 +44,7 @@ async def begin(asked: internal_requests.BeginRequest) -> JsonObject:
     limits = resource.limits()
     now_ms = _now_ms(memory)
     if not limits.summarize:
-        with audited("flush", client_of_project(asked.target.project).caller, memory) as record:
+        with AuditedCall("flush", client_of_project(asked.target.project).caller, memory) as record:
             if not asked.force:
                 record.skip()  # the declaration asks for it, no caller did
             record.named(asked.owner)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from durable_memory.memory.access import Access
 from durable_memory.memory.arguments import truth, whole_number
-from durable_memory.memory.audit import audited
+from durable_memory.memory.audit import AuditedCall
 from durable_memory.memory.caller import Caller
 from durable_memory.memory.declarations.declaration import is_id
 from durable_memory.memory.declarations.resource import SCOPES, MemoryResource, Scope
@@ -89,7 +89,7 @@ class AllMemories:
         `dry_run=False, confirm=True`. Raises MemoryInvalid without it, or if nothing says which.
         """
         truth("dry_run", dry_run)
-        with audited("purge", self._caller, project=self._wiring.project) as record:
+        with AuditedCall("purge", self._caller, project=self._wiring.project) as record:
             if dry_run:
                 record.skip()
             if resource is None and scope is None and not prefix:

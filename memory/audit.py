@@ -57,7 +57,7 @@ FIELDS: Final = (
 _log = logging.getLogger(LOGGER)
 
 
-class audited:  # noqa: N801 - used like a function: `with audited("delete", caller, memory) as record:`
+class AuditedCall:
     """Leaves one record of what happens inside.
 
     Its outcome is `applied` or `already_applied` after `done`; `refused` for an error that has changed nothing;

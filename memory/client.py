@@ -10,7 +10,7 @@ from typing import Any, Self, TypedDict
 from durable_memory.memory.agents.agent import AgentMemories, UsedMemory
 from durable_memory.memory.all_memories import AllMemories
 from durable_memory.memory.arguments import no_other_reference, reference_alone, require_method, template_input
-from durable_memory.memory.audit import audited
+from durable_memory.memory.audit import AuditedCall
 from durable_memory.memory.caller import Caller, ProcessCaller, given_out
 from durable_memory.memory.clock import Clock, SystemClock
 from durable_memory.memory.declarations.declaration import is_id
@@ -180,7 +180,9 @@ class MemoryClient(AllMemories):
         except MemoryAccessDenied:
             # Resource and agent are declared, or they would be unknown; a key that was still to be made is unknown.
             denied = None if ref.key is None else MemoryId(self.project, ref.resource, ref.key)
-            with audited("open", self._caller, denied, agent=ref.agent, project=self.project, resource=ref.resource):
+            with AuditedCall(
+                "open", self._caller, denied, agent=ref.agent, project=self.project, resource=ref.resource
+            ):
                 raise
 
     def agent(self, agent: str | AgentRef, *, input: Mapping[str, Any] | None = None) -> AgentMemories:

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Final
 
 from durable_memory.memory import telemetry
-from durable_memory.memory.audit import audited
+from durable_memory.memory.audit import AuditedCall
 from durable_memory.memory.bounded import for_each
 from durable_memory.memory.caller import Caller
 from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged, MemoryInvalid
@@ -136,7 +136,7 @@ class Inventory:
         return await for_each(page.memories, one, at_once=_AT_ONCE)
 
     async def _purge_one(self, place: Place, memory: MemoryId, read_ms: int, began_ms: int, caller: Caller) -> Erased:
-        with telemetry.measured("clear", memory), audited("purge_memory", caller, memory) as record:
+        with telemetry.MeasuredCall("clear", memory), AuditedCall("purge_memory", caller, memory) as record:
             erased = await place.store.erase(memory, born_until_ms=began_ms)
             if erased.version is not None or erased.backups:
                 record.done(removed=erased.messages, backups=erased.backups, version_before=erased.version)

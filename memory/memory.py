@@ -10,7 +10,7 @@ from typing import Literal
 from durable_memory.memory import telemetry
 from durable_memory.memory.access import Access
 from durable_memory.memory.arguments import known_sections, message_ids, one_id, truth, version_of_view, whole_number
-from durable_memory.memory.audit import Audited, audited
+from durable_memory.memory.audit import Audited, AuditedCall
 from durable_memory.memory.authors import read_with_authors
 from durable_memory.memory.caller import Caller, given_out
 from durable_memory.memory.codec import decode, view_of
@@ -101,7 +101,7 @@ class Memory:
         Raises MemoryInvalid, MemoryOversize (it can never fit), MemoryOrphanResult, MemoryBackpressure (too much waits
         for its summary: try again), MemoryRedactionFailed.
         """
-        with telemetry.measured("append", self._id) as call:
+        with telemetry.MeasuredCall("append", self._id) as call:
             self._check("append")
             attempt = self._writing.attempt(operation_id)
             admitted = await self._writing.admit(messages)
@@ -119,7 +119,7 @@ class Memory:
         it holds none of it any more (summarised, deleted, cleared), what was sent comes back without ids. Errors as in
         `append`.
         """
-        with telemetry.measured("record_turn", self._id) as call:
+        with telemetry.MeasuredCall("record_turn", self._id) as call:
             self._check("record_turn")
             attempt = self._writing.attempt(operation_id, is_turn=True)
             return await record_turn(self._writing, messages, attempt, call)
@@ -132,7 +132,7 @@ class Memory:
         memory holds none of them any more. Raises MemoryInvalid outside an activity, where no call repeats another,
         unless an operation id is given; MemoryOperationConflict.
         """
-        with telemetry.measured("recorded_turn", self._id) as call:
+        with telemetry.MeasuredCall("recorded_turn", self._id) as call:
             self._check("recorded_turn")
             turn = await recorded_turn(self._writing, self._writing.recorded_id(operation_id), call)
             if turn is not None:
@@ -153,7 +153,7 @@ class Memory:
         if_version: the version of a view; `absent` creates only. Raises MemoryConflict if the memory has another
         one, which a background flush causes too; and what `append` raises.
         """
-        with telemetry.measured("write", self._id) as call, self._audited("write") as record:
+        with telemetry.MeasuredCall("write", self._id) as call, self._audited("write") as record:
             self._check("write")
             attempt = self._writing.attempt(operation_id)
             record.named(attempt.operation_id)
@@ -198,7 +198,7 @@ class Memory:
         said as the assistant has its id as `name`, unless it has one, for models that shall tell agents apart; names
         count. Raises MemoryInvalid, and MemoryOversize if system and pinned messages alone exceed max_tokens.
         """
-        with telemetry.measured("read", self._id) as call:
+        with telemetry.MeasuredCall("read", self._id) as call:
             self._check("read")
             query = ReadQuery(
                 limit=whole_number("limit", limit),
@@ -220,7 +220,7 @@ class Memory:
 
     async def touch(self, ids: Sequence[str]) -> tuple[str, ...]:
         """Records an access to these messages, for lru, lfu and token_aware_lru. Returns the ids that are live."""
-        with telemetry.measured("touch", self._id):
+        with telemetry.MeasuredCall("touch", self._id):
             self._check("touch")
             return await self._services.store.touch(self._id, message_ids(ids), self._limits)
 
@@ -250,7 +250,7 @@ class Memory:
     async def _pin(
         self, word: Literal["pin", "unpin"], ids: Sequence[str], operation_id: str | None
     ) -> tuple[str, ...]:
-        with telemetry.measured(word, self._id):
+        with telemetry.MeasuredCall(word, self._id):
             self._check(word)
             wanted = message_ids(ids)
             operation = await self._writing.operation(operation_id, json.dumps([word, *wanted]))
@@ -261,7 +261,7 @@ class Memory:
 
         A flush that holds one of them ends.
         """
-        with telemetry.measured("delete", self._id), self._audited("delete") as record:
+        with telemetry.MeasuredCall("delete", self._id), self._audited("delete") as record:
             self._check("delete")
             wanted = message_ids(ids)
             operation = await self._writing.operation(operation_id, json.dumps(["delete", *wanted]))
@@ -278,7 +278,7 @@ class Memory:
         backup: keep all of it for seven days, to be restored by the id in the answer; or the call fails. Without it, a
         damaged memory is cleared too. Raises MemoryInvalid unless `confirm` is True.
         """
-        with telemetry.measured("clear", self._id), self._audited("clear") as record:
+        with telemetry.MeasuredCall("clear", self._id), self._audited("clear") as record:
             self._check("clear")
             if confirm is not True:
                 raise MemoryInvalid("confirm: clear removes every message of this memory; pass confirm=True to do it")
@@ -298,7 +298,7 @@ class Memory:
         where nothing has been written since. Raises MemoryInvalid for a backup that is not of this memory or has ended,
         MemoryUndecryptable and MemoryDamaged for one that could not be read, and MemoryConflict.
         """
-        with telemetry.measured("restore", self._id), self._audited("restore") as record:
+        with telemetry.MeasuredCall("restore", self._id), self._audited("restore") as record:
             self._check("restore")
             wanted = one_id("backup_id", backup_id)
             version = version_of_view("if_version", if_version)
@@ -338,7 +338,7 @@ class Memory:
         False wakes the background and returns. An outcome `busy` means that another flush runs. Raises MemoryInvalid,
         MemorySummaryRejected.
         """
-        with telemetry.measured("flush", self._id), self._audited("flush") as record:
+        with telemetry.MeasuredCall("flush", self._id), self._audited("flush") as record:
             if dry_run is True or self._limits.summarize:
                 record.skip()
             self._check("flush")
@@ -357,7 +357,7 @@ class Memory:
         group_by: also count all that is held by `role`, `author`, `section` or `day`, which looks at 10,000 messages at
         most. Raises MemoryInvalid.
         """
-        with telemetry.measured("stats", self._id):
+        with telemetry.MeasuredCall("stats", self._id):
             self._check("stats")
             wanted = None if group_by is None else checked_group_by(group_by)
             stats = await self._services.store.stats(self._id, self._limits)
@@ -369,12 +369,12 @@ class Memory:
         What is encrypted with a key that this process lacks is a problem here, and may be none elsewhere.
         check_connectivity: also tell how many microseconds the store took for an answer that needs no memory.
         """
-        with telemetry.measured("health", self._id):
+        with telemetry.MeasuredCall("health", self._id):
             self._check("health")
             return await examine(self._services, self._id, self._limits, check_connectivity=check_connectivity)
 
-    def _audited(self, operation: Audited) -> audited:
-        return audited(operation, self._caller, self._id, agent=self._access.agent)
+    def _audited(self, operation: Audited) -> AuditedCall:
+        return AuditedCall(operation, self._caller, self._id, agent=self._access.agent)
 
     def _check(self, operation: str) -> None:
         self._access.check(operation, self._id.resource)

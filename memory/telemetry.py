@@ -87,7 +87,7 @@ _lost_audits = _meter.create_counter("memory_audit_failures", description="Audit
 _failed_wakes = _meter.create_counter("memory_failed_wakes", description="Flushers that could not be told of due work")
 
 
-class measured:  # noqa: N801 - used like a function: `with measured("append", memory):`
+class MeasuredCall:
     """Counts and times one call and gives it its span; outcome: `ok`, the error's type, `cancelled` or `error`."""
 
     __slots__ = ("_memory", "_operation", "_span", "_started")

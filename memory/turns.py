@@ -26,7 +26,7 @@ _ANOTHER_OF_THIS_NAME: Final = (
 
 
 async def record_turn(
-    writing: Writing, messages: MessageInput | Sequence[MessageInput], attempt: Attempt, call: telemetry.measured
+    writing: Writing, messages: MessageInput | Sequence[MessageInput], attempt: Attempt, call: telemetry.MeasuredCall
 ) -> Turn:
     """Appends the messages of a turn as a call that is named already; see Memory.record_turn."""
     admitted = await writing.admit(messages)
@@ -40,7 +40,7 @@ async def record_turn(
     return Turn(tuple(replace(message, id=message_id) for message, message_id in sent), result)
 
 
-async def recorded_turn(writing: Writing, operation_id: str, call: telemetry.measured) -> Turn | None:
+async def recorded_turn(writing: Writing, operation_id: str, call: telemetry.MeasuredCall) -> Turn | None:
     """Returns the turn that an earlier attempt of this operation has recorded, or None; see Memory.recorded_turn."""
     store = writing.services.store
     result = await store.recorded(writing.id, operation_id, writing.limits)

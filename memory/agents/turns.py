@@ -60,7 +60,7 @@ async def record_in_all(
     words_are_settled = False
     for writing, attempt in calls:
         try:
-            with telemetry.measured("record_turn", writing.id) as call:
+            with telemetry.MeasuredCall("record_turn", writing.id) as call:
                 turn = await record_turn(writing, to_write, attempt, call)
         except MemoryFault as fault:
             if not held:
@@ -124,7 +124,7 @@ async def _first_earlier_turn(calls: Sequence[_NamedCall], sent: tuple[Message, 
 
 async def _earlier_turn(writing: Writing, operation_id: str, sent: Sequence[Message] = ()) -> HeldTurn | None:
     """Returns what a memory holds of the turn that an earlier attempt has recorded, or None. sent: by this attempt."""
-    with telemetry.measured("recorded_turn", writing.id) as call:
+    with telemetry.MeasuredCall("recorded_turn", writing.id) as call:
         turn = await recorded_turn(writing, operation_id, call)
     return None if turn is None else _held(writing, turn, sent)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, TypeVar
 
-from durable_memory.memory.audit import audited
+from durable_memory.memory.audit import AuditedCall
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.declarations.resource import OnWorkflowEnd
 from durable_memory.memory.errors import (
@@ -154,7 +154,7 @@ class Settlement:
         version = versions[memory]
         deadline_ms = self._client.wiring.clock.now_ms() + _PATIENCE_MS
         operation = Operation(f"settle/{version}", deadline_ms, "")
-        with audited("cleanup", self._client.caller, memory) as record:
+        with AuditedCall("cleanup", self._client.caller, memory) as record:
             record.named(operation.id)
             try:
                 result = await self._backend.store.clear(memory, operation, if_version=version)

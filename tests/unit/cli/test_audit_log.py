@@ -16,7 +16,7 @@ import pytest
 from durable_memory.audit_log import keep_audit_log
 from durable_memory.logs import configure_logs
 from durable_memory.memory import audit
-from durable_memory.memory.audit import audited
+from durable_memory.memory.audit import AuditedCall
 from durable_memory.memory.caller import ProcessCaller
 from durable_memory.memory.clock import SystemClock
 from durable_memory.memory.errors import MemoryInvalid
@@ -43,7 +43,7 @@ def log() -> Iterator[io.StringIO]:
 
 
 def cleared(removed: int) -> None:
-    with audited("clear", ProcessCaller(SystemClock(), "cli"), MEMORY) as record:
+    with AuditedCall("clear", ProcessCaller(SystemClock(), "cli"), MEMORY) as record:
         record.done(removed=removed)
 
 
