@@ -5,21 +5,16 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-import re
 import time
 from dataclasses import dataclass
-from datetime import UTC, timedelta
-from typing import Final
+from datetime import timedelta
 
 from temporalio import activity
-from temporalio.api.enums.v1 import TaskQueueType
-from temporalio.api.failure.v1 import Failure
-from temporalio.api.taskqueue.v1 import TaskQueue
-from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 
 from durable_memory.activities import wire
+from durable_memory.activities.flush_reports import is_unpolled, retried_flush
 from durable_memory.activities.internal_requests import FlushTarget
 from durable_memory.memory import telemetry
 from durable_memory.memory.errors import MemoryUnavailable
@@ -30,9 +25,6 @@ from durable_memory.memory.waking import RetriedFlush
 
 _log = logging.getLogger(__name__)
 _RPC_TIMEOUT = timedelta(seconds=5)
-_LOOK_TIMEOUT = timedelta(seconds=2)
-"""Of a look that health takes beside all else it asks."""
-_TYPE: Final = re.compile(r"[A-Za-z_][\w.]{0,100}")
 _SIGNALS_USED_UP = "limit for signal events"
 """What the server says of a run that accepts no more signals: after 10,000, unless it is configured otherwise."""
 _LAST_MOMENTS_SECONDS = 15
@@ -117,39 +109,13 @@ class TemporalWaker:
         await self.tell(memory)
 
     async def retried(self, memory: MemoryId) -> RetriedFlush | None:
-        """See FlushReporter. Temporal knows what of a running flusher failed and will be done again."""
-        try:
-            flusher = (
-                await self._client_now().get_workflow_handle(flusher_id(memory)).describe(rpc_timeout=_LOOK_TIMEOUT)
-            )
-        except RPCError as error:
-            _log.debug("a flusher could not be asked how it fares (%s)", error.status.name)
-            return None
-        for pending in flusher.raw_description.pending_activities:
-            if pending.HasField("last_failure"):
-                return RetriedFlush(
-                    step=pending.activity_type.name.removeprefix(f"{wire.FLUSH}."),
-                    failures=max(pending.attempt - 1, 1),
-                    error_type=_type_of(pending.last_failure),
-                    failed_at=pending.last_attempt_complete_time.ToDatetime(UTC),
-                    since=flusher.start_time,
-                )
-        return None
+        """See FlushReporter."""
+        return await retried_flush(self._client_now(), flusher_id(memory))
 
     async def unpolled(self, project: str) -> str | None:
-        """See QueueReporter. Temporal lists who polled in the last five minutes, so a worker that restarts, too."""
-        client, queue = self._client_now(), self._queue_of(project)
-        request = DescribeTaskQueueRequest(
-            namespace=client.namespace,
-            task_queue=TaskQueue(name=queue),
-            task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
-        )
-        try:
-            answer = await client.workflow_service.describe_task_queue(request, timeout=_LOOK_TIMEOUT)
-        except RPCError as error:
-            _log.debug("the queue of flushes could not be asked for (%s)", error.status.name)
-            return None
-        return None if answer.pollers else queue
+        """See QueueReporter."""
+        queue = self._queue_of(project)
+        return queue if await is_unpolled(self._client_now(), queue) else None
 
     async def _send_next(self, memory: MemoryId) -> None:
         under_way = self._sending.get(memory)
@@ -186,14 +152,6 @@ class TemporalWaker:
     def _client_now(self) -> Client:
         """Returns the client to use: the worker of an activity may have a new one, as when certificates are renewed."""
         return activity.client() if activity.in_activity() else self._client
-
-
-def _type_of(failure: Failure) -> str:
-    """Returns the type of an error as the flusher would record it; what is no name may hold anything."""
-    if failure.HasField("timeout_failure_info"):
-        return "TimeoutError"
-    found = _TYPE.fullmatch(failure.application_failure_info.type)
-    return found[0] if found else "an error"
 
 
 def _not_told(memory: MemoryId, error: Exception) -> MemoryUnavailable:
