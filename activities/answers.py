@@ -46,7 +46,7 @@ def carried_turn(whose: str, turn: object, advice: str) -> JsonObject:
     return carried(whose, turn, advice, limit=wire.MAX_TURN_BYTES)
 
 
-def flushed(result: FlushResult) -> JsonObject:
+def carried_flush(result: FlushResult) -> JsonObject:
     """Returns the result of a flush as JSON; without the removed ids if they are too many for Temporal to carry."""
     answer = answer_of(result)
     if _encoded_size(answer) > wire.MAX_ANSWER_BYTES:

@@ -16,8 +16,8 @@ from durable_memory.activities.answers import (
     JsonObject,
     answer_of,
     carried,
+    carried_flush,
     carried_turn,
-    flushed,
 )
 from durable_memory.activities.current import current_memory_client
 from durable_memory.activities.defining import Activities
@@ -131,7 +131,7 @@ async def flush(asked: requests.FlushRequest) -> JsonObject:
             wait=asked.wait,
             operation_id=asked.operation_id,
         )
-    return flushed(result)
+    return carried_flush(result)
 
 
 @ACTIVITIES.serve(operations.STATS)
