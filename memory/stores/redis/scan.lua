@@ -26,20 +26,21 @@ end
 table.sort(groups, function(a, b)
   return tonumber(a) < tonumber(b)
 end)
-local seqs, texts, size, last = {}, {}, 0, '-'
+-- No `unpack` makes the head: a group may have more messages than Lua has room for arguments.
+local head, texts, size = {m.incarnation .. names_of(stored_name), '-'}, {}, 0
 for _, group in ipairs(groups) do
   for _, zset in ipairs(zsets) do
     local some = members(zset, group)
     for i, text in ipairs(records(some)) do
-      seqs[#seqs + 1] = zset == key.overflow and some[i] .. 'w' or some[i]
+      head[#head + 1] = zset == key.overflow and some[i] .. 'w' or some[i]
       texts[#texts + 1] = text
       size = size + #text
     end
   end
   -- Of a sorted set that has more than its slice, so many messages stand before the first that is missing.
-  if #seqs >= count or size >= bytes then
-    last = group
+  if #texts >= count or size >= bytes then
+    head[2] = group
     break
   end
 end
-return one_text({m.incarnation .. names_of(stored_name), last, unpack(seqs)}, texts)
+return one_text(head, texts)

@@ -106,3 +106,19 @@ async def test_an_export_holds_a_page_at_a_time(redis_url: str, project: str) ->
         tracemalloc.stop()
     assert size > 9_600_000
     assert peak < size / 2
+
+
+async def test_a_group_is_exported_whatever_its_size(redis_url: str, project: str) -> None:
+    """Lua hands at most 8,000 values at a time to a function: once, a larger group was told to be damaged."""
+    resource = {"resource": "memory", "id": "wide", "type": "message_count_based", "max_messages": 20_000}
+    registry = Registry.from_resources([{**resource, "flushing": {"type": "drop"}}])
+    async with await MemoryClient.connect(redis_url, memories=registry, project=project) as client:
+        memory = client.memory("wide", "k")
+        names = [f"c{number}" for number in range(8_000)]
+        await memory.append(Message.assistant(tool_calls=[ToolCall(name, "look", "{}") for name in names]))
+        for first in range(0, len(names), 1_000):
+            await memory.append([Message.tool("ok", name) for name in names[first : first + 1_000]])
+        told = messages_in(await lines_of(client, "wide"))
+        assert [line["message"].get("tool_call_id") for line in told] == [None, *names]
+        stats = await memory.stats(group_by="role")
+        assert {group.name: group.messages for group in stats.groups} == {"assistant": 1, "tool": len(names)}
