@@ -165,6 +165,11 @@ class MemoryUnavailable(MemoryFault):
 
     retryable = True
 
+    def __init__(self, message: str, *, retry_after_ms: int | None = None, answered: bool = False) -> None:
+        super().__init__(message, retry_after_ms=retry_after_ms)
+        self.answered = answered
+        """Whether the store is there and refuses this call alone, as a full one does: others are served."""
+
 
 class MemoryBusy(MemoryFault):
     """Another flush of this memory holds the lease."""

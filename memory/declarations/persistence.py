@@ -32,7 +32,8 @@ class CircuitBreaker(Declaration):
 
     max_failures: Annotated[int, Field(ge=1, le=1000, title="failures")] = 4
     """How many calls in a row without an answer open it; of those that fail side by side, one counts. A refusal, such
-    as `MemoryOversize`, is an answer."""
+    as `MemoryOversize`, is an answer, also that of a Redis which refuses writes alone (full, a read-only replica) or
+    what its user lacks a right for: it goes on to serve the other calls."""
 
     reset_timeout: Annotated[Duration, Within("100ms", "1h")] = timedelta(seconds=20)
     """How long it stays open before one call tries again, whose answer closes it."""

@@ -4,9 +4,10 @@
                                          ▲                                                  │
                                          └──────────────────── failed ──────────────────────┘
 
-Only unavailability is a failure. A refusal, such as MemoryOversize, is an answer, and a call that its caller cancelled
-is ignored. So is a failure of a call that ran while another one was answered; of calls that fail side by side, one
-counts. One breaker serves all memories of a resource in one process.
+Only unavailability is a failure. A refusal, such as MemoryOversize, is an answer, also that of a store which refuses
+writes and serves reads; a call that its caller cancelled is ignored. So is a failure of a call that ran while another
+one was answered; of calls that fail side by side, one counts. One breaker serves all memories of a resource in one
+process.
 """
 
 from __future__ import annotations
@@ -54,18 +55,17 @@ class Breaker:
         """
         self._admit()
         began, news = self._change, self._news
+        wait = self._patience()
         try:
-            with self._patience():
+            with wait:
                 answer = await attempt()
         except TimeoutError:
-            self._failed(began, news)
             # What becomes of a write is unknown; its operation id makes it safe to send again.
-            raise MemoryUnavailable(
-                f"{self._resource}: the store did not answer within {self._limits.timeout_seconds * 1000:.0f} ms "
-                "(persistence.circuit_breaker.timeout)"
-            ) from None
-        except MemoryUnavailable:
-            self._failed(began, news)
+            fault = self._timed_out(wait.told)
+            self._unavailable(fault, began, news)
+            raise fault from None
+        except MemoryUnavailable as fault:
+            self._unavailable(fault, began, news)
             raise
         except Exception:
             self._answered(began)
@@ -90,6 +90,18 @@ class Breaker:
             f"answer; {when}",
             retry_after_ms=max(1, round(wait * 1000)) if wait > 0 else None,
         )
+
+    def _timed_out(self, told: MemoryUnavailable | None) -> MemoryUnavailable:
+        within = f"within {self._limits.timeout_seconds * 1000:.0f} ms (persistence.circuit_breaker.timeout)"
+        if told is None:
+            return MemoryUnavailable(f"{self._resource}: the store did not answer {within}")
+        return told.saying(f"that did not pass {within}")
+
+    def _unavailable(self, fault: MemoryUnavailable, began: int, news: int) -> None:
+        if fault.answered:
+            self._answered(began)
+        else:
+            self._failed(began, news)
 
     def _answered(self, began: int) -> None:
         if began != self._change:

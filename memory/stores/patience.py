@@ -13,6 +13,7 @@ from contextvars import ContextVar, Token
 from types import TracebackType
 from typing import Final, Self
 
+from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.stores.stoppable import Stoppable
 
 _SLICES: Final = 5
@@ -73,7 +74,7 @@ class Wait(Stoppable):
     Its driver finds it with `current_wait`, and tells it when the store is not what is waited for.
     """
 
-    __slots__ = ("_connected", "_left", "_patience", "_progress", "_seen", "_token")
+    __slots__ = ("_connected", "_left", "_patience", "_progress", "_seen", "_token", "told")
 
     def __init__(self, patience: Patience) -> None:
         self._patience = patience
@@ -81,6 +82,8 @@ class Wait(Stoppable):
         self._progress: Callable[[], int] | None = None
         self._seen = 0
         self._connected = False
+        self.told: MemoryUnavailable | None = None
+        """What the last attempt met, which the call may wait to pass; None while none has failed."""
 
     def __enter__(self) -> Self:
         super().__enter__()

@@ -11,7 +11,8 @@ from redis import exceptions
 from redis.asyncio.sentinel import MasterNotFoundError
 
 from durable_memory.memory.errors import MemoryUnavailable
-from durable_memory.memory.stores.redis.outage import kind_of, outage_of
+from durable_memory.memory.stores.patience import current_wait
+from durable_memory.memory.stores.redis.outage import kind_of, outage_of, refuses_writes_alone
 from durable_memory.memory.stores.time_limit import TimeLimit
 
 _T = TypeVar("_T")
@@ -159,7 +160,12 @@ class Attempts:
         if limit is self._probes and last is None and self._must_wait():
             raise MemoryUnavailable(self._crowded())
         seconds = PROBE_SECONDS if limit is self._probes else CALL_SECONDS
-        raise MemoryUnavailable(f"Redis at {self._place} {_lasting(last or TimeoutError(), seconds)}") from last
+        raise self._unavailable(last or TimeoutError(), seconds) from last
+
+    def _unavailable(self, error: Exception, seconds: float = CALL_SECONDS) -> MemoryUnavailable:
+        """Returns what to say of an error that did not pass."""
+        what = f"Redis at {self._place} {_lasting(error, seconds)}"
+        return MemoryUnavailable(what, answered=refuses_writes_alone(error))
 
     def _crowded(self) -> str:
         """Returns what to say of a probe that had no turn. Calls wait longer, so of them it is the server's silence."""
@@ -177,6 +183,9 @@ class Attempts:
         if not _passes(error):
             raise error
         self.failures += 1
+        wait = current_wait()
+        if wait is not None:
+            wait.told = self._unavailable(error)
         return error
 
     def _refused(self, error: Exception) -> MemoryUnavailable | None:
@@ -184,7 +193,8 @@ class Attempts:
         if isinstance(error, exceptions.RedisClusterException) and isinstance(error.__cause__, Exception):
             error = error.__cause__  # what the node said that was asked last for the cluster's slots
         if isinstance(error, exceptions.OutOfMemoryError):
-            return MemoryUnavailable(f"Redis at {self._place} is out of memory (maxmemory) and refuses writes")
+            full = f"Redis at {self._place} is out of memory (maxmemory) and refuses writes"
+            return MemoryUnavailable(full, answered=True)
         if isinstance(error, exceptions.InvalidResponse):
             return MemoryUnavailable(f"what listens at {self._place} does not speak Redis's protocol")
         if untrusted := _UNTRUSTED.search(str(error)):
@@ -192,7 +202,8 @@ class Attempts:
             cure = next((cure for word, cure in _CURES if word in untrusted[1].lower()), None)
             return MemoryUnavailable(why if cure is None else f"{why}; {cure}")
         if _refuses_user(error):
-            return MemoryUnavailable(f"Redis at {self._place} {_refusal(error)}")
+            served = not isinstance(error, exceptions.AuthenticationError)  # in what this user may do
+            return MemoryUnavailable(f"Redis at {self._place} {_refusal(error)}", answered=served)
         return None
 
 

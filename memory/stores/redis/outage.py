@@ -90,7 +90,7 @@ class Outage:
         """Notes that an attempt failed in a way that may pass. since: when the first one of its call did."""
         self._failed_at = time.monotonic()
         kind = kind_of(error)
-        self._writes_alone = kind in _REFUSED_WRITES
+        self._writes_alone = refuses_writes_alone(error)
         if self.away:
             return
         self.away, self._since = True, since
@@ -151,6 +151,11 @@ def kind_of(error: Exception) -> str:
         if code.isalpha() and code.isupper():
             return code
     return type(error).__name__
+
+
+def refuses_writes_alone(error: Exception) -> bool:
+    """Tells whether Redis refuses a write so, and serves reads all the time."""
+    return kind_of(error) in _REFUSED_WRITES
 
 
 def _is_lost_connection(error: Exception) -> bool:

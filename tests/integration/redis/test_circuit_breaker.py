@@ -13,10 +13,13 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 
 import pytest
+from redis.asyncio import Redis
+from redis.exceptions import ResponseError
 
 from durable_memory import MemoryClient, Registry
 from durable_memory.dev import Valkey, start_valkey
 from durable_memory.memory.errors import MemoryOversize, MemoryUnavailable
+from tests.integration.redis.topologies import ask
 
 BREAKER = {"enabled": True, "timeout": "400ms", "max_failures": 3, "reset_timeout": "3s"}
 REGISTRY = Registry.from_resources(
@@ -70,6 +73,15 @@ def busy_machine() -> Iterator[None]:
             program.wait()
 
 
+async def until_busy(redis: Redis) -> None:
+    """Waits until a script of another connection holds up the server."""
+    while True:
+        try:
+            await redis.ping()
+        except ResponseError:
+            return
+
+
 async def append_once_it_closes(client: MemoryClient, text: str, operation_id: str) -> None:
     """What Temporal's retries do: the same call again, after the wait that it was told."""
     for _ in range(50):
@@ -118,6 +130,65 @@ async def test_refusals_never_open_it(client: MemoryClient) -> None:
         with pytest.raises(MemoryOversize):
             await memory.append("word " * 2000)
     assert (await memory.append("fits")).messages == 1
+
+
+@pytest.mark.parametrize(
+    ("setting", "why", "more"),
+    [
+        ("maxmemory", "is out of memory", ""),
+        ("min-replicas-to-write", "NOREPLICAS", "; that did not pass within 400 ms"),
+    ],
+)
+async def test_a_store_that_refuses_writes_alone_goes_on_to_serve_reads(
+    client: MemoryClient, valkey: Valkey, setting: str, why: str, more: str
+) -> None:
+    memory = client.memory("guarded", f"refused by {setting}")
+    await memory.append("before")
+    async with Redis.from_url(valkey.url) as redis:
+        await redis.config_set(setting, 1)
+        try:
+            for _ in range(5):
+                with pytest.raises(MemoryUnavailable, match=f"{why}.*{more}"):
+                    await memory.append("refused", operation_id="turn-2")
+            assert [message.content for message in (await memory.read()).messages] == ["before"]
+            health = await memory.health()
+        finally:
+            await redis.config_set(setting, 0)
+    assert why in health.problems[0]
+    assert (await memory.append("refused", operation_id="turn-2")).messages == 2
+
+
+async def test_a_right_that_one_call_lacks_stops_no_other_call(client: MemoryClient, valkey: Valkey) -> None:
+    await client.memory("guarded", "k").append("before")
+    async with Redis.from_url(valkey.url) as redis:
+        await ask(redis, "ACL", "SETUSER", "reader", "on", ">secret", "~dm:*", "+@all", "-hset", "-zadd")
+        address = valkey.url.replace("://", "://reader:secret@")
+        async with await MemoryClient.connect(address, memories=REGISTRY, project=client.project) as reader:
+            for _ in range(5):
+                with pytest.raises(MemoryUnavailable, match="refuses this user the command"):
+                    await reader.memory("guarded", "k").append("refused")
+            assert (await reader.memory("guarded", "k").read()).messages[0].content == "before"
+
+
+async def test_a_store_that_serves_nothing_opens_it_and_is_told_in_its_words(
+    client: MemoryClient, valkey: Valkey
+) -> None:
+    memory = client.memory("guarded", "k")
+    await memory.append("before")
+    async with Redis.from_url(valkey.url) as redis, Redis.from_url(valkey.url) as other:
+        await redis.config_set("busy-reply-threshold", 1)
+        script = asyncio.ensure_future(redis.eval("while true do end", 0))
+        try:
+            await until_busy(other)
+            for _ in range(3):
+                with pytest.raises(MemoryUnavailable, match=r"refuses calls for now: BUSY.*; that did not pass within"):
+                    await memory.read()
+            with pytest.raises(MemoryUnavailable, match="the circuit breaker is open"):
+                await memory.read()
+        finally:
+            await other.script_kill()
+            await asyncio.gather(script, return_exceptions=True)
+            await redis.config_set("busy-reply-threshold", 5000)
 
 
 async def test_another_resource_on_the_same_store_has_its_own_fate(client: MemoryClient, valkey: Valkey) -> None:
