@@ -74,7 +74,7 @@ async def examine(services: Services, memory: MemoryId, limits: Limits, *, check
         problems.append(error.message)
     started = time.perf_counter()
     try:
-        await services.store.ping()
+        await services.store.ping(memory)
         answer_us = round((time.perf_counter() - started) * 1_000_000) if check_connectivity else None
     except MemoryUnavailable as error:  # counters are read where writes are refused
         problems.append(error.message)

@@ -256,8 +256,11 @@ class Store(Protocol):
         """Returns the counters. Writes nothing."""
         ...
 
-    async def ping(self) -> None:
-        """Raises MemoryUnavailable, soon and with the store's address, if it does not answer or takes no writes."""
+    async def ping(self, memory: MemoryId | None = None) -> None:
+        """Raises MemoryUnavailable, soon and with the store's address, if it does not answer or takes no writes.
+
+        memory: one that its user must have the right to write to, too.
+        """
         ...
 
     async def close(self) -> None:

@@ -210,9 +210,9 @@ class SealedStore:
         """See Store."""
         return await self._store.stats(memory, limits)
 
-    async def ping(self) -> None:
+    async def ping(self, memory: MemoryId | None = None) -> None:
         """See Store."""
-        await self._store.ping()
+        await self._store.ping(memory)
 
     async def close(self) -> None:
         """See Store."""

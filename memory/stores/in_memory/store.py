@@ -263,7 +263,7 @@ class InMemoryStore(InMemoryFlushing):
         stats = absent_stats(limits) if shelf.state is None else stats_of(shelf.state, limits, now)
         return replace(stats, backups=listed(shelf.backups))
 
-    async def ping(self) -> None:
+    async def ping(self, memory: MemoryId | None = None) -> None:
         """See Store. This store always answers."""
 
     async def close(self) -> None:

@@ -148,9 +148,11 @@ class RedisStore(RedisFlushing, RedisRemoval):
         reply = await self._run("stats", memory, [packed(limits)], limits.user_sections, backups=())
         return replies.stats(memory.resource, reply, limits)
 
-    async def ping(self) -> None:
+    async def ping(self, memory: MemoryId | None = None) -> None:
         """See Store."""
         await self._link.ping()
+        if memory is not None:
+            await self._run("may_write", memory, [])
 
     async def close(self) -> None:
         """See Store."""

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
+from durable_memory import MemoryClient, Registry
 from durable_memory.dev.supervisor import ServerSpec, start_server
 from durable_memory.dev.valkey import find_program
 from durable_memory.memory.errors import MemoryUnavailable
@@ -29,6 +30,7 @@ COMMANDS = (
 )
 """Each of them follows the first write of some script."""
 
+RESOURCE = {"resource": "memory", "id": "desk", "max_tokens": 1000}
 LIMITS = {
     "summarising": summarising(policy="lru", ttl_ms=3_600_000),
     "dropping": dropping(policy="priority", ttl_ms=3_600_000),
@@ -143,6 +145,23 @@ async def test_a_commit_of_a_user_who_lacks_a_command_leaves_the_batch_for_anoth
     assert await kept(raw, prefix, driven) == before
     await poor.grant()
     assert (await replace(driven, store=poor.backend.store).commit(batch)).outcome == "committed"
+
+
+async def test_health_names_the_right_that_writes_lack(redis_url: str, raw: Redis, prefix: str) -> None:
+    name, registry = f"reader-{uuid.uuid4().hex}", Registry.from_resources([RESOURCE])
+    rights = ["+@read", "+@connection", "+@scripting", "+time", "+info"]
+    await raw.acl_setuser(name, enabled=True, passwords=["+sesame"], keys=[f"{prefix}*"], commands=rights)
+    address = redis_url.replace("://", f"://{name}:sesame@")
+    async with await MemoryClient.connect(address, memories=registry, prefix=prefix) as client:
+        memory = client.memory("desk", "k")
+        health = await memory.health()
+        with pytest.raises(MemoryUnavailable, match="refuses this user the command"):
+            await memory.append("refused")
+        assert (health.healthy, len(health.problems)) == (False, 1)
+        assert "refuses this user the command 'hset'" in health.problems[0]
+        await raw.acl_setuser(name, enabled=True, commands=["+@write"], reset=False)
+        assert (await memory.health()).healthy
+    await raw.acl_deluser(name)
 
 
 @pytest.mark.parametrize("command", ["COPY", "ZREM", "HSETNX"])

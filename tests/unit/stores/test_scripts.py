@@ -29,7 +29,7 @@ CODE = {
 PARTS = {name.removeprefix("part_"): text for name, text in FILES.items() if name.startswith("part_")}
 SCRIPTS = sorted(FILES.keys() - {f"part_{name}" for name in PARTS})
 OF_A_MEMORY = {name for name in SCRIPTS if not name.startswith(("index_", "fleet_", "spend", "start", "probe"))}
-READ = {"read", "find", "touch", "stats", "plan", "scan", "recorded"}
+READ = {"read", "find", "touch", "stats", "plan", "scan", "recorded", "may_write"}
 NEED_A_BATCH = {"content", "draft", "renew", "fail"}
 """Only a begin gives one."""
 
