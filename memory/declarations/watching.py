@@ -14,8 +14,9 @@ from durable_memory.memory.declarations.loader import Check, declaration_files, 
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.validation import Resource
 
-_Marks: TypeAlias = tuple[tuple[str, int, int, int], ...]
-"""Name, inode, size and time of change of each file."""
+_Marks: TypeAlias = tuple[tuple[str, int, int, int, int], ...]
+"""Name, inode, size and both times of change of each file. A new version may have the mtime of the old one, as from an
+archive or an image; nobody can set the ctime."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +79,13 @@ class Watch:
         return changes
 
     def _marks(self) -> _Marks:
-        marks: list[tuple[str, int, int, int]] = []
+        marks: list[tuple[str, int, int, int, int]] = []
         # A folder that cannot be read has no files here; reading again says what is wrong with it.
         for file in declaration_files(self._folders, []):
             with contextlib.suppress(OSError):
                 status = file.stat()
-                marks.append((str(file.absolute()), status.st_ino, status.st_size, status.st_mtime_ns))
+                times = status.st_mtime_ns, status.st_ctime_ns
+                marks.append((str(file.absolute()), status.st_ino, status.st_size, *times))
         return tuple(marks)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -83,6 +84,13 @@ async def test_every_kind_of_change_is_seen_and_read_once(watch: Watch, is_due: 
     assert [is_due(), is_due()] == [False, True]
     await watch.reload(accept)
     assert [is_due(), is_due()] == [False, False]
+
+
+def test_a_version_that_was_given_the_size_and_time_of_the_old_one_is_seen(is_due: Look, file: Path) -> None:
+    before = file.stat()
+    file.write_text(DESK.replace("1000", "2000"))
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert [is_due(), is_due()] == [False, True]
 
 
 async def test_what_has_changed_is_named(watch: Watch, file: Path) -> None:
