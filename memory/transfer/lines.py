@@ -98,6 +98,8 @@ def last_line(messages: int) -> str:
 
 def read_header(raw: RawLine) -> Header:
     """Reads the first line. Raises MemoryInvalid if it is none, or of a later version."""
+    if isinstance(raw, str):
+        raw = raw.removeprefix("\ufeff")  # with which some programs begin a file, and no decoder but one takes it off
     try:
         data = _object(raw)
     except BadLine:

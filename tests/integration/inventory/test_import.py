@@ -98,6 +98,15 @@ async def test_an_import_is_the_same_whatever_ends_its_lines(client: MemoryClien
         assert [(result.messages, result.already) for result in (as_text, as_bytes)] == [(0, 6), (0, 6)]
 
 
+async def test_an_import_is_the_same_behind_a_byte_order_mark(client: MemoryClient, memory: Memory) -> None:
+    await memory.append("Hello")
+    header, *rest = await lines_of(client)
+    first_lines: tuple[str | bytes, ...] = (f"\ufeff{header}", f"\ufeff{header}".encode(), header)
+    for first in first_lines:
+        result = await client.import_messages([first, *rest], resource="thread")
+        assert (result.messages + result.already, result.complete) == (1, True)
+
+
 async def test_results_of_calls_with_one_id_stay_with_their_calls(client: MemoryClient, memory: Memory) -> None:
     twice = [ToolCall("call_1", "track"), ToolCall("call_1", "track")]
     await memory.append([Message.assistant("First.", tool_calls=twice), Message.tool("one", "call_1")])
