@@ -60,7 +60,8 @@ class Persistence(Declaration):
     """
 
     refresh_on_read: bool = False
-    """`true`: a read of the view prolongs the lifetime as a write does. Needs one that ends; reads then write."""
+    """`true`: a read of the view prolongs the lifetime as a write does. Needs one that ends; reads then write,
+    and are answered all the same where Redis refuses writes."""
 
     circuit_breaker: CircuitBreaker = CircuitBreaker()
 

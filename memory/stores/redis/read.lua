@@ -6,8 +6,14 @@
 if not incarnation then
   return 'absent'
 end
--- parts: query usual_read limits sections state expiry records groups ids order blocks view
-if prolongs then
+-- parts: query usual_read keys limits sections state expiry records groups ids order blocks view
+-- A Redis that refuses writes, or those of this user, serves reads: what they note beside is left out then.
+local function is_taken(...)
+  local answer = redis.pcall(...)
+  return type(answer) ~= 'table' or not answer.err
+end
+
+if prolongs and is_taken('PEXPIREAT', key.meta, now + ttl) then
   prolong({})
   save()
 end
@@ -110,7 +116,7 @@ if tokens_at_most < INF then
     return 'small ' .. used
   end
 end
-if groups then
+if groups and is_taken('HSET', key.meta, 'life', m.incarnation .. m.tag .. m.policy) then
   record_accesses(groups)
 end
 local names = names_of(function(place)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,9 @@ from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis.connection import connect_redis
-from durable_memory.testing.contracts.builders import call, dropping, result, summarising, user
+from durable_memory.testing.contracts.builders import call, dropping, result, summarising, texts_of, user
 from durable_memory.testing.contracts.driven import Driven
+from tests.integration.redis.topologies import ask
 
 
 @dataclass
@@ -158,3 +159,25 @@ async def test_a_commit_that_finds_no_room_takes_its_draft_later(server: Server)
     assert await server.kept() == before
     assert (await made.driven.commit(batch)).outcome == "committed"
     await made.driven.check_counters()
+
+
+@pytest.mark.parametrize(
+    ("refuse", "serve"),
+    [
+        ("CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0"),
+        ("CONFIG SET min-replicas-to-write 1", "CONFIG SET min-replicas-to-write 0"),
+        ("REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE"),
+    ],
+)
+async def test_a_read_is_answered_where_what_it_would_note_is_refused(server: Server, refuse: str, serve: str) -> None:
+    await server.raw.flushall()
+    driven = Driven(server.backend.store, summarising(policy="lru", ttl_ms=60_000))
+    first, _ = (await driven.append(user("one"), user("two"))).ids
+    prolonging = replace(driven, limits=summarising(policy="lru", ttl_ms=120_000, refresh_on_read=True))
+    await ask(server.raw, *refuse.split())
+    try:
+        assert await prolonging.texts() == ["one", "two"]
+        assert texts_of(await prolonging.read(ids=(first,))) == ["one"]
+        assert texts_of(await driven.read(ids=(first,))) == ["one"]
+    finally:
+        await ask(server.raw, *serve.split())
