@@ -18,6 +18,8 @@ from durable_memory.activities.execute import OPERATIONS, run_operation
 from durable_memory.activities.operations import PUBLIC
 from durable_memory.activities.registration import EVERY_WORKER
 from durable_memory.memory.errors import MemoryAccessDenied, MemoryFault, MemoryInvalid, MemoryOperationConflict
+from durable_memory.memory.tokens.counting import DEFAULT_ENCODING
+from durable_memory.memory.tokens.encodings import SHARED
 from tests.integration.agents.conftest import PROJECT, Desk, unique
 from tests.integration.agents.declared import declarations
 from tests.integration.agents.flows import CallByName
@@ -48,6 +50,12 @@ async def execute(client: MemoryClient, operation: str, payload: Mapping[str, An
 
 def test_every_public_operation_can_be_executed() -> None:
     assert {f"memory.{name}" for name in OPERATIONS} == PUBLIC.keys() - {wire.EXECUTE}
+
+
+@pytest.fixture(scope="module", autouse=True)
+async def _counted() -> None:
+    """On a busy machine the first texts would be estimated, and those of the answer beside it not."""
+    assert await SHARED.get(DEFAULT_ENCODING, 60)
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
