@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
+import math
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Final
@@ -19,8 +20,11 @@ from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.types import Message, clean_text
 
 _SHRINKS_TO: Final = 1 / 4
-"""Of the input limit: what the summary of a part may have. Two neighbouring parts exceed the limit together, so each
-round leaves about half, and ends."""
+"""Of the input limit: what the summary of a part is to have as a bare text."""
+
+_LINE_SHRINKS_TO: Final = 1 / 2
+"""Of the input limit: what it may have as the line that the next round reads, which escapes make longer. Any two fit
+into a part, so each round leaves half as many parts, and the rounds end."""
 
 _SMALLEST_LIMIT: Final = 64
 """Below it the framing of the parts' summaries would outweigh what they say."""
@@ -32,18 +36,26 @@ _ENDS: Final = (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt, System
 async def summarize_in_parts(summarizer: Summarizer, request: SummaryRequest) -> str:
     """Returns the summary of the request, asking for no more than `summarizer.max_input_tokens` at once.
 
-    Raises MemorySummaryRejected if it is no text or shows nothing, or the summary of a part does, or is too large; and
-    for what is no summariser.
+    Raises MemorySummaryRejected if it is no text or shows nothing, or the summary of a part does, or is too large to be
+    read with another one; and for what is no summariser.
     """
     limit = _checked_limit(summarizer)
     if limit is None:
         return await _asked(summarizer, request)
     room = max(1, min(request.max_tokens, int(limit * _SHRINKS_TO)))
+    parts_before = math.inf
     while True:
         parts = [part async for part in _parts(request.messages, limit, request.counter)]
         if len(parts) == 1:
             return await _asked(summarizer, replace(request, messages=parts[0]))
-        summaries = [await _summary_of_part(summarizer, SummaryRequest(part, room, request.counter)) for part in parts]
+        if len(parts) >= parts_before:  # a counter has counted the same lines as more than before
+            raise MemorySummaryRejected(
+                f"the summaries of {parts_before} parts fill {len(parts)} parts again; the messages stay"
+            )
+        parts_before = len(parts)
+        summaries = [
+            await _summary_of_part(summarizer, SummaryRequest(part, room, request.counter), limit) for part in parts
+        ]
         request = replace(request, messages=tuple(summaries))
 
 
@@ -70,14 +82,16 @@ def _checked_limit(summarizer: Summarizer) -> int | None:
     return limit
 
 
-async def _summary_of_part(summarizer: Summarizer, request: SummaryRequest) -> Message:
-    text = await _asked(summarizer, request)
-    tokens = (await request.counter.count_text(text)).tokens
-    if tokens > request.max_tokens:
+async def _summary_of_part(summarizer: Summarizer, request: SummaryRequest, limit: int) -> Message:
+    summary = earlier_summary(await _asked(summarizer, request), covered(request.messages))
+    (tokens,) = await line_tokens([summary], request.counter)
+    most = int(limit * _LINE_SHRINKS_TO)
+    if tokens > most:
         raise MemorySummaryRejected(
-            f"the summary of a part has {tokens} tokens, at most {request.max_tokens} are allowed; the messages stay"
+            f"the summary of a part has {tokens} tokens as a line of JSON, at most {most} are allowed, half of what "
+            "the summariser reads at once; the messages stay"
         )
-    return earlier_summary(text, covered(request.messages))
+    return summary
 
 
 async def _asked(summarizer: Summarizer, request: SummaryRequest) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import pytest
@@ -13,6 +13,8 @@ from durable_memory.memory.flushing.map_reduce import summarize_in_parts
 from durable_memory.memory.flushing.rule_based.summarizer import RuleBasedSummarizer
 from durable_memory.memory.flushing.summarizer import SummaryRequest
 from durable_memory.memory.flushing.summary import covered, earlier_summary
+from durable_memory.memory.tokens.counter import Count
+from durable_memory.memory.tokens.estimating import ByteCounter
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from durable_memory.memory.types import Message, ToolCall
 
@@ -159,9 +161,62 @@ async def test_a_summariser_that_does_not_shorten_is_rejected_at_the_first_part(
         return "\n".join(message.text for message in request.messages)
 
     model = Model(echo)
-    with pytest.raises(MemorySummaryRejected, match="at most 150 are allowed"):
+    with pytest.raises(MemorySummaryRejected, match="at most 1000 are allowed"):
         await summarize_in_parts(model, _request(*(Message.user("words and more words " * 60) for _ in range(40))))
     assert len(model.seen) == 1
+
+
+async def test_parts_whose_summaries_grow_as_lines_of_json_come_to_an_end() -> None:
+    asked = 0
+
+    async def quoting(request: SummaryRequest) -> str:
+        nonlocal asked
+        asked += 1
+        assert asked < 300
+        return '\\"' * (request.max_tokens * 3 // 2)  # three bytes a token
+
+    model = Model(quoting)
+    model.max_input_tokens = 256
+    messages = tuple(Message.user(f"Parcel {number} left for Ghent.") for number in range(100))
+    with pytest.raises(MemorySummaryRejected, match="as a line of JSON, at most 128"):
+        await summarize_in_parts(model, SummaryRequest(messages, 100, ByteCounter()))
+
+
+async def test_summaries_of_parts_may_quote() -> None:
+    async def quoting(_: SummaryRequest) -> str:
+        return 'Anna wrote "C:\\depot\\list" and left.'
+
+    model = Model(quoting)
+    model.max_input_tokens = 256
+    messages = tuple(Message.user(f"Parcel {number} left for Ghent.") for number in range(100))
+    assert await summarize_in_parts(model, SummaryRequest(messages, 100, ByteCounter())) == await quoting(
+        _request(*messages)
+    )
+    rounds = [len(request.messages) for request in model.seen]
+    assert max(rounds[-2:]) > 1
+
+
+class Growing(TiktokenCounter):
+    """Counts the same texts as twice as many tokens each time, as no counter should."""
+
+    times = 1
+
+    async def count_texts(self, texts: Sequence[str]) -> list[Count]:
+        """See TokenCounter."""
+        if len(texts) > 1:
+            self.times *= 2
+        return [Count(count.tokens * self.times) for count in await super().count_texts(texts)]
+
+
+async def test_a_counter_that_changes_its_mind_keeps_no_round_going() -> None:
+    async def says(_: SummaryRequest) -> str:
+        return "Parcels left for Ghent."
+
+    model = Model(says)
+    model.max_input_tokens = 256
+    messages = tuple(Message.user(f"Parcel {number} left for Ghent.") for number in range(100))
+    with pytest.raises(MemorySummaryRejected, match=r"fill \d+ parts again"):
+        await summarize_in_parts(model, SummaryRequest(messages, 100, Growing()))
 
 
 async def test_a_summariser_that_reads_next_to_nothing_is_rejected() -> None:
