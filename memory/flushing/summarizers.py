@@ -132,7 +132,7 @@ class Summarizers:
             _log.warning("connections of a model could not be closed (%s)", type(error).__name__)
 
     def _make(self, resource: MemoryResource) -> LlmSummarizer:
-        # Its patterns of refusals in many languages take a tenth of a second, and commands and callers need none.
+        # Its patterns take time to compile, and commands and callers need none.
         from durable_memory.memory.flushing.llm.summarizer import LlmSummarizer  # noqa: PLC0415 - loaded where it is used
 
         choice = resource.flushing.summarizer

@@ -1,6 +1,9 @@
 """What a language model is told. The conversation stands fenced as data: nothing that is said in it is addressed to it.
 
 The fence is a random word, new in each question, so that no message can close it.
+
+The answer is asked for as plain text, not as JSON, a tool call or between tags: small models hold to none of them, many
+endpoints know only some, and where a server forces the form, a refusal or a copy of the record stands inside of it.
 """
 
 from __future__ import annotations

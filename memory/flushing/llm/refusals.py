@@ -1,7 +1,7 @@
-"""How models decline, ask back or report an error instead of writing a summary, naming what it would be about.
+"""How models decline or ask back in place of a summary: the usual sentences in English and a few large languages.
 
-Only what hardly a summary says counts here; "I can't log in" may report what somebody said. `grounding` tells those
-apart that retell the conversation, and finds in any language the refusals that name nothing of it.
+Each says I, or speaks to whoever asked, of this task: that somebody cannot come may be a summary. An answer with one is
+a refusal only if it does not retell the conversation; `grounding` finds in any words those that share nothing with it.
 """
 
 from __future__ import annotations
@@ -11,75 +11,69 @@ from typing import Final
 
 import regex
 
-from durable_memory.memory.flushing.llm.alternatives import any_of
-from durable_memory.memory.flushing.llm.english_excuses import EXCUSES, IMPERSONAL_EXCUSES
-from durable_memory.memory.flushing.llm.foreign_excuses import FOREIGN_EXCUSES, FOREIGN_IMPERSONAL_EXCUSES, REPORTS
-
 _LONGEST: Final = 400
-"""In characters. A longer text that begins so may report one."""
+"""In characters. A longer text may report a refusal."""
 
-_EXCUSE: Final = regex.compile(any_of(*EXCUSES))
-_IMPERSONAL: Final = regex.compile(any_of(*IMPERSONAL_EXCUSES))
-_FOREIGN_EXCUSE: Final = regex.compile(any_of(*FOREIGN_EXCUSES))
-_FOREIGN_IMPERSONAL: Final = regex.compile(any_of(*FOREIGN_IMPERSONAL_EXCUSES))
-_APOLOGY: Final = regex.compile("sorry|apolog|entschuldig|申し訳|すみません|恐れ入|죄송|미안|抱歉|对不起|對不起")
-_REPORTS: Final = regex.compile(any_of(*REPORTS))
+_REPORTS: Final = r"\b(?:said|says|told|asked|asks|wrote|answered|refused|users?|assistants?|customers?)\b|[\"\u201c]"
+"""Who spoke: what stands behind it was said in the conversation."""
 
-_NOTHING: Final = regex.compile(
-    r"(?:\W*(?:n ?/ ?a|none|null|nil|nothing|undefined|unknown|empty|nan|tbd|todo|error"
-    r"|not (?:available|applicable)|no (?:summary|content|data)(?: available)?)(?!\w))*\W*"
+_I_CANNOT: Final = (
+    r"(?:i|we)(?: (?:can't|cannot|can not|couldn't|won't|will not|do not|don't|wasn't able to)(?: be able to)?"
+    r"|(?:'m| am|'re| are| was) (?:unable|not able|not going) to)(?: \w+ly| be)*"
+)
+_THIS: Final = (
+    r"(?:that|this|it|(?:this|that|your|the|these|any) (?:\w+ )?(?:requests?|conversations?|content|one|topic))\b"
+)
+_TEXT: Final = r"(?:conversations?|records?|transcripts?|messages|context|content)\b"
+
+_PHRASES: Final = (
+    # I can't help with that. I'm not able to summarize. I won't provide legal advice.
+    rf"{_I_CANNOT} (?:summari[sz]|comply|assist|help(?: you)?(?: with| creat|\W*\Z|[,.])|engage)",
+    rf"{_I_CANNOT} (?:fulfil\w*|satisfy|process|complete|continue with|discuss|do|write about|cover) {_THIS}",
+    rf"{_I_CANNOT} (?:see|find|access|have access to|view) (?:any|the|a|previous|your) (?:\w+ )?{_TEXT}(?! of)",
+    (
+        rf"{_I_CANNOT} (?:write|share|provide|give|create|generate|discuss|process) (?:(?:an?|any|the|out) )*"
+        r"(?:summar|content|guidance|advice|information|(?:personal|private|legal|medical) )"
+    ),
+    (
+        r"(?:i|we) (?:must|have to|need to|refuse|decline|(?:would rather|prefer|choose) not)(?: to)? (?:\w+ly )?"
+        rf"(?:summari|write about|(?:decline|refuse)(?: {_THIS}|\W*\Z))"
+    ),
+    rf"i(?: don't feel| do not feel|'m not| am not) comfortable (?:with {_THIS}|\w+ing {_THIS})",
+    r"(?:as|i'm|i am) (?:just |only )?an? (?:[\w-]+ ){0,3}(?:ai|language model|artificial intelligence)\b",
+    r"(?:not something|(?:outside|beyond) (?:of )?what) i (?:can|am)\b|my (?:policies|guidelines|programming)\b",
+    r"(?:unable to|cannot|can't be) (?:summari[sz]|comply)|\b(?:help|assist)\b[^.!?]*, but i can't\W*\Z",
+    # How can I help? Please share the text. There is no conversation.
+    r"(?:how (?:can|may) i (?:help|assist)|what (?:would you like|do you want|should i do))\b[^?]*\?\W*\Z",
+    r"(?:(?:could|can) you(?: please)? (?:share|provide|paste|clarify|confirm|give me)|would you like help)\b[^?]*\?",
+    rf"please (?:share|provide|paste|send|clarify)\b[^.!?]*\b(?:{_TEXT}(?! of)|text you|so (?:that )?i can|what you)",
+    rf"(?:there(?: is| are|'s) no|i (?:would )?need (?:the|more)) {_TEXT}(?: to | here| provided| about|\W*\Z|[.,])",
+    rf"(?:the|your) {_TEXT} [^.]*\b(?:is|be) empty",
+    # German, French, Spanish, Portuguese, Italian, Russian
+    (
+        r"(?:ich (?:kann|darf)|(?:kann|darf) ich)(?: (?:ihnen|dir|leider|dabei|damit|bei|die\w+|das|es|den|gespräch"
+        r"|text|inhalt|unterhaltung|anfrage|bitte))* nicht (?:weiter)?(?:helfen|behilflich sein|nachkommen|zusammen\w+)"
+    ),
+    r"als (?:eine? )?(?:ki|sprachmodell)\b|(?:wie|was) kann ich (?:ihnen|dir|für sie)\b[^.?]*\?\W*\Z",
+    r"je ne (?:peux|suis) pas (?:en mesure de )?(?:vous |t')?(?:aider (?:avec|à)|résumer|répondre à cette|traiter ce)",
+    r"en tant qu(?:'ia|e modèle)|com[eo] (?:um )?model+o (?:de l|linguistico)|как языковая модель\b",
+    r"no puedo (?:ayudar\w*(?: con es[ot]|\W*\Z)|cumplir con est|resumir)",
+    r"não (?:posso|consigo) (?:ajudar\w*(?: com (?:isso|ess)|\W*\Z)|atender a ess|resumir)",
+    r"non (?:posso|sono in grado di) (?:aiutar\w*(?: con quest|\W*\Z)|riassumere)",
+    r"я не могу (?:вам )?(?:с этим )?(?:помочь(?: с этим|\W*\Z)|выполнить этот запрос|обобщить)",
+)
+_WITHOUT_SPACES: Final = (
+    r"(?:无法|無法|不能)(?:为您|进行)?(?:帮助|協助|协助|处理您|回答|总结)|作[为為]一?[个個]?(?:ai|人工智能|[语語]言模型)",
+    r"(?:要約|お応え|お手伝い)(?:する)?(?:こと)?[はが]?でき(?:ません|かね)|(?:ai|言語モデル)として",
+    r"\A申し訳(?:ありません|ございません)が[^。]*できません\W*\Z",
+)
+_REFUSAL: Final = regex.compile(
+    rf"(?:(?!{_REPORTS}).)*?(?:\b(?:{'|'.join(_PHRASES)})|{'|'.join(_WITHOUT_SPACES)})"
+    r"""|[\[{] ?["'](?:error|refus\w+|detail)["'] ?:|<(?:!doctype )?html"""
 )
 
-_FAILURE: Final = regex.compile(r"""[\[{] ?["']?(?:error|errors|exception|failure|refusal)["']? ?:""")
 
-_NO: Final = any_of("null", "false", "none", r"\[ ?\]", r"\{ ?\}", r'""', "''")
-
-_IN_JSON: Final = regex.compile(
-    r"""[\[{].*["']"""
-    + any_of(
-        r"""(?:errors?|exception|failure|refusal|refused|blocked|filtered|declined)["'] ?:""",
-        rf"""(?:summary|ok|success|text|answer|content)["'] ?: ?{_NO}""",
-        r"""(?:status|type|result|outcome|finish_reason)["'] ?: ?["']"""
-        r"(?:error|fail|refus|block|declin|reject|denied|filter|content)",
-        r"""(?:code|status|status_code)["'] ?: ?["']?(?:content|[45]\d\d\b)""",
-    )
-    + r"""|\{ ?["'](?:detail|message|reason)["'] ?:"""
-)
-"""What services answer in place of a text, and models that were asked to write JSON."""
-
-
-def is_refusal(text: str, own: str | None = None) -> bool:
-    """Tells whether an answer is as short as those that decline, ask back or report an error, and in their manner.
-
-    own: what of it the conversation does not say in the same words; all of it unless given. What is said
-    of other things too ("cannot be summarized", "an error occurred") counts only there, unless the answer apologises.
-    """
-    said = _normal(text)
-    if _FAILURE.match(said):
-        return True
-    if len(said) > _LONGEST:
-        return False
-    impersonal = said if own is None or _APOLOGY.search(said) else _normal(own)
-    return (
-        _IN_JSON.match(said) is not None
-        or _matches(said, _EXCUSE, _FOREIGN_EXCUSE)
-        or _matches(impersonal, _IMPERSONAL, _FOREIGN_IMPERSONAL)
-    )
-
-
-def is_nothing(text: str) -> bool:
-    """Tells whether an answer has no word or number, or only words that stand for something that is missing."""
-    said = _normal(text)
-    if len(said) > _LONGEST:
-        return not any(map(str.isalnum, said))
-    return _NOTHING.fullmatch(said) is not None
-
-
-def _matches(said: str, english: regex.Pattern[str], foreign: regex.Pattern[str]) -> bool:
-    if english.match(said.lstrip("\"'\u201c*_#>-( ")):
-        return True
-    return foreign.search(said) is not None and _REPORTS.search(said) is None
-
-
-def _normal(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).replace("\u2019", "'").casefold().split())
+def is_refusal(text: str) -> bool:
+    """Tells whether an answer is as short as those that decline, ask back or report an error, and has such a phrase."""
+    said = " ".join(unicodedata.normalize("NFKC", text).replace("\u2019", "'").casefold().split())
+    return len(said) <= _LONGEST and _REFUSAL.match(said) is not None

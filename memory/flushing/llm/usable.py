@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
 from typing import Final
 
 import regex
 
 from durable_memory.memory.errors import MemorySummaryRejected
 from durable_memory.memory.flushing.json_lines import LINE_BEGINS, texts_told
-from durable_memory.memory.flushing.llm.grounding import is_grounded, retells, without_what_is_said
+from durable_memory.memory.flushing.llm.grounding import is_grounded, retells
 from durable_memory.memory.flushing.llm.model import Answer, Question
 from durable_memory.memory.flushing.llm.prompt import OUR_WORDS
-from durable_memory.memory.flushing.llm.refusals import is_nothing, is_refusal
-from durable_memory.memory.flushing.llm.trailing import without_trailer
-from durable_memory.memory.flushing.llm.wrapping import unwrapped, without_frame
+from durable_memory.memory.flushing.llm.refusals import is_refusal
+from durable_memory.memory.flushing.llm.wrapping import unwrapped
 from durable_memory.memory.flushing.summarizer import SummaryRequest
 from durable_memory.memory.types import clean_text
 
@@ -28,8 +26,7 @@ _FLOOR_TOKENS: Final = 8
 """A summary has at least this many tokens, `OK.` says nothing, and a fiftieth of those of what it stands for."""
 
 _MOST_OF_A_MESSAGE: Final = 100
-"""Tokens of one message that count for this fiftieth where a summary retells the messages: one may be a log, a file or
-what a tool found, of which a sentence remains."""
+"""Tokens of one message that count for this fiftieth: one may be a log or a file, of which a sentence remains."""
 
 _SAME_WORDS: Final = 10
 """How often each word comes in a text that goes in circles, on average: in one of 2,000 words of sense it is about four
@@ -56,51 +53,25 @@ def summary_in(answer: Answer, question: Question) -> str:
         raise _rejected("the model declined to write the summary")
     if answer.ending == "cut" or text is None:
         raise _rejected("the model's answer was cut before its end")
-    # What closes the answer may stand outside of its fence.
-    text = without_frame(without_trailer(text, question.text))
-    if not text:
+    if not any(map(str.isalnum, text)):
         raise _rejected("the model returned an empty text")
     if _repeats(text, question):
         raise _rejected("the model repeated what it was told")
-    if is_nothing(text):
-        raise _rejected("the model's summary says next to nothing")
     if _goes_in_circles(text):
         raise _rejected("the model's answer repeats itself")
     return text
 
 
-async def said_tokens(request: SummaryRequest) -> list[int]:
-    """Returns the tokens of the text of each message."""
-    return [count.tokens for count in await request.counter.count_texts([one.text for one in request.messages])]
-
-
-async def check_substance(text: str, request: SummaryRequest, said: Sequence[int]) -> None:
-    """Raises MemorySummaryRejected for a refusal, and for what says next to nothing, or nothing of the messages.
-
-    said: see said_tokens; counted once for all answers to a request.
-    """
-    tokens = await tokens_of(text, request)
-    if tokens < _floor([min(tokens_said, _MOST_OF_A_MESSAGE) for tokens_said in said], request):
+async def check_substance(text: str, request: SummaryRequest) -> None:
+    """Raises MemorySummaryRejected for what says next to nothing, for a refusal, and for nothing of the messages."""
+    said = await request.counter.count_texts([message.text for message in request.messages])
+    total = sum(min(count.tokens, _MOST_OF_A_MESSAGE) for count in said)
+    if await tokens_of(text, request) < min(total / 3, max(_FLOOR_TOKENS, total * _FLOOR), request.max_tokens / 2):
         raise _rejected("the model's summary says next to nothing")
-    refuses = is_refusal(text) and await asyncio.to_thread(_refuses, text, request)
-    if (refuses or tokens < _floor(said, request)) and not await asyncio.to_thread(
-        retells, text, texts_told(request.messages)
-    ):
-        raise _rejected(
-            "the model declined to write the summary" if refuses else "the model's summary says next to nothing"
-        )
+    if is_refusal(text) and not await asyncio.to_thread(retells, text, texts_told(request.messages)):
+        raise _rejected("the model declined to write the summary")
     if len(text) <= _LONGEST_JUDGED and not await asyncio.to_thread(is_grounded, text, texts_told(request.messages)):
         raise _rejected("the model's answer shares no name, number or rare word with the messages")
-
-
-def _refuses(text: str, request: SummaryRequest) -> bool:
-    return is_refusal(text, without_what_is_said(text, texts_told(request.messages)))
-
-
-def _floor(said: Sequence[int], request: SummaryRequest) -> float:
-    """Returns how many tokens a summary has at least of messages that have so many."""
-    total = sum(said)
-    return min(total / 3, max(_FLOOR_TOKENS, total * _FLOOR), request.max_tokens / 2)
 
 
 async def tokens_of(text: str, request: SummaryRequest) -> int:
@@ -114,9 +85,9 @@ def _repeats(text: str, question: Question) -> bool:
     lines = {line.strip() for line in text.split("\n")}
     if fence in text or not lines.isdisjoint(line for line in record if line.startswith(LINE_BEGINS)):
         return True
-    if any(_plain(text) in _plain(told) for told in (question.instructions, last_line)):
-        return True
     said, heard = _plain(text), _plain("\n".join(record))
+    if any(said in _plain(told) for told in (question.instructions, last_line)):
+        return True
     return any(rule in said and rule not in heard for rule in _RULES)
 
 

@@ -1,120 +1,105 @@
-"""What models put around what they were asked for: their thinking, a code fence, a line that announces it."""
+"""What models put around what they were asked for: their thinking, a code fence, a line that announces it, an offer."""
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 import regex
 
-_TAGS: Final = "think|thinking|thoughts?|reasoning|reflection|analysis|scratchpad"
-_OPENING: Final = rf"(?:[<\u25c1]\|?(?:seed:)?(?P<tag>{_TAGS})\b[^<>\u25c1\u25b7]*[>\u25b7]|\[THINK\])"
-_CLOSING: Final = r"(?:[<\u25c1]\|?/(?:seed:)?(?:{tags})\s*\|?[>\u25b7]|\[/THINK\]|<\|channel\|>final<\|message\|>)"
-_ENDS_LINE: Final = r"(?=[^\S\n]*(?:\n|\Z))"
-
-
-class _Tags(NamedTuple):
-    """Which tags are of thinking: a whole block at a place, one that has no end, and an end without its beginning."""
-
-    block: regex.Pattern[str]
-    opened: regex.Pattern[str]
-    closed: regex.Pattern[str]
-
-
-def _tags(behind_opened: str, behind_end: str, behind_closed: str) -> _Tags:
-    """behind: what has to follow the tag that opens alone, that ends a block, that closes alone."""
-    end = _CLOSING.format(tags="(?P=tag)")
-    return _Tags(
-        _compiled(rf"\s*{_OPENING}.*?{end}{behind_end}"),
-        _compiled(rf"\s*{_OPENING}{behind_opened}"),
-        _compiled(_CLOSING.format(tags=_TAGS) + behind_closed),
-    )
+_NAMES: Final = "think|thinking|thoughts?|reasoning|reflection|analysis|scratchpad"
+_OPENS: Final = rf"(?:[<\u25c1]\|?(?:seed:)?(?:{_NAMES})\b[^<>\u25c1\u25b7]*[>\u25b7]|\[THINK\])"
+_CLOSES: Final = rf"(?:[<\u25c1]\|?/(?:seed:)?(?:{_NAMES})\s*\|?[>\u25b7]|\[/THINK\]|<\|channel\|>final<\|message\|>)"
+_LINE_ENDS: Final = r"(?=[^\S\n]*(?:\n|\Z))"
+_LINE_OR_SENTENCE: Final = r"(?=[^\S\n]*(?:\n|\Z)|[\w*#])"
+"""What stands behind a tag that only closes; one that a sentence goes on behind is one that the summary is about."""
 
 
 def _compiled(pattern: str) -> regex.Pattern[str]:
     return regex.compile(pattern, regex.IGNORECASE | regex.DOTALL)
 
 
-_USUAL: Final = _tags("", "", r"(?=[^\S\n]*(?:\n|\Z)|[\w*#])")
-"""A tag that closes alone and has a sentence go on behind it is one that the summary is about."""
+_TAGS, _TAGS_AT_ENDS_OF_LINES = (
+    tuple(map(_compiled, (rf"\s*{_OPENS}.*?{_CLOSES}{ends}", rf"\s*{_OPENS}{ends}", _CLOSES + behind)))
+    for ends, behind in (("", _LINE_OR_SENTENCE), (_LINE_ENDS, _LINE_ENDS))
+)
+"""A whole block, one that has no end, an end without its beginning."""
 
-_AMONG_OTHERS: Final = _tags(_ENDS_LINE, _ENDS_LINE, _ENDS_LINE)
-"""Where the conversation is about such tags, those within a line are what a summary tells of."""
+_TAG: Final = _compiled(f"{_OPENS}|{_CLOSES}")
+_OPENING: Final = _compiled(_OPENS)
 
-_MENTIONED: Final = _compiled(_OPENING)
-_TOLD_OF: Final = _compiled(rf"{_OPENING}|{_CLOSING.format(tags=_TAGS)}")
+_TURN_ENDS: Final = regex.compile(
+    r"<\|(?:im_end|im_start|eot_id|eom_id|end|end_of_text|endoftext|end_of_turn|return|eos)\|>|<(?:end_of_turn|/s)>"
+    r"|<\uff5cend\u2581of\u2581sentence\uff5c>"
+)
+"""As the chat templates of open models write it; a server that knows the template takes it off."""
 
-_WHOLE: Final = (
-    regex.compile(
-        r"(?P<fence>```+|~~~+)[^\S\n]*[\w+-]*[^\S\n]*\n(?P<inner>(?:(?!(?P=fence)).)*)\n[^\S\n]*(?P=fence)",
-        regex.DOTALL,
-    ),
-    regex.compile(
-        r"<(?P<tag>summary|answer|response|output|final)>(?P<inner>.*)</(?P=tag)>", regex.IGNORECASE | regex.DOTALL
+_FRAMES: Final = (
+    _compiled(r"(?P<fence>```+|~~~+)[^\S\n]*[\w+-]*[^\S\n]*\n(?P<inner>(?:(?!(?P=fence)).)*)\n[^\S\n]*(?P=fence)"),
+    _compiled(r"<(?P<tag>summary|answer|response|output|final)>(?P<inner>.*)</(?P=tag)>"),
+    _compiled(
+        r"[\s*_#]*+(?:(?:sure|certainly|of course|okay|ok)[\s,.!-]*)?(?:based on [\w ]{1,30}, )?"
+        r"(?:(?:here(?:['\u2019]s| is)|below is|this is) )?(?:(?:an?|the|your) )?(?:(?:brief|short|concise|updated) )?"
+        r"(?:summary|shortened (?:text|version)|zusammenfassung|résumé|resumen|resumo|riassunto|摘要|总结|要約)"
+        r"(?: of (?:the|our|this) (?:record|conversation|chat|discussion|messages|text)(?: above)?)?"
+        r"(?:,? in (?:at most )?\d+ words)?[*_]*(?:[:\uff1a]|[^\S\n]*\n)\**\s*(?P<inner>.+)"
     ),
 )
-"""What may enclose an answer as a whole."""
+"""What may enclose an answer as a whole: a fence, a tag, a heading."""
 
 _MOST_FRAMES: Final = 4
-"""How many of those, and headings, are looked for inside each other."""
+"""How many of those are looked for inside each other."""
 
-_COLON: Final = regex.compile("[:\uff1a]")
-_MARKUP: Final = " *_#:\uff1a"
-_ANNOUNCES: Final = regex.compile(
-    r"""(?:(?:sure|certainly|of\ course|okay|ok|absolutely|gerne|natürlich|bien\ sûr|claro)[\s,.!-]*)*
-    (?:(?:based\ on|according\ to|from)\ (?:the\ )?(?:record|conversation|messages|text)(?:\ above|\ provided)?,\ )?
-    (?:(?:here(?:'s|\ is)|below\ is|this\ is|hier\ ist|voici|aquí\ (?:está|tienes)|ecco|aqui\ está)\ )?
-    (?:(?:a|an|the|your|my|eine|die|un|une|la|le|el|il|o)\ )?
-    (?:(?:brief|short|concise|shortened|updated|final|kurze|breve|bref)\ )*
-    (?:summary|shortened\ (?:text|version)|zusammenfassung|résumé|resumen|riassunto|resumo|samenvatting|podsumowanie|
-       streszczenie|резюме|краткое\ содержание|摘要|总结|總結|要約|まとめ|요약)
-    (?:\ (?:of|der|des|du|de\ la|de|del|della|da|van)\ (?:\w+\ )?
-       (?:record|conversation|chat|discussion|messages|text|gesprächs|unterhaltung|conversación|conversazione|conversa)
-       (?:\ above)?)?
-    (?:,?\ in\ (?:at\ most\ )?\d+\ words)?""",
-    regex.VERBOSE | regex.IGNORECASE,
+_OFFER: Final = _compiled(
+    r"""(?<=\A|[\n.!?*]|[.!?]["'\u201d)])\s*\**(?P<begins>(?:please |just )?(?:let me know|feel free to)\b"""
+    r"|\(?(?:total )?(?:word|token) count\b|\(?note: i(?:'ve| have)? (?:omitted|left out|removed|kept|shortened)\b"
+    r"|i hope (?:this|that)\b|(?:would you like|do you want) me to\b|is there anything else\b"
+    r"|if you(?:'d like| need| want| have any)\b[^.!?\n]*(?:let me know|feel free|just ask))[^.!?\n]*[.!?]*\**\s*\Z"
 )
+"""A last sentence that speaks to whoever asked for the summary."""
+
+_LONGEST_OFFER: Final = 300
+"""In characters. Further back no offer begins, so that a long answer is not searched for one."""
 
 
 def unwrapped(text: str, told: str) -> str | None:
     """Returns what stands inside: empty if nothing does, None if the answer ends before its thinking does.
 
-    told: what the model was asked to summarise. Thinking is taken off at the beginning only, since a conversation may
-    be about such tags.
+    told: what the model was asked to summarise. Marks and offers that it holds itself may be what the summary tells of.
     """
-    tags = _AMONG_OTHERS if _TOLD_OF.search(told) else _USUAL
-    # By places, not by cutting: an answer may have as many blocks as its length allows.
-    begins = 0
-    while thinking := tags.block.match(text, begins):
-        begins = thinking.end()
-    if tags.opened.match(text, begins):
+    answer = _behind_thinking(text, told)
+    if answer is None:
         return None
-    closed = tags.closed.search(text, begins)
-    if closed is not None and _MENTIONED.search(text, begins, closed.start()) is None:
-        # The first tag was part of the prompt that the provider's template makes.
-        begins = closed.end()
-    return without_frame(text[begins:].strip())
+    if not _TURN_ENDS.search(told) and (end := _TURN_ENDS.search(answer)):
+        answer = answer[: end.start()]
+    return _unframed(_without_offer(_unframed(answer.strip()), told))
 
 
-def without_frame(text: str) -> str:
-    """Returns what stands inside a fence, a tag or behind a heading; the text if nothing encloses it."""
+def _behind_thinking(text: str, told: str) -> str | None:
+    """Takes thinking off at the beginning: whole blocks, and what a tag closes that the provider's template opened."""
+    # Where the conversation is about such tags, one within a line is what a summary tells of.
+    block, opened, closed = _TAGS_AT_ENDS_OF_LINES if _TAG.search(told) else _TAGS
+    begins = 0
+    # By places, not by cutting: an answer may have as many blocks as its length allows.
+    while thinking := block.match(text, begins):
+        begins = thinking.end()
+    if opened.match(text, begins):
+        return None
+    end = closed.search(text, begins)
+    if end and not _OPENING.search(text, begins, end.start()):
+        begins = end.end()
+    return text[begins:]
+
+
+def _unframed(text: str) -> str:
     for _ in range(_MOST_FRAMES):
-        for frame in _WHOLE:
+        for frame in _FRAMES:
             if enclosed := frame.fullmatch(text):
                 text = enclosed["inner"].strip()
-        text = _without_heading(text)
     return text
 
 
-def _without_heading(text: str) -> str:
-    """Returns what follows a line, or the beginning of one, that only announces a summary; the text if nothing does."""
-    line, _, below = text.partition("\n")
-    cuts = [(line, below)]
-    if colon := _COLON.search(line):
-        cuts.append((line[: colon.start()], text[colon.end() :]))
-    for heading, following in cuts:
-        words = heading.strip(_MARKUP).replace("\u2019", "'")
-        bold = "**" if heading.startswith("**") else "__" if heading.startswith("__") else ""
-        inside = following.strip().removeprefix(bold).strip()
-        if inside and _ANNOUNCES.fullmatch(words):
-            return inside
+def _without_offer(text: str, told: str) -> str:
+    offer = _OFFER.search(text.replace("\u2019", "'"), max(0, len(text) - _LONGEST_OFFER))
+    if offer and offer["begins"].casefold() not in told.casefold():
+        text = text[: offer.start()].rstrip()
     return text

@@ -8,7 +8,6 @@ import pytest
 
 from durable_memory.memory.errors import MemorySummaryRejected
 from durable_memory.memory.flushing.llm.summarizer import LlmSummarizer
-from durable_memory.memory.flushing.llm.trailing import without_trailer
 from durable_memory.memory.flushing.llm.wrapping import unwrapped
 from durable_memory.memory.types import Message
 from tests.integration.llm.asking import request
@@ -45,8 +44,6 @@ from tests.integration.llm.endpoint import SUMMARY, Endpoint, Says
         f"{SUMMARY} I hope this summary helps.",
         f"{SUMMARY}\n\n**Would you like me to shorten it?**",
         f"{SUMMARY} If you need anything else, please let me know.",
-        f"{SUMMARY}\nLassen Sie mich wissen, ob etwas fehlt.",
-        f"{SUMMARY}\n\nN\u2019h\u00e9sitez pas \u00e0 demander plus de d\u00e9tails.",
         f"**Summary:** {SUMMARY}\n\nLet me know if anything is missing.<|eot_id|>",
         f"```\n{SUMMARY}\n```\nLet me know if you need more detail!",
         f"Here is the summary:\n```markdown\n{SUMMARY}\n```\n\nI hope this helps!",
@@ -167,7 +164,7 @@ async def test_nothing_but_a_trailer_is_no_summary(service: Endpoint, summarizer
 def test_a_long_answer_is_searched_for_a_trailer_in_linear_time(text: str) -> None:
     answer = text * (1_000_000 // len(text))
     began = time.thread_time()
-    without_trailer(answer, "")
+    unwrapped(answer, "")
     assert time.thread_time() - began < 1
 
 
