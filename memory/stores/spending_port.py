@@ -6,14 +6,17 @@ from typing import Protocol
 
 
 class Spending(Protocol):
-    """Counts tokens by project, resource and day (UTC, by the store's clock). Each call is one atomic step."""
+    """Counts tokens by project, resource and day (UTC, by the store's clock). Each call is one atomic step.
 
-    async def set_aside(self, project: str, resource: str, tokens: int, limit: int) -> int | None:
-        """Counts `tokens` if today's sum stays within `limit`. Returns the day, or None if it would not."""
+    A call may be repeated, as its answer may be lost: it names its request, whose id was never used before.
+    """
+
+    async def set_aside(self, project: str, resource: str, request: str, tokens: int, limit: int) -> int | None:
+        """Counts the tokens of a new request if today's sum stays within `limit`. Returns the day, or None if not."""
         ...
 
-    async def put_right(self, project: str, resource: str, day: int, difference: int) -> None:
-        """Adds a difference, mostly a negative one, to the sum of `day`; nothing if that day is over."""
+    async def put_right(self, project: str, resource: str, request: str, tokens: int, day: int) -> None:
+        """Lets a request that was set aside on `day` count so many tokens instead, once; none once the day is over."""
         ...
 
     async def spent(self, project: str, resource: str) -> int:

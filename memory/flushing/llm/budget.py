@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 
 from durable_memory.memory.errors import MemoryBudgetSpent, MemoryFault, MemoryInvalid, MemoryModelUnavailable
@@ -32,7 +33,8 @@ class DailyBudget:
                 f"{self.resource}: one request may cost {set_aside:,} tokens with its answer, which is more than its "
                 f"whole daily_token_budget of {self.tokens:,}; raise it"
             )
-        day = await self.spending.set_aside(self.project, self.resource, set_aside, self.tokens)
+        request = secrets.token_hex(8)
+        day = await self.spending.set_aside(self.project, self.resource, request, set_aside, self.tokens)
         if day is None:
             raise MemoryBudgetSpent(
                 f"{self.resource}: a request may cost {set_aside:,} tokens with its answer, which is more than is left "
@@ -48,11 +50,11 @@ class DailyBudget:
             raise
         finally:
             if cost != set_aside:
-                await self._put_right(day, cost - set_aside)
+                await self._put_right(request, cost, day)
         return answer
 
-    async def _put_right(self, day: int, difference: int) -> None:
+    async def _put_right(self, request: str, tokens: int, day: int) -> None:
         try:
-            await self.spending.put_right(self.project, self.resource, day, difference)
+            await self.spending.put_right(self.project, self.resource, request, tokens, day)
         except MemoryFault:
             return  # what was set aside stays spent, which errs on the side of the budget

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from durable_memory.memory.clock import Clock
 
 _MS_A_DAY = 86_400_000
+
+
+@dataclass(slots=True)
+class _Spent:
+    day: int
+    tokens: int = 0
+    open: dict[str, int] = field(default_factory=dict)
+    """What requests set aside that are not put right yet."""
 
 
 class InMemorySpending:
@@ -12,27 +22,31 @@ class InMemorySpending:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._sums: dict[tuple[str, str], tuple[int, int]] = {}
+        self._spent: dict[tuple[str, str], _Spent] = {}
 
-    async def set_aside(self, project: str, resource: str, tokens: int, limit: int) -> int | None:
+    async def set_aside(self, project: str, resource: str, request: str, tokens: int, limit: int) -> int | None:
         """See Spending."""
-        today, spent = self._today(project, resource)
-        if spent + tokens > limit:
-            return None
-        self._sums[project, resource] = (today, spent + tokens)
-        return today
+        today = self._today(project, resource)
+        if request not in today.open:
+            if today.tokens + tokens > limit:
+                return None
+            today.tokens += tokens
+            today.open[request] = tokens
+        return today.day
 
-    async def put_right(self, project: str, resource: str, day: int, difference: int) -> None:
+    async def put_right(self, project: str, resource: str, request: str, tokens: int, day: int) -> None:
         """See Spending."""
-        today, spent = self._today(project, resource)
-        if day == today:
-            self._sums[project, resource] = (today, max(0, spent + difference))
+        today = self._today(project, resource)
+        if day == today.day and request in today.open:
+            today.tokens += tokens - today.open.pop(request)
 
     async def spent(self, project: str, resource: str) -> int:
         """See Spending."""
-        return self._today(project, resource)[1]
+        return self._today(project, resource).tokens
 
-    def _today(self, project: str, resource: str) -> tuple[int, int]:
-        today = self._clock.now_ms() // _MS_A_DAY
-        day, spent = self._sums.get((project, resource), (today, 0))
-        return today, spent if day == today else 0
+    def _today(self, project: str, resource: str) -> _Spent:
+        day = self._clock.now_ms() // _MS_A_DAY
+        spent = self._spent.get((project, resource))
+        if spent is None or spent.day != day:
+            spent = self._spent[project, resource] = _Spent(day)
+        return spent

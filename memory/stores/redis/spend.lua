@@ -1,16 +1,35 @@
--- Counts the language-model tokens of a resource and a day. The limit 0 is none; the day 0 is today.
--- KEYS: spent. ARGV: tokens (may be negative), limit, day.
+-- Counts the language-model tokens of a resource and a day, each request once, however often its script arrives.
+-- A request that is set aside stands in the hash until it is put right. So there are never more of them than the limit
+-- pays for, and they go with their day.
+-- KEYS: spent. ARGV: request (empty to ask for the sum alone), tokens, limit, day; the day is 0 to set a request aside,
+-- else that on which it was, whose tokens are put right then.
 -- Answers the day that was counted for, or 0 if nothing was, and the sum of today.
-local tokens, limit, wanted = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local request, tokens, limit, wanted = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local today = math.floor(tonumber(redis.call('TIME')[1]) / 86400)
-local day, sum = unpack(redis.call('HMGET', KEYS[1], 'day', 'tokens'))
-sum = tonumber(day) == today and tonumber(sum) or 0
-if (wanted > 0 and wanted ~= today) or (limit > 0 and sum + tokens > limit) then
-  return {0, sum}
+local day, sum, known = unpack(redis.call('HMGET', KEYS[1], 'day', 'tokens', 'r:' .. request))
+if tonumber(day) ~= today then
+  sum, known = 0, nil
 end
-if tokens ~= 0 then
-  sum = math.max(0, sum + tokens)
-  redis.call('HSET', KEYS[1], 'day', today, 'tokens', sum)
-  redis.call('EXPIRE', KEYS[1], 172800)
+sum = tonumber(sum) or 0
+if request == '' or (wanted == 0 and known) then
+  return {today, sum}
 end
+if wanted > 0 then
+  if wanted ~= today or not known then
+    return {0, sum}
+  end
+  sum = math.max(0, sum + tokens - tonumber(known))
+  redis.call('HDEL', KEYS[1], 'r:' .. request)
+else
+  if sum + tokens > limit then
+    return {0, sum}
+  end
+  sum = sum + tokens
+  if tonumber(day) ~= today then
+    redis.call('DEL', KEYS[1])
+  end
+  redis.call('HSET', KEYS[1], 'r:' .. request, tokens)
+end
+redis.call('HSET', KEYS[1], 'day', today, 'tokens', sum)
+redis.call('EXPIRE', KEYS[1], 172800)
 return {today, sum}

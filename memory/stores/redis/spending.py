@@ -17,21 +17,21 @@ class RedisSpending:
         self._link = link
         self._keys = keys
 
-    async def set_aside(self, project: str, resource: str, tokens: int, limit: int) -> int | None:
+    async def set_aside(self, project: str, resource: str, request: str, tokens: int, limit: int) -> int | None:
         """See Spending."""
-        day, _ = await self._run(project, resource, tokens, limit, 0)
+        day, _ = await self._run(project, resource, request, tokens, limit, 0)
         return day or None
 
-    async def put_right(self, project: str, resource: str, day: int, difference: int) -> None:
+    async def put_right(self, project: str, resource: str, request: str, tokens: int, day: int) -> None:
         """See Spending."""
-        await self._run(project, resource, difference, 0, day)
+        await self._run(project, resource, request, tokens, 0, day)
 
     async def spent(self, project: str, resource: str) -> int:
         """See Spending."""
-        return (await self._run(project, resource, 0, 0, 0))[1]
+        return (await self._run(project, resource, "", 0, 0, 0))[1]
 
-    async def _run(self, project: str, resource: str, *numbers: int) -> tuple[int, int]:
-        args = [str(number).encode() for number in numbers]
+    async def _run(self, project: str, resource: str, request: str, *numbers: int) -> tuple[int, int]:
+        args = [request.encode(), *(str(number).encode() for number in numbers)]
         keys = self._keys.spent(project, resource)
         try:
             day, spent = await self._link.run(load_script("spend"), keys, args)

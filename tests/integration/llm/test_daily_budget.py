@@ -218,13 +218,15 @@ async def test_the_count_in_redis_is_of_one_day_and_ends_by_itself(redis_url: st
         redis.asyncio.from_url(redis_url, decode_responses=True) as server,
     ):
         spending, key = memories.wiring.backends["redis"].spending, f"dm:{{{project}}}:spent:desk"
-        today = await spending.set_aside(project, "desk", 400, BUDGET)
+        today = await spending.set_aside(project, "desk", "first", 400, BUDGET)
         assert 0 < await server.ttl(key) <= 2 * 86_400
-        assert await server.hgetall(key) == {"day": str(today), "tokens": "400"}
+        assert await server.hgetall(key) == {"day": str(today), "tokens": "400", "r:first": "400"}
         assert today is not None
         await server.hset(key, "day", str(today - 1))
         assert await spending.spent(project, "desk") == 0
-        assert await spending.set_aside(project, "desk", BUDGET, BUDGET) == today
+        assert await spending.set_aside(project, "desk", "second", BUDGET, BUDGET) == today
+        await spending.put_right(project, "desk", "second", 300, today)
+        assert await server.hgetall(key) == {"day": str(today), "tokens": "300"}
 
 
 async def test_without_a_fallback_a_spent_budget_refuses_the_flush_and_health_names_it(

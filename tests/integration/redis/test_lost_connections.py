@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+import uuid
 from datetime import timedelta
 
 import pytest
@@ -69,6 +70,18 @@ async def test_an_append_whose_answer_was_lost_is_applied_exactly_once(proxied: 
     assert result.already_applied
     view = await driven.read()
     assert [entry.id for entry in view.entries] == list(result.ids)
+
+
+async def test_tokens_of_a_model_whose_answers_were_lost_are_counted_once(proxied: Backend, proxy: Proxy) -> None:
+    project, spending = f"project-{uuid.uuid4().hex}", proxied.spending
+    proxy.cut_after = 1
+    day = await spending.set_aside(project, "desk", "first", 600, 1_000)
+    assert day is not None
+    assert await spending.set_aside(project, "desk", "second", 300, 1_000) == day
+    proxy.cut_after = 1
+    await spending.put_right(project, "desk", "first", 400, day)
+    assert proxy.cut_after == 0
+    assert await spending.spent(project, "desk") == 700
 
 
 async def test_a_server_that_stays_away_is_unavailable_after_bounded_attempts(proxied: Backend, proxy: Proxy) -> None:
