@@ -103,6 +103,7 @@ class ReadQuery:
     sections: only these. ids: just these live messages with their whole groups, and an access to them. before_id: only
     what stands in the view before this message; one that is no longer held counts as one of short_term; MemoryInvalid
     if it is of no message of this incarnation. since_version: if the memory still has this version, the view is empty.
+    is_access: whether a read by ids is one; who reads several times for one answer touches what stands in it instead.
     """
 
     limit: int | None = None
@@ -111,6 +112,7 @@ class ReadQuery:
     ids: tuple[str, ...] | None = None
     before_id: str | None = None
     since_version: str | None = None
+    is_access: bool = True
 
 
 @dataclass(frozen=True, slots=True)

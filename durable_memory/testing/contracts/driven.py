@@ -88,9 +88,10 @@ class Driven:
         ids: tuple[str, ...] | None = None,
         before: str | None = None,
         since: str | None = None,
+        is_access: bool = True,
     ) -> StoredView:
         """Reads the view."""
-        query = ReadQuery(limit, max_tokens, sections, ids, before, since)
+        query = ReadQuery(limit, max_tokens, sections, ids, before, since, is_access)
         return await self.store.read(self.memory, query, self.limits)
 
     async def recorded(self, op: str) -> AppendResult | None:

@@ -91,6 +91,13 @@ class EvictionContract(StoreCase):
         await memory.append(user("i"))
         assert await memory.texts() == list("bcdefghi")
 
+    async def test_a_read_by_ids_may_be_no_access(self, open_memory: OpenMemory) -> None:
+        memory = open_memory(summarising(policy="lru"))
+        ids = (await memory.append(*(user(text) for text in "abcdefgh"))).ids
+        assert texts_of(await memory.read(ids=ids[:2], is_access=False)) == ["a", "b"]
+        await memory.append(user("i"))
+        assert await memory.texts() == list("bcdefghi")
+
     async def test_a_result_that_joins_its_group_is_an_access_to_it(self, open_memory: OpenMemory) -> None:
         memory = open_memory(summarising(policy="lru"))
         await memory.append(call("C", "1"), *(user(text) for text in "abcdef"))

@@ -111,7 +111,8 @@ class InMemoryStore(InMemoryFlushing):
             view = unchanged_view(state, limits)
         else:
             view = read_view(state, query, limits, memory.resource)
-            _access(state, query.ids or (), limits, now)
+            if query.is_access:
+                _access(state, query.ids or (), limits, now)
         if limits.refresh_on_read:
             state.was_read(now, limits)
         return view

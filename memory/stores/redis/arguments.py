@@ -97,7 +97,7 @@ def read_args(query: ReadQuery, limits: Limits) -> list[bytes]:
         letters += b"b"
         more.append(query.before_id.encode())
     if query.ids is not None:
-        letters += b"i"
+        letters += b"ia" if query.is_access else b"i"
         more += [one.encode() for one in query.ids]
     if limits.refresh_on_read:
         letters += b"r"

@@ -116,7 +116,8 @@ if tokens_at_most < INF then
     return 'small ' .. used
   end
 end
-if groups and is_taken('HSET', key.meta, 'life', m.incarnation .. m.tag .. m.policy) then
+if groups and string.find(ARGV[5], 'a', 1, true)
+  and is_taken('HSET', key.meta, 'life', m.incarnation .. m.tag .. m.policy) then
   record_accesses(groups)
 end
 local names = names_of(function(place)

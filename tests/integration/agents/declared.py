@@ -15,6 +15,15 @@ def declarations(persistence: str = "redis") -> list[dict[str, Any]]:
         {"resource": "memory", "id": "other", **_DESK, "persistence": kept},
         {
             "resource": "memory",
+            "id": "often",
+            "max_tokens": 2000,
+            "max_messages": 3,
+            "eviction_policy": {"type": "lfu"},
+            "flushing": {"type": "drop"},
+            "persistence": kept,
+        },
+        {
+            "resource": "memory",
             "id": "vault",
             **_DESK,
             "persistence": kept,
@@ -26,6 +35,7 @@ def declarations(persistence: str = "redis") -> list[dict[str, Any]]:
             for mode in ("read-write", "append-only", "read-only")
         ),
         {"resource": "agent", "id": "stranger", "memory": "other"},
+        {"resource": "agent", "id": "regular", "memory": "often"},
         {
             "resource": "agent",
             "id": "clerk",

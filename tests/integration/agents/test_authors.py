@@ -95,6 +95,21 @@ async def test_what_must_stand_and_fits_only_without_names_is_refused(client: Me
             await memory.read(max_tokens=max_tokens, authors=True)
 
 
+async def test_a_read_by_ids_that_fits_names_is_one_access_to_what_it_answers(client: MemoryClient) -> None:
+    memory = client.memory("often", unique("key"), agent="regular")
+    first, cut, shown = (await memory.append([Message.assistant(text) for text in ("first", LONG, "shown")])).ids
+    for _ in range(2):
+        await memory.touch([first])
+    without_names = sum(message.tokens or 0 for message in (await memory.read()).messages[1:])
+    view = await memory.read(ids=[cut, shown], max_tokens=without_names, authors=True)
+    assert [message.text for message in view.messages] == ["shown"]
+    await memory.append("fourth")
+    assert [message.text for message in (await memory.read()).messages] == ["first", "shown", "fourth"]
+    await memory.append(Message.user("fifth", pinned=True))
+    await memory.append("sixth")
+    assert [message.text for message in (await memory.read()).messages] == ["first", "fifth", "sixth"]
+
+
 @pytest.mark.parametrize("max_tokens", [None, 80, 120, 200, 350, 600])
 async def test_a_context_has_names_and_fits_its_budget(client: MemoryClient, max_tokens: int | None) -> None:
     user = unique("user")
