@@ -3,7 +3,7 @@
 -- ARGV: limits, the latest moment of its birth (ms).
 -- Returns `ok <version or -> <messages> <backups> <1 if a memory was kept>`, or `backups <id ...>`: the driver asks
 -- again with their keys.
--- parts: may_change keys state expiry
+-- parts: may_change keys state expiry names
 local born_until = tonumber(ARGV[2])
 local list, given = KEYS[last_key + 1], {}
 for i = last_key + 2, #KEYS do
@@ -13,11 +13,13 @@ local ids = redis.call('TYPE', list).ok == 'hash' and redis.call('HGETALL', list
 local unknown, sections_of = {}, {}
 for i = 1, #ids, 2 do
   local meta = given[ids[i] .. ':meta']
-  if not meta then
+  if not is_backup_id(ids[i]) then
+    ids[i + 1] = '' -- Something else has put it there. It goes with the list.
+  elseif not meta then
     unknown[#unknown + 1] = ids[i]
   else
     for name in string.gmatch(redis.call('HGET', meta, 'sections') or '', '%a (%S+) %d+ %d+ %d+ %d+') do
-      if not given[ids[i] .. ':order:' .. name] then
+      if is_section_name(name) and not given[ids[i] .. ':order:' .. name] then
         sections_of[#sections_of + 1] = name
       end
     end

@@ -5,7 +5,7 @@
 if ({struct.unpack(LIMITS, ARGV[1])})[MODE] > 0 then
   return 'denied'
 end
--- parts: keys
+-- parts: keys names
 local kinds = {
   [key.meta] = 'hash', [key.msg] = 'hash', [key.groups] = 'hash', [key.batch] = 'hash', [key.ops] = 'hash',
   [key.lease] = 'string',
@@ -16,10 +16,14 @@ for i = 1, #KEYS do
     redis.call('UNLINK', KEYS[i])
   end
 end
-local life, counters, schema = unpack(redis.call('HMGET', key.meta, 'life', 'counters', 'schema'))
+local life, counters, schema, sections =
+  unpack(redis.call('HMGET', key.meta, 'life', 'counters', 'schema', 'sections'))
 local whole = life and #life > TAG_ENDS and counters and #counters >= struct.size(COUNTERS)
 for _, counter in ipairs(whole and {struct.unpack(COUNTERS, counters)} or {}) do
   whole = whole and counter >= 0 and counter < 2 ^ 53 and counter % 1 == 0
+end
+for name in string.gmatch(sections or '', '%a (%S+) %d+ %d+ %d+ %d+') do
+  whole = whole and is_section_name(name)
 end
 if not whole and (tonumber(schema) or 0) <= SCHEMA then
   redis.call('UNLINK', key.meta)

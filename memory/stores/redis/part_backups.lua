@@ -1,6 +1,6 @@
 -- Backups of a memory: copies of its keys under names and a lifetime of their own, and the list of them. Their keys
 -- stand behind those of the memory: the list, then the copies.
--- needs: keys expiry
+-- needs: keys expiry names
 -- gives: backups copies each_copy backup_ends tidy_backups
 
 local backups, copies = KEYS[last_key + 1], {}
@@ -20,7 +20,7 @@ end
 
 -- Returns when a backup ends, or nil. An entry of the list is `<created> <ends> <messages>`.
 local function backup_ends(id)
-  local ends = tonumber(string.match(redis.call('HGET', backups, id) or '', '^%d+ (%d+) %d+$'))
+  local ends = is_backup_id(id) and tonumber(string.match(redis.call('HGET', backups, id) or '', '^%d+ (%d+) %d+$'))
   return ends and ends > now and ends or nil
 end
 

@@ -18,6 +18,7 @@ from durable_memory.memory.stores.redis.script_runner import ScriptRunner
 from durable_memory.memory.stores.values import BACKUP_LIFETIME_MS, Erased, Operation
 from durable_memory.memory.types import AppendResult, ClearResult
 
+_BACKUPS: Final = b"backups "
 _LOOK: Final = b"look "
 
 
@@ -98,11 +99,8 @@ class RedisRemoval(ScriptRunner):
             return await self._erase(memory, born_until_ms, mode)
 
     async def _erase(self, memory: MemoryId, born_until_ms: int, mode: Mode) -> Erased:
-        words, backups = ["backups"], tuple[str, ...]()
-        while words[0] == "backups":
-            # One that another client makes meanwhile is named by the next answer.
-            backups += tuple(words[1:])
-            args = [no_limits(mode), digits(born_until_ms)]
-            reply = await self._run("erase", memory, args, backups=backups)
-            words = reply.decode().split(" ")
-        return replies.erased(memory.resource, words)
+        args, backups = [no_limits(mode), digits(born_until_ms)], tuple[str, ...]()
+        while (reply := await self._run("erase", memory, args, backups=backups)).startswith(_BACKUPS):
+            # Each names some that were not named to it: one that another client makes meanwhile is in the next answer.
+            backups += tuple(reply.removeprefix(_BACKUPS).decode().split(" "))
+        return replies.erased(memory.resource, reply)

@@ -171,8 +171,9 @@ def cleared(resource: str, reply: bytes, wanted: str | None) -> ClearResult:
 
 
 @of_stored
-def erased(resource: str, words: Sequence[str]) -> Erased:
+def erased(resource: str, reply: bytes) -> Erased:
     """Reads the answer to erase."""
+    words = reply.decode().split(" ")
     if words[0] != "ok":
         raise refusal_of(resource, words)
     _, version, messages, backups, kept = words

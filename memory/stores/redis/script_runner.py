@@ -13,7 +13,7 @@ from durable_memory.memory.stores.redis import reply_errors
 from durable_memory.memory.stores.redis.keys import RedisKeys
 from durable_memory.memory.stores.redis.link import Link, Reply
 from durable_memory.memory.stores.redis.scripts import load_script
-from durable_memory.memory.types import Section
+from durable_memory.memory.types import Section, is_section_name
 
 _MORE_SECTIONS: Final = b"sections "
 _REMEMBERED_MEMORIES: Final = 4096
@@ -54,7 +54,10 @@ class ScriptRunner:
                 if reply.__class__ is not bytes or not reply.startswith(_MORE_SECTIONS):
                     return reply
                 # The memory holds messages in sections that this caller does not know: a script names all its keys.
-                more = reply.decode().split(" ")[1:]
+                # Each round names others, or what is stored has a name that no key can have.
+                more = reply.decode("utf-8", "replace").split(" ")[1:]
+                if not all(is_section_name(name) and name not in sections for name in more):
+                    raise reply_errors.damaged(memory.resource, "what is stored of its sections has an unexpected form")
                 self._undeclared[memory] = tuple(dict.fromkeys((*self._undeclared.get(memory, ()), *more)))
         except ResponseError as error:
             raise reply_errors.failure_of(memory.resource, error) from error

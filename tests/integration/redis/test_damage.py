@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import struct
 from typing import Final
@@ -185,6 +186,60 @@ async def test_a_clear_mends_a_memory_of_which_any_key_is_foreign(
     assert (await driven.append(user("new"))).created
     assert await driven.texts() == ["new"]
     await driven.check_counters()
+
+
+IMPOSSIBLE_SECTIONS: Final = [
+    b"A x:y 1 1 0 0",
+    b"A %b 1 1 0 0" % (b"a" * 65),
+    b"A \xff 1 1 0 0",
+    b"A X 1 1 0 0 B bookings 1 1 0 0",
+]
+
+
+@pytest.mark.parametrize("way", ["clear", "erase"])
+@pytest.mark.parametrize("sections", IMPOSSIBLE_SECTIONS)
+async def test_sections_of_impossible_names_are_damage_and_go_with_the_memory(
+    backend: Backend, raw: Redis, prefix: str, sections: bytes, way: str
+) -> None:
+    driven = await filled(backend)
+    await raw.hset(name_of(prefix, driven, "meta"), "sections", sections)
+    async with asyncio.timeout(30):
+        for refused in (driven.read(), driven.append(user("more"))):
+            with pytest.raises(MemoryDamaged, match="sections"):
+                await refused
+        await (driven.clear() if way == "clear" else driven.erase())
+    assert (await driven.append(user("new"))).created
+    assert await driven.texts() == ["new"]
+
+
+@pytest.mark.parametrize("sections", IMPOSSIBLE_SECTIONS)
+async def test_sections_of_impossible_names_in_a_backup_do_not_hold_up_its_end(
+    backend: Backend, raw: Redis, prefix: str, sections: bytes
+) -> None:
+    driven = await filled(backend)
+    kept = (await driven.clear(backup=True)).backup_id
+    place = name_of(prefix, driven, "meta").removesuffix(b"meta")
+    await raw.hset(place + f"backup:{kept}:meta".encode(), "sections", sections)
+    async with asyncio.timeout(30):
+        with pytest.raises(MemoryDamaged):
+            await driven.restore(kept)
+        assert (await driven.erase()).backups == 1
+    left = {key async for key in raw.scan_iter(match=place + b"*", count=1000)}
+    assert left == {place + b"ops", place + b"opx"}
+
+
+@pytest.mark.parametrize("field", [b"no id", b"\xff" * 16, b"meta", b"0" * 15])
+async def test_what_is_no_backup_in_the_list_of_backups_goes_with_it(
+    backend: Backend, raw: Redis, prefix: str, field: bytes
+) -> None:
+    driven = await filled(backend)
+    kept = (await driven.clear(backup=True)).backup_id
+    place = name_of(prefix, driven, "meta").removesuffix(b"meta")
+    await raw.hset(place + b"backup:list", field, b"1 9000000000000000 1")
+    assert [one.id for one in (await driven.stats()).backups] == [kept]
+    async with asyncio.timeout(30):
+        assert (await driven.erase()).backups == 1
+    assert await raw.exists(place + b"backup:list") == 0
 
 
 @pytest.mark.parametrize("backup", [False, True])
