@@ -13,4 +13,6 @@ for seq in string.gmatch((number == 0 and summaries .. ' ' or '') .. (text or ''
   table.insert(seqs, seq)
 end
 local following = number + 1 < tonumber(pages) and number + 1 or -1
-return one_text({'ok', following, m.incarnation .. names_of(stored_name), unpack(seqs)}, records(seqs))
+local texts = records(seqs)
+table.insert(seqs, 1, 'ok ' .. following .. ' ' .. m.incarnation .. names_of(stored_name))
+return one_text(seqs, texts)

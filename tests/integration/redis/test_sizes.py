@@ -12,7 +12,7 @@ from redis.asyncio import Redis
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis.keys import MEMORY_KEYS, RedisKeys
 from durable_memory.memory.stores.values import Entry
-from durable_memory.testing.contracts.builders import summarising, user
+from durable_memory.testing.contracts.builders import call, dropping, result, summarising, user
 from durable_memory.testing.contracts.driven import Driven
 
 COUNT = 2_000
@@ -57,11 +57,37 @@ async def test_an_operation_record_is_gone_after_its_deadline(backend: Backend, 
     assert await raw.hlen(names[MEMORY_KEYS.index("ops")]) == await raw.zcard(opx)
 
 
+async def summaries_of(raw: Redis, prefix: str, driven: Driven, seq: str) -> list[str]:
+    """Puts 9,000 copies of a summary beside it, more than Lua hands out at once; returns their numbers.
+
+    That many rounds of flushes would take minutes.
+    """
+    names = RedisKeys(prefix).memory(driven.memory).names
+    record = await raw.hget(names[MEMORY_KEYS.index("msg")], seq)
+    assert isinstance(record, bytes)
+    seqs = [str(number) for number in range(100_000, 109_000)]
+    await raw.hset(names[MEMORY_KEYS.index("msg")], mapping=dict.fromkeys(seqs, record))
+    await raw.zadd(names[MEMORY_KEYS.index("order:long_term")], {one: int(one) for one in seqs})
+    return seqs
+
+
+async def test_a_batch_with_thousands_of_summaries_is_read(backend: Backend, raw: Redis, prefix: str) -> None:
+    driven = Driven(backend.store, summarising())
+    await driven.append(*(user("m") for _ in range(8)))
+    await driven.flush("flusher/1")
+    await driven.append(*(user("m") for _ in range(8)))
+    batch = await driven.batch("flusher/2")
+    (first, *_), names = await driven.content(batch), RedisKeys(prefix).memory(driven.memory).names
+    seqs = await summaries_of(raw, prefix, driven, first.id.split("-")[1])
+    await raw.hset(names[MEMORY_KEYS.index("batch")], "summaries", " ".join(seqs))
+    summaries = (await driven.content(batch))[: len(seqs)]
+    assert [entry.id.split("-")[1] for entry in summaries] == seqs
+    assert {entry.payload for entry in summaries} == {first.payload}
+
+
 async def test_answered_calls_leave_no_trace_once_their_group_is_gone(
     backend: Backend, raw: Redis, prefix: str
 ) -> None:
-    from durable_memory.testing.contracts.builders import call, dropping, result  # noqa: PLC0415 - this test only
-
     driven = Driven(backend.store, dropping())
     for number in range(30):
         await driven.append(call(f"c{number}", f"id{number}"), result(f"r{number}", f"id{number}"))
