@@ -21,7 +21,13 @@ KEPT_AFTER_DEADLINE_MS: Final = 60_000
 """How long the id of an operation is remembered after its deadline: clocks may differ by as much."""
 
 LONGEST_OPERATION_MS: Final = 24 * 3600 * 1000
-"""How long an operation may be open: no deadline counts that is later."""
+"""How long an operation is open at most, by the clock of who calls."""
+
+FURTHEST_DEADLINE_MS: Final = 2 * LONGEST_OPERATION_MS
+"""How far ahead of the store's clock a deadline may be: that of the longest operation, by a clock that is a day ahead.
+
+A later one is refused: its operation would have to be remembered as long, since until then a repetition is accepted.
+"""
 
 MOST_RANGES: Final = 64
 """Ranges of numbers that a summary is said to cover.

@@ -11,7 +11,7 @@ import pytest
 from durable_memory.memory.errors import MemoryBackpressure, MemoryOperationConflict, MemoryOperationExpired
 from durable_memory.memory.stores.values import ABSENT, Operation
 from durable_memory.memory.types import AppendResult, ClearResult, DeleteResult, FlushResult
-from durable_memory.testing.contracts.builders import dropping, summarising, user
+from durable_memory.testing.contracts.builders import HOUR_MS, dropping, summarising, user
 from durable_memory.testing.contracts.case import OpenMemory, StoreCase
 from durable_memory.testing.contracts.driven import Driven
 
@@ -108,6 +108,21 @@ class OperationsContract(StoreCase):
         with pytest.raises(MemoryOperationExpired):
             await MUTATIONS[mutation](memory, late)
         assert await memory.state() == before
+
+    @each_mutation
+    async def test_a_deadline_that_only_a_wrong_clock_names_is_refused(
+        self, open_memory: OpenMemory, mutation: str
+    ) -> None:
+        memory = open_memory(dropping())
+        await memory.append(user("a"))
+        before, day_ms = await memory.state(), 24 * HOUR_MS
+        far = Operation("far", memory.clock.now_ms() + 2 * day_ms + HOUR_MS, "digest")
+        with pytest.raises(MemoryOperationExpired, match="clock"):
+            await MUTATIONS[mutation](memory, far)
+        assert await memory.state() == before
+        near = replace(far, deadline_ms=far.deadline_ms - 2 * HOUR_MS)
+        said = [(await MUTATIONS[mutation](memory, near)).already_applied for _ in range(2)]
+        assert said == [False, True]
 
     @each_mutation
     async def test_a_known_operation_is_refused_after_its_deadline_too(

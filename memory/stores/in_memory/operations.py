@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from durable_memory.memory.stores import refusals
-from durable_memory.memory.stores.values import KEPT_AFTER_DEADLINE_MS, MOST_OPEN, Operation
+from durable_memory.memory.stores.values import FURTHEST_DEADLINE_MS, KEPT_AFTER_DEADLINE_MS, MOST_OPEN, Operation
 from durable_memory.memory.types import ClearResult, DeleteResult, FlushResult
 
 Kind: TypeAlias = Literal["append", "write", "pin", "unpin", "delete", "clear", "restore", "drop", "flush"]
@@ -45,6 +45,8 @@ class OperationLog:
         """
         if now_ms > operation.deadline_ms:
             raise refusals.operation_expired(self._resource)
+        if operation.deadline_ms > now_ms + FURTHEST_DEADLINE_MS:
+            raise refusals.deadline_too_far(self._resource)
         return self._known(kind, operation.id, operation.digest, now_ms)
 
     def done(self, owner: str, now_ms: int) -> Answer | None:

@@ -7,3 +7,9 @@ local op, digest, deadline = ARGV[2], ARGV[3], tonumber(ARGV[4])
 if now > deadline then
   return 'expired'
 end
+do
+  -- numbers: FURTHEST_DEADLINE_MS
+  if deadline > now + FURTHEST_DEADLINE_MS then
+    return 'ahead'
+  end
+end

@@ -22,8 +22,6 @@ end
 
 local remember
 do
-  -- numbers: LONGEST_OPERATION_MS
-
   local function prune()
     if m and now < m.prune_at then
       return
@@ -39,9 +37,7 @@ do
     end
   end
 
-  -- The deadline of a caller whose clock is far ahead would keep its place in the record for as long.
   function remember(kind, op, digest, deadline, rest)
-    deadline = math.min(deadline, now + LONGEST_OPERATION_MS)
     redis.call('HSET', key.ops, op, kind .. digest .. ' ' .. rest)
     redis.call('ZADD', key.opx, deadline, op)
     prune()

@@ -30,6 +30,7 @@ NUMBERS: Final[Mapping[str, int]] = {
     "BAND": policies.BAND,
     "BOUND_RUNS": BOUND_RUNS,
     "EPOCH_MS": policies.EPOCH_MS,
+    "FURTHEST_DEADLINE_MS": values.FURTHEST_DEADLINE_MS,
     "HALF_LIFE_MS": policies.HALF_LIFE_MS,
     "KEPT_AFTER_DEADLINE_MS": values.KEPT_AFTER_DEADLINE_MS,
     "LONGEST_OPERATION_MS": values.LONGEST_OPERATION_MS,
