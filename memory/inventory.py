@@ -100,12 +100,11 @@ class Inventory:
         """
         memories = messages = backups = 0
         kept: list[MemoryContractTooNew] = []
-        for place in self._places:
+        # The time of all is asked before anything is erased: the last resource is reached much later.
+        for place, began_ms in [(place, await self._now_ms(place)) for place in self._places]:
             cursor: str | None = None
-            began_ms: int | None = None
             while True:
                 page = await place.index.memories(self._project, place.resource, cursor, _PAGE, self._prefix)
-                began_ms = page.read_ms if began_ms is None else began_ms
                 for erased in await self._purge_page(place, page, began_ms, None if dry_run else caller):
                     if isinstance(erased, MemoryContractTooNew):
                         kept.append(erased)
@@ -119,6 +118,10 @@ class Inventory:
             done = f"{memories} could be removed" if dry_run else f"{memories} were removed"
             raise kept[0].saying(f"such memories: {len(kept)}, which a worker of that version removes; {done}")
         return PurgeResult(memories=memories, messages=messages, dry_run=dry_run, backups=backups)
+
+    async def _now_ms(self, place: Place) -> int:
+        """Returns the time there: each backend has a clock of its own."""
+        return (await place.index.memories(self._project, place.resource, None, 1)).read_ms
 
     async def _purge_page(
         self, place: Place, page: MemoryPage, began_ms: int, caller: Caller | None

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, cast
 
 import pytest
 from redis.asyncio import Redis
 
 from durable_memory import MemoryClient
+from durable_memory.memory.caller import ProcessCaller
+from durable_memory.memory.clock import SystemClock
 from durable_memory.memory.errors import MemoryContractTooNew, MemoryInvalid, MemoryUnavailable, MemoryUnknownResource
 from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.inventory import Inventory, Place
+from durable_memory.memory.stores.port import Store
 from durable_memory.memory.stores.redis.keys import MEMORY_KEYS, RedisKeys
 from durable_memory.memory.stores.values import Erased
 from durable_memory.memory.types import PurgeResult
@@ -159,6 +164,42 @@ async def test_a_purge_reaches_the_last_of_2500_while_others_are_born_and_those_
     assert (purged.memories, purged.messages) == (2500, 5000)
     assert len(born) > 5
     assert set(await keys_of(client, "desk")) == {f"desk/{key}" for key in born}
+
+
+class Meanwhile:
+    """A store in which something else happens before the first erase."""
+
+    def __init__(self, store: Store, happens: Callable[[], Awaitable[None]]) -> None:
+        self._store = store
+        self._happens: Callable[[], Awaitable[None]] | None = happens
+
+    async def erase(self, memory: MemoryId, **how: Any) -> Erased:
+        happens, self._happens = self._happens, None
+        if happens is not None:
+            await happens()
+        return await self._store.erase(memory, **how)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
+async def test_a_memory_of_a_later_resource_that_is_born_meanwhile_stays(client: MemoryClient) -> None:
+    await fill(client, "desk", "user:1")
+    await fill(client, "thread", "user:1")
+
+    async def born() -> None:
+        await asyncio.sleep(0.01)
+        await fill(client, "thread", "user:2")
+
+    places = []
+    for name in ("desk", "thread"):
+        resource = client.wiring.registry.memory(name)
+        services = client.wiring.services(resource)
+        store = services.store if name == "thread" else cast("Store", Meanwhile(services.store, born))
+        places.append(Place(name, store, services.index, resource.limits()))
+    inventory = Inventory(client.project, places, "user:")
+    assert (await inventory.purge(ProcessCaller(SystemClock()), dry_run=False)).memories == 2
+    assert await keys_of(client) == ["thread/user:2"]
 
 
 async def test_a_memory_that_is_written_to_meanwhile_is_purged_whole(client: MemoryClient) -> None:
