@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import socket
 import threading
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from http.client import HTTPException
+from http.client import HTTPConnection, HTTPException, HTTPResponse
 from typing import IO, Any, Final, Literal, TypeAlias, get_args
 from urllib.parse import quote
 
@@ -55,11 +57,14 @@ class Endpoint:
         key = None if self.key_variable is None else os.environ.get(self.key_variable)
         if self.key_variable is not None and not key:
             raise EndpointFailed("no_key")
+        line = _Line()
         try:
             async with asyncio.timeout(self.timeout_seconds):
-                answer = await _in_a_thread(partial(_post, self._request(text, key), self.timeout_seconds))
+                answer = await _in_a_thread(partial(_post, self._request(text, key), self.timeout_seconds, line))
         except TimeoutError:
             raise EndpointFailed("timeout") from None
+        finally:
+            line.cut()
         count = _READ[self.provider](answer) if isinstance(answer, dict) else None
         # A number that no tokenizer gives would bend every count that follows.
         if isinstance(count, bool) or not isinstance(count, int):
@@ -99,7 +104,57 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
         """Follows none: the answer is then an error like any other."""
 
 
-_OPENER: Final = urllib.request.build_opener(_NoRedirects)
+class _Line:
+    """What a request is sent over, to be cut off: the limit of a socket is of one read, however little that brings."""
+
+    def __init__(self) -> None:
+        self._sockets: list[socket.socket] = []
+        self._is_cut = False
+
+    def note(self, opened: socket.socket) -> None:
+        """Takes a socket that was opened, maybe too late."""
+        self._sockets.append(opened)
+        if self._is_cut:
+            self.cut()
+
+    def cut(self) -> None:
+        """Ends what the thread reads or writes; nothing where it has ended by itself."""
+        self._is_cut = True
+        for opened in self._sockets:
+            with suppress(OSError):
+                opened.shutdown(socket.SHUT_RDWR)
+
+
+class _Noting(urllib.request.AbstractHTTPHandler):
+    """Opens connections as the library does, and notes their sockets, which it keeps to itself."""
+
+    def __init__(self, line: _Line) -> None:
+        super().__init__()
+        self._line = line
+
+    def do_open(self, http_class: Any, req: urllib.request.Request, **how: Any) -> HTTPResponse:
+        """See the library."""
+
+        def opens(host: str, **more: Any) -> HTTPConnection:
+            connection: HTTPConnection = http_class(host, **more)
+            connect = connection.connect
+
+            def connect_noted() -> None:
+                connect()
+                self._line.note(connection.sock)
+
+            connection.connect = connect_noted  # type: ignore[method-assign] # the library makes and drops it in one call
+            return connection
+
+        return super().do_open(opens, req, **how)
+
+
+class _HTTP(_Noting, urllib.request.HTTPHandler):
+    """For endpoints in the own network."""
+
+
+class _HTTPS(_Noting, urllib.request.HTTPSHandler):
+    """For those of the providers."""
 
 
 async def _in_a_thread(call: Callable[[], object]) -> object:
@@ -120,10 +175,11 @@ async def _in_a_thread(call: Callable[[], object]) -> object:
     return await asyncio.wrap_future(done)
 
 
-def _post(request: urllib.request.Request, timeout_seconds: float) -> object:
+def _post(request: urllib.request.Request, timeout_seconds: float, line: _Line) -> object:
+    opener = urllib.request.build_opener(_NoRedirects, _HTTP(line), _HTTPS(line))
     try:
         response: IO[bytes]
-        with _OPENER.open(request, timeout=timeout_seconds) as response:
+        with opener.open(request, timeout=timeout_seconds) as response:
             raw = response.read(_MAX_ANSWER)
     except urllib.error.HTTPError as error:
         error.close()

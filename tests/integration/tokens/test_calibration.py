@@ -6,6 +6,7 @@ import asyncio
 import logging
 import math
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 import pytest
 
@@ -188,6 +189,27 @@ async def test_slow_and_absent_endpoints_are_told_apart(server: CountingServer) 
         await slow.tokens(FILLER)
     with pytest.raises(EndpointFailed, match="unreachable"):
         await Endpoint("anthropic", "claude-sonnet-4-5", "http://127.0.0.1:1").tokens(FILLER)
+
+
+@pytest.mark.parametrize("sent", [b"HTTP/1.1 200 OK\r\nname: ", b"HTTP/1.1 200 OK\r\ncontent-length: 9000\r\n\r\n"])
+async def test_a_request_whose_answer_never_ends_is_cut_off(sent: bytes) -> None:
+    left = asyncio.Event()
+
+    async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(sent)
+        while not reader.at_eof():
+            writer.write(b"x")
+            with suppress(TimeoutError):
+                await asyncio.wait_for(reader.read(1000), 0.05)
+        left.set()
+        writer.close()
+
+    server = await asyncio.start_server(drip, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with server, asyncio.timeout(30):
+        with pytest.raises(EndpointFailed, match="timeout"):
+            await Endpoint("anthropic", "claude-sonnet-4-5", url, timeout_seconds=0.5).tokens(FILLER)
+        await left.wait()
 
 
 async def test_a_process_asks_again_only_after_its_interval_and_smooths_what_it_hears(server: CountingServer) -> None:
