@@ -5,7 +5,7 @@
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 if redis.call('ZCARD', KEYS[1]) ~= redis.call('ZCARD', KEYS[4]) then
-  -- Written by a version that knew no names.
+  -- Something else removed the names, maybe since the error of a key of the wrong type said so.
   redis.call('ZUNIONSTORE', KEYS[4], 1, KEYS[1], 'WEIGHTS', 0)
 end
 local count, found = tonumber(ARGV[1]), {}

@@ -6,7 +6,7 @@
 do
   local needed = {
     'HSET', 'HSETNX', 'HDEL', 'ZADD', 'ZREM', 'UNLINK', 'DEL', 'SET', 'COPY', 'PEXPIREAT', 'PERSIST', 'PEXPIRETIME',
-    'ZUNIONSTORE', 'EXISTS', 'HGET', 'HMGET', 'ZRANGE', 'ZRANGEBYSCORE', 'ZCOUNT',
+    'EXISTS', 'HGET', 'HMGET', 'ZRANGE', 'ZRANGEBYSCORE', 'ZCOUNT',
   }
   local asked = 0
   local known, allowed = pcall(function()

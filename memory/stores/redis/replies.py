@@ -166,8 +166,8 @@ def cleared(resource: str, reply: bytes, wanted: str | None) -> ClearResult:
     words = reply.decode().split(" ")
     if words[0] not in APPLIED:
         raise refusal_of(resource, words, wanted)
-    cleared, *backup = words[1:]  # records of earlier releases know of no backups
-    return ClearResult(int(cleared), None if backup in ([], ["-"]) else backup[0], already_applied=words[0] == "again")
+    word, cleared, backup = words
+    return ClearResult(int(cleared), None if backup == "-" else backup, already_applied=word == "again")
 
 
 @of_stored

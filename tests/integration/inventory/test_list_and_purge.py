@@ -243,8 +243,8 @@ async def test_data_of_a_resource_that_is_no_longer_declared_is_found_and_purged
             await keys_of(client, "gone")
 
 
-async def test_an_index_written_before_names_were_kept_is_listed_whole(redis_url: str, project: str) -> None:
-    prefix = f"old-{uuid.uuid4().hex[:8]}:"
+async def test_an_index_whose_names_were_removed_is_listed_whole(redis_url: str, project: str) -> None:
+    prefix = f"lost-{uuid.uuid4().hex[:8]}:"
     registry = declared("desk", persistence="redis")
     async with (
         await MemoryClient.connect(redis_url, memories=registry, project=project, prefix=prefix) as client,
