@@ -15,6 +15,7 @@ from urllib.parse import quote
 from durable_memory.memory.access import MODES, Mode
 from durable_memory.memory.limits import Limits, PolicyName, Share
 from durable_memory.memory.stores.append_checks import check_sections
+from durable_memory.memory.stores.redis.forms import LIMITS, PackedLimits
 from durable_memory.memory.stores.values import Batch, Entry, Operation, ReadQuery
 from durable_memory.memory.types import LONG_TERM, SHORT_TERM, SYSTEM, Section
 
@@ -39,30 +40,35 @@ def _number(limit: int | None) -> float:
 @lru_cache(maxsize=1024)
 def packed(limits: Limits) -> bytes:
     """The limits as part_limits.lua unpacks them; what is not limited is infinite. Behind the numbers, the shares."""
-    numbers = struct.pack(
-        ">20d",
-        _number(limits.max_tokens),
-        _number(limits.max_messages),
-        limits.summarize,
-        _number(limits.room_tokens),
-        _number(limits.room_messages),
-        limits.summary_tokens,
-        _number(limits.overflow_tokens),
-        _number(limits.overflow_messages),
-        _number(limits.due_tokens),
-        _number(limits.due_messages),
-        _number(limits.target_tokens),
-        _number(limits.target_messages),
-        limits.keep_first,
-        limits.keep_last,
-        _RULES[limits.policy],
-        limits.open_group_ms,
-        _number(limits.ttl_ms),
-        limits.lease_ms,
-        MODES.index(limits.mode),
-        limits.oldest_share,
+    numbers = _as_numbers(
+        PackedLimits(
+            max_tokens=_number(limits.max_tokens),
+            max_messages=_number(limits.max_messages),
+            summarize=limits.summarize,
+            room_tokens=_number(limits.room_tokens),
+            room_messages=_number(limits.room_messages),
+            summary_tokens=limits.summary_tokens,
+            overflow_tokens=_number(limits.overflow_tokens),
+            overflow_messages=_number(limits.overflow_messages),
+            due_tokens=_number(limits.due_tokens),
+            due_messages=_number(limits.due_messages),
+            target_tokens=_number(limits.target_tokens),
+            target_messages=_number(limits.target_messages),
+            keep_first=limits.keep_first,
+            keep_last=limits.keep_last,
+            rule=_RULES[limits.policy],
+            open_group_ms=limits.open_group_ms,
+            ttl=_number(limits.ttl_ms),
+            lease_ms=limits.lease_ms,
+            mode=MODES.index(limits.mode),
+            oldest_share=limits.oldest_share,
+        )
     )
     return numbers + _packed_shares(limits.shares) if limits.shares else numbers
+
+
+def _as_numbers(numbers: Sequence[float]) -> bytes:
+    return struct.pack(f">{len(numbers)}d", *numbers)
 
 
 def _packed_shares(shares: Sequence[Share]) -> bytes:
@@ -71,7 +77,7 @@ def _packed_shares(shares: Sequence[Share]) -> bytes:
     none = (None, None, None)
     system, *_ = of.get(SYSTEM, none)
     long_term, *_ = of.get(LONG_TERM, none)
-    numbers = struct.pack(">5d", *map(_number, (system, long_term, *of.get(SHORT_TERM, none))))
+    numbers = _as_numbers([*map(_number, (system, long_term, *of.get(SHORT_TERM, none)))])
     named = (
         f"{share.section} {share.tokens} {_number(share.due_tokens)} {_number(share.target_tokens)}"
         for share in shares
@@ -113,7 +119,8 @@ def read_args(query: ReadQuery, limits: Limits) -> list[bytes]:
 
 def no_limits(mode: Mode) -> bytes:
     """Limits for a script that looks at none of them but the mode."""
-    return struct.pack(">20d", *([math.inf] * 18), MODES.index(mode), 0)
+    without = PackedLimits(*(math.inf for _ in LIMITS))
+    return _as_numbers(without._replace(mode=MODES.index(mode)))
 
 
 NO_LIMITS: Final = no_limits("read-write")

@@ -13,7 +13,7 @@ end
 if operations_full() then
   return 'operations'
 end
-local cleared = m and live_messages() + m.overflow_messages or 0
+local cleared = m and live_messages() + m.waiting_messages or 0
 if not (cleared >= 0 and cleared < 2 ^ 53 and cleared % 1 == 0) then
   damage('its counters are no numbers')
 end

@@ -49,7 +49,7 @@ local sums = each_page(function(page)
       groups[link == '' and page[i] or link] = {place = place, of_calls = link ~= ''}
     else
       waiting[#waiting + 1] = page[i]
-      m.overflow_tokens, m.overflow_messages = m.overflow_tokens - tonumber(tokens), m.overflow_messages - 1
+      m.waiting_tokens, m.waiting_messages = m.waiting_tokens - tonumber(tokens), m.waiting_messages - 1
     end
   end
 end)
@@ -77,7 +77,7 @@ end
 for _, one in ipairs(late) do
   local tokens, place = tokens_of(records({one[2]})[1]), one[3]
   place.tokens, place.messages = place.tokens - tokens, place.messages - 1
-  m.overflow_tokens, m.overflow_messages = m.overflow_tokens + tokens, m.overflow_messages + 1
+  m.waiting_tokens, m.waiting_messages = m.waiting_tokens + tokens, m.waiting_messages + 1
 end
 table.sort(ranges, function(a, b)
   return a[1] < b[1]

@@ -13,13 +13,13 @@ if operations_full() then
 end
 local removed, seen, missing = {}, {}, {}
 
-local function remove(key, seqs)
+local function remove(zset, seqs)
   for i, text in ipairs(records(seqs)) do
     if not seen[seqs[i]] then
       seen[seqs[i]] = true
       local section, pin, its_tag, tokens, link = string.match(text, '^(.)(.)(....)(%d+) (%S*) ')
       removed[#removed + 1] = {
-        seq = seqs[i], key = key, section = section, pin = pin, tag = its_tag, tokens = tonumber(tokens), link = link,
+        seq = seqs[i], zset = zset, section = section, pin = pin, tag = its_tag, tokens = tonumber(tokens), link = link,
       }
     end
   end
@@ -81,12 +81,15 @@ if #removed > 0 then
   drop_batch_with(seqs)
   local left = {}
   for _, one in ipairs(removed) do
-    redis.call('ZREM', one.key, one.seq)
-    local place = places[one.section]
-    if one.key == key.overflow or not place then
-      local name = one.key == key.overflow and 'overflow' or ({s = 'system', l = 'long'})[one.section]
-      m[name .. '_tokens'], m[name .. '_messages'] = m[name .. '_tokens'] - one.tokens, m[name .. '_messages'] - 1
+    redis.call('ZREM', one.zset, one.seq)
+    if one.zset == key.overflow then
+      m.waiting_tokens, m.waiting_messages = m.waiting_tokens - one.tokens, m.waiting_messages - 1
+    elseif one.section == 's' then
+      m.system_tokens, m.system_messages = m.system_tokens - one.tokens, m.system_messages - 1
+    elseif one.section == 'l' then
+      m.long_tokens, m.long_messages = m.long_tokens - one.tokens, m.long_messages - 1
     else
+      local place = places[one.section]
       place.tokens, place.messages = place.tokens - one.tokens, place.messages - 1
       if pinned(one.pin) then
         redis.call('ZREM', key.pinned, one.seq)

@@ -55,7 +55,7 @@ if not taken.reason then
   command_on('HDEL', key.msg, seqs)
   drop_batch_with(seqs)
   tokens = tokens - taken.tokens - taken.summary_tokens
-  m.overflow_tokens, m.overflow_messages = m.overflow_tokens - tokens, m.overflow_messages - taken.waiting_messages
+  m.waiting_tokens, m.waiting_messages = m.waiting_tokens - tokens, m.waiting_messages - taken.waiting_messages
   m.version, m.tag, m.updated_at = m.version + 1, tag, now
   m.flush_at, m.flush_retry_at = now, 0
   redis.call('HSET', key.meta, 'flush_outcome', 'dropped')

@@ -44,6 +44,6 @@ end
 if m and m.created_at > born_until then
   return 'ok - 0 ' .. backups .. ' 1'
 end
-local version, messages = m and version_of() or '-', m and live_messages() + m.overflow_messages or 0
+local version, messages = m and version_of() or '-', m and live_messages() + m.waiting_messages or 0
 redis.call('UNLINK', key.lease, unpack(mortal()))
 return table.concat({'ok', version, messages, backups, 0}, ' ')

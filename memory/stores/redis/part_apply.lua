@@ -14,7 +14,7 @@ do
     table.insert(fields, new.section .. new.pin .. plan.tag .. new.tokens .. ' ' .. new.link .. ' ' .. new.payload)
     if not live then
       rank(key.overflow, new.group, new.seq)
-      m.overflow_tokens, m.overflow_messages = m.overflow_tokens + new.tokens, m.overflow_messages + 1
+      m.waiting_tokens, m.waiting_messages = m.waiting_tokens + new.tokens, m.waiting_messages + 1
     elseif new.section == 's' then
       rank(key.system, new.group, new.seq)
       m.system_tokens, m.system_messages = m.system_tokens + new.tokens, m.system_messages + 1
@@ -52,7 +52,7 @@ do
         out.place.tokens, out.place.messages = out.place.tokens - tokens, out.place.messages - 1
         if summarize then
           rank(key.overflow, out.group, seq)
-          m.overflow_tokens, m.overflow_messages = m.overflow_tokens + tokens, m.overflow_messages + 1
+          m.waiting_tokens, m.waiting_messages = m.waiting_tokens + tokens, m.waiting_messages + 1
         end
       end
     end

@@ -1,17 +1,14 @@
 -- What is stored of a memory, in numbers: who it is, its counters, its user-defined sections.
 -- needs: forms keys
--- gives: damage incarnation last_tag policy version seq fence created_at updated_at expires_at access system_tokens
--- gives: system_messages long_tokens long_messages short_tokens short_messages pinned_tokens pinned_messages
--- gives: waiting_tokens waiting_messages flush_retry_at flush_at prune_at ops_until stored_sections due_at
+-- gives: damage incarnation last_tag policy stored_sections due_at
+-- gives: <COUNTERS>
 
 local function damage(what)
   error(redis.error_reply('DAMAGED ' .. what))
 end
 
 local incarnation, last_tag, policy -- no incarnation, no memory
-local version, seq, fence, created_at, updated_at, expires_at, access, system_tokens, system_messages, long_tokens,
-  long_messages, short_tokens, short_messages, pinned_tokens, pinned_messages, waiting_tokens, waiting_messages,
-  flush_retry_at, flush_at, prune_at, ops_until
+local <COUNTERS>
 local stored_sections
 local due_at -- since when a flush is due, or false
 do
@@ -20,9 +17,7 @@ do
   if life then
     incarnation, last_tag, policy = string.sub(life, 1, INCARNATION_ENDS),
       string.sub(life, INCARNATION_ENDS + 1, TAG_ENDS), string.sub(life, TAG_ENDS + 1)
-    version, seq, fence, created_at, updated_at, expires_at, access, system_tokens, system_messages, long_tokens,
-      long_messages, short_tokens, short_messages, pinned_tokens, pinned_messages, waiting_tokens, waiting_messages,
-      flush_retry_at, flush_at, prune_at, ops_until = struct.unpack(COUNTERS, found[2])
+    <COUNTERS> = struct.unpack(COUNTERS, found[2])
     -- In its last millisecond a memory is still there, but a key that a script would give its end now would be gone at
     -- once.
     ended = expires_at > 0 and expires_at <= now

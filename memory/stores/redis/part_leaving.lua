@@ -148,10 +148,10 @@ do
       return refusal('batch', 'tokens', tokens, overflow_tokens)
     elseif messages > overflow_messages then
       return refusal('batch', 'messages', messages, overflow_messages)
-    elseif m.overflow_tokens + tokens > overflow_tokens then
-      return refusal('full', 'tokens', m.overflow_tokens, tokens, overflow_tokens)
-    elseif m.overflow_messages + messages > overflow_messages then
-      return refusal('full', 'messages', m.overflow_messages, messages, overflow_messages)
+    elseif m.waiting_tokens + tokens > overflow_tokens then
+      return refusal('full', 'tokens', m.waiting_tokens, tokens, overflow_tokens)
+    elseif m.waiting_messages + messages > overflow_messages then
+      return refusal('full', 'messages', m.waiting_messages, messages, overflow_messages)
     end
     return nil
   end

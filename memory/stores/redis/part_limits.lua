@@ -1,17 +1,12 @@
 -- The limits that a call brings: what the declaration of the memory says, and what the caller may do.
 -- needs: forms
--- gives: INF mode max_tokens max_messages summarize room_tokens room_messages summary_tokens overflow_tokens
--- gives: overflow_messages due_tokens due_messages target_tokens target_messages keep_first keep_last open_group_ms
--- gives: ttl lease_ms oldest_share shares system_room long_room short_room short_due short_target named_shares
--- gives: scoring weighs
+-- gives: INF shares system_room long_room short_room short_due short_target named_shares scoring weighs
+-- gives: <LIMITS>
 
 local INF = math.huge
 
--- ARGV[1] is made by the driver of the limits of the memory; a limit that is not set is infinite. `mode` is what the
--- caller may do: 0 everything, 1 append and read, 2 read.
-local max_tokens, max_messages, summarize, room_tokens, room_messages, summary_tokens, overflow_tokens,
-  overflow_messages, due_tokens, due_messages, target_tokens, target_messages, keep_first, keep_last, rule,
-  open_group_ms, ttl, lease_ms, mode, oldest_share, shares_at = struct.unpack(LIMITS, ARGV[1])
+-- ARGV[1] is made by the driver (forms.py, arguments.py); a limit that is not set is infinite.
+local <LIMITS>, shares_at = struct.unpack(LIMITS, ARGV[1])
 summarize = summarize == 1
 -- Where the budget is divided, the shares stand behind: of built-in sections as numbers, of user-defined ones as text.
 local shares = shares_at <= #ARGV[1]

@@ -9,14 +9,14 @@ do
 
   -- The next moment.
   local function tick()
-    m.access = moment_after(m.access)
-    return m.access
+    m.moment = moment_after(m.moment)
+    return m.moment
   end
 
   -- The score of a group that is new to the policy.
   function first_score(group, mark)
     local score
-    score, m.access = new_score(group, band_of(mark), m.access)
+    score, m.moment = new_score(group, band_of(mark), m.moment)
     return score
   end
 
@@ -134,9 +134,9 @@ do
     if not weighs then
       return each_group(some, {}, skip, visit)
     end
-    local all, moment = {}, moment_after(m.access)
+    local all, next_moment = {}, moment_after(m.moment)
     each_group(some, {}, skip, function(group, seqs, tokens, state, place, score)
-      all[#all + 1] = {group, seqs, tokens, state, place, weight = (moment - score) * tokens}
+      all[#all + 1] = {group, seqs, tokens, state, place, weight = (next_moment - score) * tokens}
     end)
     table.sort(all, function(a, b)
       return a.weight > b.weight or a.weight == b.weight and a[1] < b[1]

@@ -5,9 +5,9 @@
 -- numbers: STEP STEPS
 
 -- The moment after this one: later than all before it, and not before the clock.
-local function moment_after(access)
+local function moment_after(last)
   -- numbers: TICKS_PER_MS
-  return math.max(access + 1, now * TICKS_PER_MS)
+  return math.max(last + 1, now * TICKS_PER_MS)
 end
 
 -- Under lfu: the level of a group with one access, which is now. Levels are steps of the days since 2020-01-01.
@@ -17,11 +17,11 @@ local function level_now()
 end
 
 -- The score of a group that is new to the policy, and the moment of the last access.
-local function new_score(group, band, access)
+local function new_score(group, band, last)
   if scoring == 'lru' then
-    local moment = moment_after(access)
-    return moment, moment
+    last = moment_after(last)
+    return last, last
   end
   -- numbers: BAND
-  return scoring == 'lfu' and level_now() * STEP + group or band * BAND + group, access
+  return scoring == 'lfu' and level_now() * STEP + group or band * BAND + group, last
 end

@@ -92,7 +92,7 @@ do
       force and INF or outside_messages() - taken.messages - target_messages, not force)
     -- A share such as 0.55 is no exact number: 55 of 100 are enough.
     take_from(all_places, 0, math.ceil(oldest_share * conversation('messages') - 1e-9) - taken.messages, false)
-    if taken.messages == 0 and m.overflow_messages == 0 and not summaries_over() then
+    if taken.messages == 0 and m.waiting_messages == 0 and not summaries_over() then
       if kept then
         taken.reason = 'keep'
       elseif m.system_messages + conversation('pinned_messages') > 0 then

@@ -5,37 +5,26 @@
 
 local m
 if incarnation then
-  m = {
-    born = false, incarnation = incarnation, tag = last_tag, policy = policy,
-    version = version, seq = seq, fence = fence, created_at = created_at,
-    updated_at = updated_at, expires_at = expires_at, access = access, system_tokens = system_tokens,
-    system_messages = system_messages, long_tokens = long_tokens, long_messages = long_messages,
-    overflow_tokens = waiting_tokens, overflow_messages = waiting_messages,
-    flush_retry_at = flush_retry_at, flush_at = flush_at, prune_at = prune_at, ops_until = ops_until,
-  }
+  m = {born = false, incarnation = incarnation, tag = last_tag, policy = policy, <COUNTERS: % = %>}
 end
 
 local function new_memory(incarnation)
-  return {
-    born = true, incarnation = incarnation, tag = '', policy = scoring,
-    version = 0, seq = 0, fence = 0, created_at = now, updated_at = now, expires_at = 0, access = 0,
-    system_tokens = 0, system_messages = 0, long_tokens = 0, long_messages = 0,
-    overflow_tokens = 0, overflow_messages = 0,
-    flush_retry_at = 0, flush_at = 0, prune_at = 0, ops_until = 0,
-  }
+  local new = {born = true, incarnation = incarnation, tag = '', policy = scoring, <COUNTERS: % = 0>}
+  new.created_at, new.updated_at = now, now
+  return new
 end
 
 local function save()
+  -- What stands in short_term is counted in its place.
   local talk = places.c
-  local counters = struct.pack(COUNTERS, m.version, m.seq, m.fence, m.created_at, m.updated_at, m.expires_at, m.access,
-    m.system_tokens, m.system_messages, m.long_tokens, m.long_messages, talk.tokens, talk.messages,
-    talk.pinned_tokens, talk.pinned_messages, m.overflow_tokens, m.overflow_messages,
-    m.flush_retry_at, m.flush_at, m.prune_at, m.ops_until)
+  m.short_tokens, m.short_messages = talk.tokens, talk.messages
+  m.pinned_tokens, m.pinned_messages = talk.pinned_tokens, talk.pinned_messages
+  local counters = struct.pack(COUNTERS, <COUNTERS: m.%>)
   redis.call('HSET', key.meta, 'life', m.incarnation .. m.tag .. m.policy, 'counters', counters)
   if m.born then
     redis.call('HSET', key.meta, 'schema', SCHEMA)
   end
-  save_sections(m.overflow_messages > 0)
+  save_sections(m.waiting_messages > 0)
 end
 
 local function outside_tokens()
@@ -78,7 +67,7 @@ local function summaries_over()
 end
 
 local function flush_due()
-  if m.overflow_messages > 0 or outside_tokens() >= due_tokens or outside_messages() >= due_messages
+  if m.waiting_messages > 0 or outside_tokens() >= due_tokens or outside_messages() >= due_messages
     or summaries_over() then
     return 1
   end

@@ -87,7 +87,7 @@ do
         redis.call('ZADD', order, seq, seq)
         if scoring ~= 'fifo' then
           local score
-          score, access = new_score(seq, string.find('l-hc', mark, 1, true) - 1, access)
+          score, moment = new_score(seq, string.find('l-hc', mark, 1, true) - 1, moment)
           redis.call('ZADD', evict, score, seq)
         end
       end
@@ -117,10 +117,8 @@ do
       else
         short_tokens, short_messages = tokens, messages
       end
-      version = version + 1
-      local counters = struct.pack(COUNTERS, version, seq, fence, created_at, now,
-        expires_at, access, system_tokens, system_messages, long_tokens, long_messages, short_tokens, short_messages,
-        pinned_tokens, pinned_messages, waiting_tokens, waiting_messages, flush_retry_at, flush_at, prune_at, ops_until)
+      version, updated_at = version + 1, now
+      local counters = struct.pack(COUNTERS, <COUNTERS>)
       redis.call('HSET', key.meta, 'life', incarnation .. tag .. policy, 'counters', counters)
       -- parts: due
       if due and not due_at then

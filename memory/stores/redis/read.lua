@@ -18,7 +18,7 @@ if prolongs and is_taken('PEXPIREAT', key.meta, now + ttl) then
   save()
 end
 if since == version_of() then
-  return one_text({'ok', m.incarnation, since, m.overflow_messages, m.overflow_tokens, flush_due(), 'forth'}, {})
+  return one_text({'ok', m.incarnation, since, m.waiting_messages, m.waiting_tokens, flush_due(), 'forth'}, {})
 end
 
 -- The blocks of the messages that are asked for, and the groups of all of them that are live.
@@ -60,7 +60,7 @@ local function is_over()
   return over
 end
 
-local omitted_messages, omitted_tokens = m.overflow_messages, m.overflow_tokens
+local omitted_messages, omitted_tokens = m.waiting_messages, m.waiting_tokens
 local source, kept = all_blocks, nil -- kept: the groups that are shown, where not all of them are
 if is_over() then
   -- What the view leaves out counts as omitted.

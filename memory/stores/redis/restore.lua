@@ -54,7 +54,7 @@ if only_look then
   return one_text({'look', names, unpack(seqs)}, texts)
 end
 
-local removed = m and live_messages() + m.overflow_messages or 0
+local removed = m and live_messages() + m.waiting_messages or 0
 redis.call('UNLINK', key.lease, unpack(mortal()))
 local ends = ttl < INF and now + ttl or 0
 each_copy(function(name, copy)
@@ -72,7 +72,6 @@ end)
 m = counters
 m.born, m.incarnation, m.tag, m.policy = true, life, tag, string.sub(kept_life, TAG_ENDS + 1)
 m.version, m.updated_at, m.expires_at = m.version + 1, now, ends
-m.overflow_tokens, m.overflow_messages = m.waiting_tokens, m.waiting_messages
 m.flush_retry_at, m.prune_at, m.ops_until = 0, 0, 0
 lay_out(kept_sections, m.short_tokens, m.short_messages, m.pinned_tokens, m.pinned_messages)
 remember('v', op, digest, deadline, life .. ' 1 0')

@@ -5,6 +5,10 @@ which of its own names are for others. In a script the line `-- parts: …` stan
 behind those that it needs; none stands twice. A part has such a line where another one is to stand in its middle.
 
 A line `-- numbers: …` stands for locals of these names, with the numbers that Python has by them: each is written once.
+Of a packed list of numbers it is the form, as struct takes it.
+
+`<COUNTERS>` and `<LIMITS>` stand for the names of what is packed (forms.py), with commas between them. In
+`<COUNTERS: m.%>` each name stands in the place of `%`.
 """
 
 from __future__ import annotations
@@ -20,11 +24,14 @@ from typing import Final
 from durable_memory.memory.eviction import policies
 from durable_memory.memory.stores import values
 from durable_memory.memory.stores.index_port import BOUND_RUNS
+from durable_memory.memory.stores.redis.forms import COUNTERS, LIMITS
 
 _PACKAGE: Final = "durable_memory.memory.stores.redis"
 _PARTS: Final = "-- parts: "
 _NEEDS: Final = "-- needs: "
 _NUMBERS_LINE: Final = re.compile(r"^(?P<indent> *)-- numbers: (?P<names>.*)$", re.MULTILINE)
+_LISTS: Final = {"COUNTERS": COUNTERS, "LIMITS": LIMITS}
+_LIST: Final = re.compile(rf"<(?P<list>{'|'.join(_LISTS)})(?:: (?P<each>[^<>]+))?>")
 
 NUMBERS: Final[Mapping[str, int]] = {
     "BAND": policies.BAND,
@@ -34,6 +41,7 @@ NUMBERS: Final[Mapping[str, int]] = {
     "HALF_LIFE_MS": policies.HALF_LIFE_MS,
     "KEPT_AFTER_DEADLINE_MS": values.KEPT_AFTER_DEADLINE_MS,
     "LONGEST_OPERATION_MS": values.LONGEST_OPERATION_MS,
+    "MODE": LIMITS.index("mode") + 1,
     "MOST_OPEN": values.MOST_OPEN,
     "MOST_RANGES": values.MOST_RANGES,
     "MOST_STEPS": policies.MOST_STEPS,
@@ -42,6 +50,11 @@ NUMBERS: Final[Mapping[str, int]] = {
     "TICKS_PER_MS": policies.TICKS_PER_MS,
 }
 """What scripts and Python count by alike."""
+
+_FORMS: Final = {name: f">{'d' * len(names)}" for name, names in _LISTS.items()}
+"""How struct packs a list."""
+
+_VALUES: Final[Mapping[str, int | str]] = {**NUMBERS, **_FORMS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +67,21 @@ class Script:
 
 
 def _text(name: str) -> str:
-    return with_numbers(files(_PACKAGE).joinpath(f"{name}.lua").read_text("utf-8"))
+    return filled_in(files(_PACKAGE).joinpath(f"{name}.lua").read_text("utf-8"))
 
 
-def with_numbers(text: str) -> str:
-    """Returns the text of a file with its numbers in it."""
-    return _NUMBERS_LINE.sub(_as_locals, text)
+def filled_in(text: str) -> str:
+    """Returns the text of a file with its numbers and lists in it."""
+    return _LIST.sub(_as_list, _NUMBERS_LINE.sub(_as_locals, text))
 
 
 def _as_locals(line: re.Match[str]) -> str:
     names = line["names"].split()
-    return f"{line['indent']}local {', '.join(names)} = {', '.join(str(NUMBERS[name]) for name in names)}"
+    return f"{line['indent']}local {', '.join(names)} = {', '.join(repr(_VALUES[name]) for name in names)}"
+
+
+def _as_list(mark: re.Match[str]) -> str:
+    return ", ".join((mark["each"] or "%").replace("%", name) for name in _LISTS[mark["list"]])
 
 
 def _parts(names: str, included: set[str]) -> Iterator[str]:

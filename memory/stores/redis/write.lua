@@ -10,10 +10,10 @@ if if_version ~= '' and if_version ~= version_of() then
   return 'conflict ' .. version_of()
 end
 m = m or new_memory(ARGV[6])
-local removed = live_messages() + m.overflow_messages
-for _, name in ipairs({'system', 'long', 'overflow'}) do
-  m[name .. '_tokens'], m[name .. '_messages'] = 0, 0
-end
+local removed = live_messages() + m.waiting_messages
+m.system_tokens, m.system_messages = 0, 0
+m.long_tokens, m.long_messages = 0, 0
+m.waiting_tokens, m.waiting_messages = 0, 0
 for _, place in ipairs(all_places) do
   place.tokens, place.messages, place.pinned_tokens, place.pinned_messages = 0, 0, 0, 0
 end
