@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from durable_memory.memory.errors import MemoryOversize
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
+from durable_memory.memory.stores.fixed_room import check_fixed_room
 from durable_memory.memory.stores.values import Entry
-from durable_memory.memory.types import LONG_TERM, SYSTEM
+from durable_memory.memory.types import LONG_TERM, SYSTEM, Section
 
 
 def check_sections(resource: str, entries: Sequence[Entry], limits: Limits) -> None:
@@ -32,11 +34,7 @@ def too_large(resource: str, position: int, entry: Entry, limits: Limits) -> Mem
 def check_fixed(resource: str, entries: Sequence[Entry], limits: Limits) -> None:
     """Raises MemoryOversize for system and pinned messages that alone fill more than there is for them."""
     fixed = [entry for entry in entries if entry.answers is None and (entry.pinned or entry.section == SYSTEM)]
-    for section in dict.fromkeys(limits.section_of(entry.section) for entry in fixed):
-        room, *name = limits.room_of(section)
-        # Without shares, one room holds them all.
-        tokens = sum(entry.tokens for entry in fixed if not name or limits.section_of(entry.section) == section)
-        if room is not None and tokens > room:
-            raise refusals.pinned_too_large(resource, "tokens", tokens, room, *name)
-    if limits.room_messages is not None and len(fixed) > limits.room_messages:
-        raise refusals.pinned_too_large(resource, "messages", len(fixed), limits.room_messages)
+    in_sections = Counter[Section]()
+    for entry in fixed:
+        in_sections[limits.section_of(entry.section)] += entry.tokens
+    check_fixed_room(resource, limits, in_sections=in_sections, tokens=in_sections.total(), messages=len(fixed))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from durable_memory.memory.limits import Limits
-from durable_memory.memory.stores import refusals
+from durable_memory.memory.stores.fixed_room import check_fixed_room
 from durable_memory.memory.stores.in_memory.state import MemoryState
-from durable_memory.memory.stores.in_memory.values import OVERFLOW, Group, Tally
+from durable_memory.memory.stores.in_memory.values import OVERFLOW, Group
 from durable_memory.memory.types import LONG_TERM, SYSTEM
 
 
@@ -30,16 +30,16 @@ def pin_groups(
 
 
 def _check_room(state: MemoryState, groups: Sequence[Group], limits: Limits, resource: str) -> None:
-    for share in limits.shares:
-        added = sum(group.tokens for group in groups if limits.section_of(group.place) == share.section)
-        actual = state.pinned_in(share.section, limits).tokens + added
-        if added and actual > share.tokens:
-            raise refusals.pinned_too_large(resource, "tokens", actual, share.tokens, share.section)
-    added_by_all = Tally(sum(group.tokens for group in groups), sum(group.messages for group in groups))
-    fixed = (state.fixed, added_by_all)
-    for unit, actual, limit in (
-        ("tokens", sum(tally.tokens for tally in fixed), None if limits.shares else limits.room_tokens),
-        ("messages", sum(tally.messages for tally in fixed), limits.room_messages),
-    ):
-        if limit is not None and actual > limit:
-            raise refusals.pinned_too_large(resource, unit, actual, limit)
+    in_sections = {
+        section: state.pinned_in(section, limits).tokens
+        for section in (limits.section_of(group.place) for group in groups)
+    }
+    for group in groups:
+        in_sections[limits.section_of(group.place)] += group.tokens
+    check_fixed_room(
+        resource,
+        limits,
+        in_sections=in_sections,
+        tokens=state.fixed.tokens + sum(group.tokens for group in groups),
+        messages=state.fixed.messages + sum(group.messages for group in groups),
+    )

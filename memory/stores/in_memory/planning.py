@@ -12,6 +12,7 @@ from durable_memory.memory.eviction.policies import NEVER_BEFORE_OTHERS, POLICIE
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.append_checks import check_sections, too_large
+from durable_memory.memory.stores.fixed_room import check_fixed_room
 from durable_memory.memory.stores.in_memory.lowered import above_room
 from durable_memory.memory.stores.in_memory.results import Member, check_results
 from durable_memory.memory.stores.in_memory.state import MemoryState
@@ -87,18 +88,14 @@ class _Planner:
             return
         if self.limits.result_reserve:
             check_results(self.resource, self.members, self.limits, self._fixed_beside)
-        for share in self.limits.shares:
-            if share.section in self.live:
-                actual = self._fixed_tokens(share.section)
-                if actual > share.tokens:
-                    raise refusals.pinned_too_large(self.resource, "tokens", actual, share.tokens, share.section)
         fixed = (self.state.fixed, *self.fixed.values())
-        for unit, actual, limit in (
-            ("tokens", sum(tally.tokens for tally in fixed), None if self.limits.shares else self.limits.room_tokens),
-            ("messages", sum(tally.messages for tally in fixed), self.limits.room_messages),
-        ):
-            if limit is not None and actual > limit:
-                raise refusals.pinned_too_large(self.resource, unit, actual, limit)
+        check_fixed_room(
+            self.resource,
+            self.limits,
+            in_sections={section: self._fixed_tokens(section) for section in self.live},
+            tokens=sum(tally.tokens for tally in fixed),
+            messages=sum(tally.messages for tally in fixed),
+        )
 
     def choose_evictions(self) -> None:
         """Chooses the groups that go, among them those of this append, and checks that the overflow takes them.

@@ -1,7 +1,7 @@
 -- Pins the whole groups of messages, or unpins them.
 -- ARGV: limits, operation, digest, deadline, tag, `p` or `-`, ids.
 -- Returns `ok <position ...>` of those that are live messages.
--- parts: may_change call keys limits sections state expiry operations records groups ids batch order
+-- parts: may_change call keys limits sections state expiry operations records groups ids batch order rooms
 local tag, to_pin = ARGV[5], ARGV[6] == 'p'
 local kind = to_pin and 'n' or 'u'
 local known = recall(kind, op, digest)
@@ -35,23 +35,15 @@ for i = 7, m and #ARGV or 0 do
   end
 end
 if to_pin and #groups > 0 then
-  local added = {}
+  local plan = {arrives = {}, fixed = {}, fixed_tokens = fixed_tokens(), fixed_messages = fixed_messages() + #seqs}
   for _, one in ipairs(groups) do
-    added[one.place.section] = (added[one.place.section] or 0) + one.tokens
+    local section = one.place.section
+    plan.arrives[section], plan.fixed[section] = true, (plan.fixed[section] or 0) + one.tokens
+    plan.fixed_tokens = plan.fixed_tokens + one.tokens
   end
-  local fixed_tokens = m.system_tokens + conversation('pinned_tokens')
-  for _, section in ipairs(sections) do
-    fixed_tokens = fixed_tokens + (added[section] or 0)
-    local fixed = sum_of(section.places, 'pinned_tokens') + (added[section] or 0)
-    if added[section] and fixed > section.room then
-      return table.concat({'pinned', 'tokens', fixed, section.room, section.name}, ' ')
-    end
-  end
-  local fixed_messages = m.system_messages + conversation('pinned_messages') + #seqs
-  if not shares and fixed_tokens > room_tokens then
-    return 'pinned tokens ' .. fixed_tokens .. ' ' .. room_tokens
-  elseif fixed_messages > room_messages then
-    return 'pinned messages ' .. fixed_messages .. ' ' .. room_messages
+  local refused = fixed_refuses(plan)
+  if refused then
+    return refused
   end
 end
 
