@@ -1,14 +1,27 @@
 -- Appends messages: all or none.
 -- ARGV: limits, operation, digest, deadline, tag, incarnation for a birth, heads and payloads.
--- parts: may_append call usual_append keys state expiry operations order place apply
+-- parts: may_append call
+local refused = append_refused() or deadline_refused()
+if refused then
+  return refused
+end
+-- The usual ones are answered here.
+-- parts: usual_append
+-- parts: keys state expiry operations order place apply
 local known = recall('a', op, digest)
 if known then
   return known == 'reused' and known or answer_again(known)
 end
--- parts: rights counts
+-- parts: rights
+refused = rights_refused()
+if refused then
+  return refused
+end
+-- parts: counts
 m = m or new_memory(ARGV[6])
 adopt_policy()
-local plan, refused = plan_append(7, m.born)
+local plan
+plan, refused = plan_append(7, m.born)
 if not plan then
   return refused
 end

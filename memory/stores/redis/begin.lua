@@ -1,6 +1,11 @@
 -- Begins a flush: takes the lease and the next fence and notes the batch, or gives the same owner the same batch again.
 -- ARGV: limits, operation of the owner, owner, batch id, force, end of the attempt, messages at most.
--- parts: may_change keys limits state expiry operations records batch order select bound
+-- parts: may_change
+local refused = change_refused()
+if refused then
+  return refused
+end
+-- parts: keys limits state expiry operations records batch order select bound
 local op, owner, batch_id, force, ends = ARGV[2], ARGV[3], ARGV[4], ARGV[5] == '1', tonumber(ARGV[6])
 if now > ends then
   return 'expired'

@@ -1,7 +1,12 @@
 -- Removes everything but the record of operations, and makes a backup before if it is asked to.
 -- ARGV: limits, operation, digest, deadline, if_version (empty: any), backup id and its lifetime (or nothing).
 -- Returns `ok <messages> <backup id or ->`; `again …` if it was applied before.
--- parts: may_change call keys head state expiry operations backups
+-- parts: may_change call
+local refused = change_refused() or deadline_refused()
+if refused then
+  return refused
+end
+-- parts: keys head state expiry operations backups
 local if_version, backup, lifetime = ARGV[5], ARGV[6], tonumber(ARGV[7])
 local known = recall('c', op, digest)
 if known then

@@ -1,6 +1,11 @@
 -- Replaces the stored batch by its draft in one step; evicts nothing.
 -- ARGV: limits, incarnation, fence, owner, batch id, operation of the owner, deadline, tag.
--- parts: may_change keys sections state expiry operations records groups batch
+-- parts: may_change
+local refused = change_refused()
+if refused then
+  return refused
+end
+-- parts: keys sections state expiry operations records groups batch
 local incarnation, fence, owner, id, op, deadline, tag =
   ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], tonumber(ARGV[7]), ARGV[8]
 if now > deadline then

@@ -2,7 +2,12 @@
 -- ARGV: limits, operation, digest, deadline, tag, ids.
 -- Returns `ok <incarnation> | <seq-tag ...> | <position ...> | <position=seq-tag ...>`: removed, not found,
 -- covered; `again …` if it was applied before.
--- parts: may_change call keys sections state expiry operations records groups ids batch
+-- parts: may_change call
+local refused = change_refused() or deadline_refused()
+if refused then
+  return refused
+end
+-- parts: keys sections state expiry operations records groups ids batch
 local tag = ARGV[5]
 local known = recall('d', op, digest)
 if known then

@@ -1,7 +1,12 @@
 -- The flush of a memory that drops: selects and removes in one step.
 -- ARGV: limits, operation, digest, deadline, tag, force, messages at most; the thresholds of this call, if it has its
 -- own: tokens, messages, tokens of each section.
--- parts: may_change call keys limits sections state expiry operations records groups batch order summaries select bound
+-- parts: may_change call
+local refused = change_refused() or deadline_refused()
+if refused then
+  return refused
+end
+-- parts: keys limits sections state expiry operations records groups batch order summaries select bound
 local tag, force = ARGV[5], ARGV[6] == '1'
 local known = recall('p', op, digest)
 if known then

@@ -3,7 +3,12 @@
 -- ARGV: limits, the latest moment of its birth (ms).
 -- Returns `ok <version or -> <messages> <backups> <1 if a memory was kept>`, or `backups <id ...>`: the driver asks
 -- again with their keys.
--- parts: may_change keys state expiry names
+-- parts: may_change
+local refused = change_refused()
+if refused then
+  return refused
+end
+-- parts: keys state expiry names
 local born_until = tonumber(ARGV[2])
 local list, given = KEYS[last_key + 1], {}
 for i = last_key + 2, #KEYS do

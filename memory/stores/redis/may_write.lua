@@ -1,3 +1,3 @@
 -- Writes nothing, and is refused where the user lacks a right that a script which writes to this memory needs.
 -- parts: rights
-return 1
+return rights_refused() or 1

@@ -1,15 +1,15 @@
 -- What names the operation of a call, and whether it comes in time. Of the arguments these are the same in each script
 -- that changes what clients see; commit and begin have others.
 -- needs: keys
--- gives: op digest deadline
+-- gives: op digest deadline deadline_refused
 
 local op, digest, deadline = ARGV[2], ARGV[3], tonumber(ARGV[4])
-if now > deadline then
-  return 'expired'
-end
-do
+
+-- Returns the refusal of a call that comes too late, or whose deadline is further than a record is kept for; or nil.
+local function deadline_refused()
   -- numbers: FURTHEST_DEADLINE_MS
-  if deadline > now + FURTHEST_DEADLINE_MS then
-    return 'ahead'
+  if now > deadline then
+    return 'expired'
   end
+  return deadline > now + FURTHEST_DEADLINE_MS and 'ahead' or nil
 end

@@ -1,6 +1,8 @@
--- Refuses a caller who may only read, before anything else is looked at: the last line of defence, behind the handle.
+-- Who may append: the last line of defence, behind the handle.
 -- needs: limits
+-- gives: append_refused
 
-if mode > 1 then
-  return 'denied'
+-- Returns the refusal of a caller who may only read, or nil.
+local function append_refused()
+  return mode > 1 and 'denied' or nil
 end

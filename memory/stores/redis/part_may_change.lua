@@ -1,7 +1,8 @@
--- Refuses a caller who may not change or remove what is stored, before anything else is looked at.
--- needs: limits
+-- Who may change or remove what is stored.
+-- needs: limits rights
+-- gives: change_refused
 
-if mode > 0 then
-  return 'denied'
+-- Returns the refusal of a caller who may not, or nil.
+local function change_refused()
+  return mode > 0 and 'denied' or rights_refused()
 end
--- parts: rights

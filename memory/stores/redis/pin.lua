@@ -1,7 +1,12 @@
 -- Pins the whole groups of messages, or unpins them.
 -- ARGV: limits, operation, digest, deadline, tag, `p` or `-`, ids.
 -- Returns `ok <position ...>` of those that are live messages.
--- parts: may_change call keys limits sections state expiry operations records groups ids batch order rooms
+-- parts: may_change call
+local refused = change_refused() or deadline_refused()
+if refused then
+  return refused
+end
+-- parts: keys limits sections state expiry operations records groups ids batch order rooms
 local tag, to_pin = ARGV[5], ARGV[6] == 'p'
 local kind = to_pin and 'n' or 'u'
 local known = recall(kind, op, digest)
@@ -41,7 +46,7 @@ if to_pin and #groups > 0 then
     plan.arrives[section], plan.fixed[section] = true, (plan.fixed[section] or 0) + one.tokens
     plan.fixed_tokens = plan.fixed_tokens + one.tokens
   end
-  local refused = fixed_refuses(plan)
+  refused = fixed_refuses(plan)
   if refused then
     return refused
   end

@@ -3,7 +3,12 @@
 -- ARGV: limits, operation, digest, deadline, tag, incarnation, if_version (empty: any), backup id, `look` or `go`.
 -- Returns as write. Where it is only to look whether it can be done, it returns messages of the backup, one for each
 -- key that encrypted any: the records behind a head `look <incarnation and names of letters> <seq ...>`.
--- parts: may_change call forms keys limits sections state expiry operations backups counters copied records
+-- parts: may_change call
+local refused = change_refused() or deadline_refused()
+if refused then
+  return refused
+end
+-- parts: forms keys limits sections state expiry operations backups counters copied records
 local tag, life, if_version, backup, only_look = ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9] == 'look'
 local known = recall('v', op, digest)
 if known then

@@ -1,6 +1,11 @@
 -- Replaces everything that a memory holds, and drops a flush in progress.
 -- ARGV: limits, operation, digest, deadline, tag, incarnation for a birth, if_version (empty: any), heads and payloads.
--- parts: may_change call keys limits sections state operations place apply
+-- parts: may_change call
+local refused = change_refused() or deadline_refused()
+if refused then
+  return refused
+end
+-- parts: keys limits sections state operations place apply
 local if_version = ARGV[7]
 local known = recall('w', op, digest)
 if known then
@@ -17,7 +22,8 @@ m.waiting_tokens, m.waiting_messages = 0, 0
 for _, place in ipairs(all_places) do
   place.tokens, place.messages, place.pinned_tokens, place.pinned_messages = 0, 0, 0, 0
 end
-local plan, refused = plan_append(8, true)
+local plan
+plan, refused = plan_append(8, true)
 if not plan then
   return refused
 end

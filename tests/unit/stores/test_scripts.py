@@ -59,17 +59,30 @@ def said(label: str, text: str) -> set[str]:
     }
 
 
+GATE = re.compile(
+    r"\[MODE\] > 0|^local refused = (?P<what>\w+)_refused\(\)(?P<deadline> or deadline_refused\(\))?\nif refused then$",
+    re.MULTILINE,
+)
+"""Where a script refuses a caller: heal as the first says, since all parts would meet the damage."""
+
+
 @pytest.mark.parametrize("name", sorted(OF_A_MEMORY - READ - NEED_A_BATCH))
 def test_a_script_that_changes_a_memory_asks_for_the_mode_before_it_looks_at_anything(name: str) -> None:
-    before, gate, _ = re.sub("--.*", "", load_script(name).source.decode()).partition("return 'denied'")
+    source = re.sub("--.*", "", load_script(name).source.decode())
+    gate = GATE.search(source)
     assert gate
-    assert "redis.call" not in before
+    assert set(re.findall(r"redis\.p?call\('(\w+)'", source[: gate.start()])) <= {"TIME"}
 
 
 @pytest.mark.parametrize("name", sorted(OF_A_MEMORY - READ - NEED_A_BATCH - {"heal"}))
 def test_only_an_append_is_open_to_a_caller_who_may_append(name: str) -> None:
-    gates = said("parts", FILES[name]) & {"may_append", "may_change"}
-    assert gates == {"may_append" if name in ("append", "try_append") else "may_change"}
+    gates = [gate["what"] for gate in GATE.finditer(FILES[name])]
+    assert gates == ["append" if name in ("append", "try_append") else "change"]
+
+
+@pytest.mark.parametrize("name", [name for name in SCRIPTS if "call" in said("parts", FILES[name])])
+def test_a_script_with_a_deadline_asks_for_it_before_it_looks_at_anything(name: str) -> None:
+    assert [bool(gate["deadline"]) for gate in GATE.finditer(FILES[name])] == [True]
 
 
 async def compiled_file(redis: Redis, name: str) -> Chunk:
