@@ -143,7 +143,7 @@ def _who(section: Section | None) -> str:
     return "messages" if section is None else f"section {section}"
 
 
-def batch_too_large(resource: str, unit: str, actual: int, limit: int) -> MemoryOversize:
+def append_too_large(resource: str, unit: str, actual: int, limit: int) -> MemoryOversize:
     """An append that pushes out more than an empty overflow takes."""
     return MemoryOversize(
         f"{resource}: this append would push {actual} {unit} into the overflow, which takes {limit}; send it in parts"

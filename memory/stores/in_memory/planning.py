@@ -165,7 +165,7 @@ class _Planner:
         # What never fits is said first: to wait for it would be in vain.
         for unit, _, arriving, limit in units:
             if limit is not None and arriving > limit:
-                raise refusals.batch_too_large(self.resource, unit, arriving, limit)
+                raise refusals.append_too_large(self.resource, unit, arriving, limit)
         for unit, there, arriving, limit in units:
             if limit is not None and there + arriving > limit:
                 raise refusals.overflow_full(self.resource, unit, there, arriving, limit)

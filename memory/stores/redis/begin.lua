@@ -45,13 +45,13 @@ if m.flush_retry_at > now and m.flush_at <= now and not force then
   return 'busy ' .. m.flush_retry_at - now
 end
 adopt_policy()
-local taken = select(force)
+local taken = select_groups(force)
 bound(taken, tonumber(ARGV[7]))
 if taken.reason then
   return table.concat({'nothing', taken.reason, live_tokens(), live_messages(), flush_due()}, ' ')
 end
 
-local summaries, seqs = summaries_along(), numbers_of(taken)
+local summaries, seqs = summaries_along(), seqs_of(taken)
 -- A page is what one answer may carry: some hundred messages, or fewer large ones.
 local pages, weight, tokens = {{}}, 0, 0
 for i, text in ipairs(records(seqs)) do

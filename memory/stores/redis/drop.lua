@@ -34,14 +34,14 @@ end
 
 -- Those of this call only choose: what is noted and answered goes by the declared ones.
 local declared = #ARGV > 7 and exchange({unpack(ARGV, 8)})
-local taken = select(force)
+local taken = select_groups(force)
 if declared then
   exchange(declared)
 end
 bound(taken, tonumber(ARGV[7]))
 local names = {}
 if not taken.reason then
-  local seqs, tokens = numbers_of(taken), 0
+  local seqs, tokens = seqs_of(taken), 0
   for i, text in ipairs(records(seqs)) do
     names[i] = seqs[i] .. '-' .. string.match(text, '^..(....)')
     tokens = tokens + tokens_of(text)

@@ -1,6 +1,6 @@
 -- How much of a selection one flush takes, and which old summaries go along.
 -- needs: keys limits state summaries
--- gives: bound numbers_of summaries_along
+-- gives: bound seqs_of summaries_along
 
 -- The groups that wait, oldest first.
 local function waiting_groups()
@@ -49,7 +49,7 @@ local function bound(taken, most)
 end
 
 -- The numbers of all messages that a selection takes, in order.
-local function numbers_of(taken)
+local function seqs_of(taken)
   local seqs = {}
   local function add(some)
     for _, seq in ipairs(some) do

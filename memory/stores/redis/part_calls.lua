@@ -2,7 +2,7 @@
 -- needs: keys limits head sections state groups rooms
 -- gives: open_group answer_call
 
--- Where a call id was seen, with what this batch adds to it.
+-- Where a call id was seen, with what this append adds to it.
 local function seen_of(plan, id)
   local seen = plan.calls[id]
   if not seen and not plan.fresh then
@@ -21,7 +21,7 @@ local function open_group(plan, new, ids)
   end
 end
 
--- Returns where in `seen` the group stands that a result goes to: the oldest that waits for it, those of this batch
+-- Returns where in `seen` the group stands that a result goes to: the oldest that waits for it, those of this append
 -- first, since an id that comes again is mostly answered in its own turn. Nothing if no live group waits.
 local function waiting_live(seen)
   local oldest = {string.find(seen, '(%d+)w')}

@@ -16,8 +16,8 @@ end
 -- Gives the memory's expiry to the keys that this script may have created.
 local function inherit_expiry(keys)
   if m.expires_at > 0 then
-    for _, key in ipairs(keys) do
-      redis.call('PEXPIREAT', key, m.expires_at, 'NX')
+    for _, name in ipairs(keys) do
+      redis.call('PEXPIREAT', name, m.expires_at, 'NX')
     end
   end
 end
@@ -26,8 +26,8 @@ end
 local function prolong(keys)
   if ttl == INF then
     if m.expires_at > 0 then
-      for _, key in ipairs(mortal()) do
-        redis.call('PERSIST', key)
+      for _, name in ipairs(mortal()) do
+        redis.call('PERSIST', name)
       end
       m.expires_at = 0
     end
@@ -36,8 +36,8 @@ local function prolong(keys)
   local expires_at = now + ttl
   if m.expires_at == 0 or expires_at < m.expires_at or expires_at - m.expires_at >= ttl / 20 then
     m.expires_at = expires_at
-    for _, key in ipairs(mortal()) do
-      redis.call('PEXPIREAT', key, expires_at)
+    for _, name in ipairs(mortal()) do
+      redis.call('PEXPIREAT', name, expires_at)
     end
   else
     inherit_expiry(keys)

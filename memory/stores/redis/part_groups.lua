@@ -26,8 +26,8 @@ local function is_open(state)
 end
 
 -- The live members of a group in their order. Equal scores sort as text, so numbers are compared here.
-local function members(key, group)
-  local seqs = redis.call('ZRANGEBYSCORE', key, group, group)
+local function members(zset, group)
+  local seqs = redis.call('ZRANGEBYSCORE', zset, group, group)
   table.sort(seqs, function(a, b)
     return tonumber(a) < tonumber(b)
   end)

@@ -4,11 +4,11 @@
 
 local plan_evictions, overflow_refuses
 do
-  -- The groups of the batch that could go from these places, with their scores. Under lru a stored group that the batch
-  -- touches is one of them, since it has just been accessed; under fifo and lru they stand behind all others. Under lfu
+  -- The groups of this append that could go from these places, with their scores. Under lru a stored group that it adds
+  -- to is one of them, since it has just been accessed; under fifo and lru they stand behind all others. Under lfu
   -- and priority that is so for the group of the last message alone, which is spared as long as another can go: else
   -- what was just said could be in no view.
-  local function batch_order(plan, here)
+  local function new_order(plan, here)
     local last, order, spared = {}, {}, nil
     for i = (scoring == 'lfu' or scoring == 'priority') and #plan.news or 0, 1, -1 do
       if here[plan.news[i].place] and not plan.news[i].late then
@@ -64,9 +64,9 @@ do
       end
       return done
     end
-    local skip, order = batch_order(plan, here)
+    local skip, order = new_order(plan, here)
     local next_one = 1
-    local function visit_batch(up_to)
+    local function visit_new(up_to)
       while not done and order[next_one] and order[next_one].score <= up_to do
         local new = order[next_one]
         local group, state = new.group, plan.states[new.group]
@@ -78,10 +78,10 @@ do
     end
     if not plan.fresh then
       each_group(some, plan.states, skip, function(group, seqs, tokens, state, place, score)
-        return visit_batch(score) or visit(group, seqs, tokens, state, place)
+        return visit_new(score) or visit(group, seqs, tokens, state, place)
       end)
     end
-    visit_batch(INF)
+    visit_new(INF)
     for i = 1, done and 0 or #waiting do
       take(unpack(waiting[i]))
       if done then
@@ -145,9 +145,9 @@ do
     local above_tokens, above_messages = above_room()
     local tokens, messages = plan.leaving_tokens - above_tokens, plan.leaving - above_messages
     if tokens > overflow_tokens then
-      return refusal('batch', 'tokens', tokens, overflow_tokens)
+      return refusal('parts', 'tokens', tokens, overflow_tokens)
     elseif messages > overflow_messages then
-      return refusal('batch', 'messages', messages, overflow_messages)
+      return refusal('parts', 'messages', messages, overflow_messages)
     elseif m.waiting_tokens + tokens > overflow_tokens then
       return refusal('full', 'tokens', m.waiting_tokens, tokens, overflow_tokens)
     elseif m.waiting_messages + messages > overflow_messages then

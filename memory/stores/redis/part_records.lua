@@ -36,9 +36,9 @@ local function chunks(list, f)
   end
 end
 
-local function command_on(name, key, list)
+local function command_on(command, name, list)
   chunks(list, function(some)
-    redis.call(name, key, unpack(some))
+    redis.call(command, name, unpack(some))
   end)
 end
 

@@ -1,9 +1,9 @@
 -- What a flush takes: all of the overflow, and groups in the policy's order until the target holds and the least share
 -- of the messages is taken. Summaries above their room go, or are made one, also alone.
 -- needs: limits sections state groups order
--- gives: select
+-- gives: select_groups
 
-local select
+local select_groups
 do
   -- Returns the numbers of the newest and oldest group of short_term that keep_first and keep_last hold back, at their
   -- edge.
@@ -40,7 +40,7 @@ do
   -- Returns the live groups that are taken, each with its place, numbers and tokens, how many tokens and messages they
   -- are, and why nothing can be taken.
   -- enough: stops at so many messages, whichever go first; without it, it is all that a flush takes.
-  function select(force, enough)
+  function select_groups(force, enough)
     local taken = {groups = {}, tokens = 0, messages = 0}
     if not force and flush_due() == 0 then
       taken.reason = 'below_threshold'

@@ -14,7 +14,7 @@ if summarize and m.flush_retry_at > now and m.flush_at <= now and not force then
   return 'busy ' .. m.flush_retry_at - now
 end
 preview_policy()
-local taken = select(force)
+local taken = select_groups(force)
 bound(taken, most)
 if taken.reason then
   return table.concat({'nothing', taken.reason, live_tokens(), live_messages(), flush_due()}, ' ')
@@ -28,7 +28,7 @@ if summarize then
   end
   tokens, messages = tokens + summary_tokens, messages - #along + 1
 end
-local seqs, names = numbers_of(taken), {}
+local seqs, names = seqs_of(taken), {}
 for i, text in ipairs(records(seqs)) do
   names[i] = seqs[i] .. '-' .. string.match(text, '^..(....)')
 end

@@ -53,8 +53,8 @@ def refusal_of(  # noqa: C901, PLR0911, PLR0912 - a table
             return refusals.group_too_large(resource, int(position), unit, int(actual), int(limit))
         case ["pinned", unit, actual, limit, *section]:
             return refusals.pinned_too_large(resource, unit, int(actual), int(limit), *section)
-        case ["batch", unit, actual, limit]:
-            return refusals.batch_too_large(resource, unit, int(actual), int(limit))
+        case ["parts", unit, actual, limit]:
+            return refusals.append_too_large(resource, unit, int(actual), int(limit))
         case ["full", unit, waiting, arriving, limit]:
             return refusals.overflow_full(resource, unit, int(waiting), int(arriving), int(limit))
         case ["unseen", position]:

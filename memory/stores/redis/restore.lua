@@ -9,7 +9,7 @@ if refused then
   return refused
 end
 -- parts: forms keys limits sections state expiry operations backups counters copied records
-local tag, life, if_version, backup, only_look = ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9] == 'look'
+local tag, new_incarnation, if_version, backup, only_look = ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9] == 'look'
 local known = recall('v', op, digest)
 if known then
   return known == 'reused' and known or answer_again(known)
@@ -75,11 +75,11 @@ end)
 
 -- From here on the memory is that of the backup. What a flush waits for, and what is known of operations, is not.
 m = counters
-m.born, m.incarnation, m.tag, m.policy = true, life, tag, string.sub(kept_life, TAG_ENDS + 1)
+m.born, m.incarnation, m.tag, m.policy = true, new_incarnation, tag, string.sub(kept_life, TAG_ENDS + 1)
 m.version, m.updated_at, m.expires_at = m.version + 1, now, ends
 m.flush_retry_at, m.prune_at, m.ops_until = 0, 0, 0
 lay_out(kept_sections, m.short_tokens, m.short_messages, m.pinned_tokens, m.pinned_messages)
-remember('v', op, digest, deadline, life .. ' 1 0')
+remember('v', op, digest, deadline, new_incarnation .. ' 1 0')
 note_due_anew()
 save()
 return answer_new(1, 0, 0, removed)

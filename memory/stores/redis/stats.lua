@@ -14,7 +14,7 @@ if not m then
   return {listed}
 end
 -- What waits can always be taken; else one group that can go tells as much as all that would.
-local blocked = flush_due() == 1 and m.waiting_messages == 0 and select(false, 1).reason or ''
+local blocked = flush_due() == 1 and m.waiting_messages == 0 and select_groups(false, 1).reason or ''
 local answer = {
   listed, version_of(), m.system_tokens, m.system_messages, m.long_tokens, m.long_messages,
   m.waiting_tokens, m.waiting_messages, flush_due(), blocked, redis.call('GET', key.lease) or '',
