@@ -111,7 +111,6 @@ do
   function plan_evictions(plan)
     local tokens_left, messages_left = room_tokens, room_messages
     plan.leaving_tokens, plan.leaving = plan.late_tokens, plan.late
-    plan.summaries, plan.summary_tokens = {}, 0
     if not summarize and m.long_messages > 0 then
       plan.summaries, plan.summary_tokens = summaries_leaving(needed(plan))
       plan.evicted = #plan.summaries

@@ -30,16 +30,20 @@ local function fixed_with(plan, section)
 end
 
 -- What is never evicted must fit its room, also where the room was made smaller since: else nothing could come in.
+-- Of a plan (part_place.lua) it looks at arrives, fixed, fixed_tokens and fixed_messages.
 local function fixed_refuses(plan)
+  if not next(plan.arrives) then
+    return nil
+  end
   local function check(fixed, room, name)
     if fixed > room then
       return refusal('pinned', 'tokens', fixed, room, name)
     end
   end
   local refused
-  if not shares and plan.arrives then
+  if not shares then
     refused = check(plan.fixed_tokens, room_tokens)
-  elseif plan.arrives then
+  else
     refused = plan.arrives[SYSTEM_SECTION]
       and check(m.system_tokens + (plan.fixed[SYSTEM_SECTION] or 0), system_room, 'system')
     for _, section in ipairs(sections) do
@@ -47,7 +51,7 @@ local function fixed_refuses(plan)
         and check(fixed_with(plan, section), section.room, section.name)
     end
   end
-  if not refused and plan.arrives and plan.fixed_messages > room_messages then
+  if not refused and plan.fixed_messages > room_messages then
     refused = refusal('pinned', 'messages', plan.fixed_messages, room_messages)
   end
   return refused or nil

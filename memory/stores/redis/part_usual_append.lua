@@ -1,18 +1,29 @@
--- The usual append, without functions and objects: plain messages of one section to a memory that exists, evicting at
--- most plain groups of that section. All else falls through to the general append behind it, which finds nothing
--- changed and would decide the same.
+-- The usual append, without the functions and objects of the general one behind it, which take longer than all else.
+-- Where it does not answer, the general one finds nothing changed. It is for an append of which all this holds:
+--   the memory exists and is intact, its scores are of the policy, each section that holds something is declared;
+--   its lifetime, the record of operations and summaries of before where it drops need nothing done;
+--   all messages are plain (no call, no result, no pin) and for one section, which has some that are not pinned;
+--   none is larger than its room, and no share is over its room already;
+--   what has to leave are the first groups in the order of that section, no more than come, plain too, and the overflow
+--   takes them and holds something already, or where the memory drops no flush is in progress; and then, one message
+--   comes or the policy is fifo or lru, and if the limit of messages asks for it, no user-defined section holds any.
+-- What it answers and leaves in Redis must be what the general append would: plan_append (part_place.lua) for what it
+-- decides, carry_out (part_apply.lua) for what it writes, with save and note_due (part_state.lua), remember and
+-- answer_new (part_operations.lua). tests/integration/redis/test_usual_append.py runs both and compares all keys.
+-- Behind its first write it always answers: nobody else sees what it makes of the counters.
 -- needs: forms keys limits retention head call lost intact score
 
 do
   -- parts: shares
   local tag = ARGV[5]
   local expires_in = incarnation and now + ttl - expires_at
-  -- Sections, policy, expiry and the record of operations need no care.
   local usual = incarnation and intact and not undeclared and #ARGV > 6 and policy == scoring
     and (summarize or long_messages == 0)
+    -- The record of operations: nothing to forget, no later end, room.
     and now < prune_at and deadline + KEPT_AFTER_DEADLINE_MS <= ops_until
-    and ((expires_at == 0 and ttl == INF) or (expires_at > 0 and expires_in >= 0 and expires_in < ttl / 20))
     and redis.call('ZCARD', key.opx) < MOST_OPEN
+    -- The lifetime: none, or one that has hardly begun.
+    and ((expires_at == 0 and ttl == INF) or (expires_at > 0 and expires_in >= 0 and expires_in < ttl / 20))
   if usual then
     -- The place that the messages go to: short_term, or the section that their heads name. It has a message that is not
     -- pinned, so that all its keys are there and have their expiry.
@@ -50,8 +61,8 @@ do
     local over_messages = system_messages + talk_messages + count - room_messages
     local out, leaving, left = nil, 0, 0
     if usual and (over > 0 or over_messages > 0) then
-      -- As many groups as come may go, if they have no calls and no pin, and if their new place needs no care. For the
-      -- limit of messages, groups of all sections may.
+      -- New groups stand behind all others under fifo and lru; under the others one alone is the last message, which is
+      -- spared. For the limit of messages, groups of all sections may go.
       usual = (scoring == 'fifo' or scoring == 'lru' or count == 1) and (over_messages <= 0 or not stored_sections)
       out = redis.call('ZRANGE', scoring == 'fifo' and order or evict, 0, math.min(count, 100) - 1)
       local texts = redis.call('HMGET', key.msg, unpack(out))

@@ -190,6 +190,12 @@ async def test_no_name_stands_in_two_parts(redis: Redis) -> None:
     assert sorted(names) == sorted(set(names))
 
 
+def test_every_field_of_a_plan_is_listed_where_plans_are_made() -> None:
+    made = CODE["part_place"].partition("local function new_plan")[2].partition("\nend")[0]
+    used = {field for code in CODE.values() for field in re.findall(r"\bplan\.(\w+)", code)}
+    assert set(re.findall(r"(\w+) = ", made)) == used
+
+
 def test_each_part_is_part_of_a_script() -> None:
     sources = "\n".join(load_script(name).source.decode() for name in SCRIPTS)
     assert [part for part, text in PARTS.items() if text.splitlines()[0] not in sources] == []
