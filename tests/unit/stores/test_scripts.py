@@ -234,7 +234,9 @@ async def test_a_script_stays_clear_of_the_most_locals_that_lua_has(redis: Redis
     assert MOST_LOCALS - (await compiled_script(redis, name)).most_locals >= ROOM_FOR_LOCALS
 
 
-async def test_the_rights_to_all_that_scripts_of_a_memory_write_are_asked_for_first(redis: Redis) -> None:
+async def test_the_rights_to_all_that_scripts_of_a_memory_write_are_asked_for_first_and_to_nothing_that_none_calls(
+    redis: Redis,
+) -> None:
     sources = "".join(load_script(name).source.decode() for name in OF_A_MEMORY)
     called = sorted(set(re.findall(r"redis\.p?call\('(\w+)'", sources)))
     known: Any = await redis.execute_command("COMMAND", "INFO", *called)  # type: ignore[no-untyped-call] # not typed there
@@ -242,3 +244,4 @@ async def test_the_rights_to_all_that_scripts_of_a_memory_write_are_asked_for_fi
     needed = set(re.findall(r"'([A-Z]+)'", FILES["part_rights"].split("local needed")[1].split("}")[0]))
     assert {"HSET", "ZADD", "UNLINK"} <= written
     assert written <= needed
+    assert needed <= set(called)
