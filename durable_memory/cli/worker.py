@@ -28,27 +28,12 @@ DevPort = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerOptions(Connection):
-    """A connection, and the settings of the process that runs the worker."""
+    """A connection, and the settings of the process that runs the worker.
 
-    task_queue: Annotated[
-        str | None,
-        typer.Option(
-            "--task-queue",
-            metavar="NAME",
-            help="Default: DURABLE_MEMORY_TASK_QUEUE, else 'durable-memory', or 'durable-memory-<project>'.",
-            show_default=False,
-        ),
-    ] = None
-    encoding: Annotated[
-        str | None,
-        typer.Option(
-            "--encoding",
-            metavar="NAME",
-            help="How tokens of memories without token_provider are counted: o200k_base, cl100k_base, or a model. "
-            "Default: DURABLE_MEMORY_ENCODING, else o200k_base.",
-            show_default=False,
-        ),
-    ] = None
+    What all processes of a project must have alike, as its task queue, is no option: given to one of them only, it would
+    part it from the others.
+    """
+
     summarizer: SummarizerName = None
     http_host: Annotated[
         str | None,
@@ -85,8 +70,6 @@ class WorkerOptions(Connection):
     def worker_settings(self) -> Settings:
         """Returns the settings with all options of the worker; see Connection.settings. Raises MemoryInvalid."""
         return self.settings(
-            task_queue=self.task_queue,
-            encoding=self.encoding,
             summarizer=self.summarizer,
             http_host=self.http_host,
             http_port=self.http_port,

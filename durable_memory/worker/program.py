@@ -22,7 +22,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Worker, WorkerDeploymentConfig
 
 from durable_memory.dev import DevPlaces, dev_servers
-from durable_memory.dev.env_file import env_file
+from durable_memory.dev.env_file import env_file, export_line
 from durable_memory.exit import leave
 from durable_memory.logs import log_lost_errors
 from durable_memory.memory.declarations.model_access import cannot_summarize, missing_counting_key
@@ -39,6 +39,7 @@ from durable_memory.worker.http import serving
 from durable_memory.worker.metrics import WorkerMetrics, install_metrics
 from durable_memory.worker.overdue import OverdueFlushes
 from durable_memory.worker.readiness import Readiness
+from durable_memory.worker.shells import secrets_of, shell_variables
 from durable_memory.worker.spans import exporting_spans
 
 _DRAIN = timedelta(seconds=10)
@@ -153,21 +154,22 @@ async def _servers(settings: Settings, *, dev: DevPlaces | None) -> AsyncIterato
         yield settings.redis_url, profile
         return
     async with dev_servers(dev, redis_url=settings.redis_url, temporal_address=profile.address) as servers:
-        address_of = {
-            "valkey": ("REDIS_URL", servers.redis_url),
-            "temporal": ("TEMPORAL_ADDRESS", servers.temporal_address),
-        }
         for name in servers.started:
             _log.info("started %s for development; its data is in %s", name, dev.folder / name)
         _log.info("Redis", extra={"redis": redact_url(servers.redis_url)})
         _log.info("Temporal", extra={"temporal": servers.temporal_address})
         if servers.temporal_ui:
             _log.info("Temporal UI", extra={"temporal_ui": servers.temporal_ui})
+        variables = shell_variables(settings, servers)
+        if names := secrets_of(settings):
+            _log.info("other shells need the same %s", names)
         with ExitStack() as stack:
             if servers.started:
                 file = dev.folder / "env"
-                stack.enter_context(env_file(file, dict(address_of[name] for name in servers.started)))
+                stack.enter_context(env_file(file, variables))
                 _log.info("for other shells: . %s", shlex.quote(str(file)))
+            elif variables:
+                _log.info("for other shells: %s", export_line(variables))
             yield servers.redis_url, load_profile(servers.temporal_address)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import shlex
 import signal
 import sys
 from asyncio.subprocess import PIPE
@@ -11,7 +13,7 @@ from pathlib import Path
 import psutil
 
 from tests.integration.cli.programs import run_program
-from tests.integration.worker.workers import WorkerProcess, worker_process
+from tests.integration.worker.workers import WorkerProcess, eventually, worker_process
 from tests.ports import quiet_ports
 
 SCRIPT = (sys.executable, str(Path(__file__).parents[3] / "worker.py"))
@@ -68,6 +70,32 @@ async def test_folder_and_ports_of_the_servers_can_be_chosen(folder: Path) -> No
         assert (await worker.entry(temporal_ui=None))["temporal_ui"] == f"http://127.0.0.1:{ui}"
         await worker.text("its data is in kept/valkey")
         await worker.text("for other shells: . kept/env")
+        assert await worker.end(signal.SIGTERM) == 0
+
+
+async def test_another_shell_with_the_exported_settings_wakes_this_worker(folder: Path) -> None:
+    given = {"DURABLE_MEMORY_TASK_QUEUE": "queue-of-ours", "DURABLE_MEMORY_ENCODING": "cl100k_base"}
+    folders = {"--memories": "memories", "--project": "of-ours"}
+    options = [part for option in folders.items() for part in option]
+    async with worker_process("--dev", "--log-format", "json", *options, cwd=folder, **given) as worker:
+        await worker.ready()
+        line = (folder / ".durable-memory" / "env").read_text()
+        exported = dict(each.split("=", 1) for each in shlex.split(line)[1:])
+        assert exported == {**await addresses(worker), **given, "DURABLE_MEMORY_PROJECT": "of-ours"}
+        full = json.dumps([{"role": "user", "content": "A sentence of about ten tokens, give or take. " * 2}] * 40)
+        elsewhere = folder / "elsewhere"
+        elsewhere.mkdir()
+        with_memories = {**exported, "DURABLE_MEMORY_MEMORIES": str(folder / "memories")}
+        appended = await run_program(
+            *("append", "thread", "k", "--json", "-"), stdin=full, cwd=elsewhere, **with_memories
+        )
+        assert (appended.code, "flush due" in appended.out) == (0, True)
+
+        async def flushed() -> bool:
+            counted = await run_program("stats", "thread", "k", "-o", "json", cwd=elsewhere, **with_memories)
+            return bool(counted.json()["last_flush_outcome"] == "committed")
+
+        await eventually(flushed)
         assert await worker.end(signal.SIGTERM) == 0
 
 

@@ -83,8 +83,8 @@ async def test_folders_and_project_of_the_command_line_win(
 ) -> None:
     (folder / "others").mkdir()
     (folder / "others" / "a.yaml").write_text("resource: memory\nid: other\nmax_tokens: 500\n")
-    given = {"DURABLE_MEMORY_MEMORIES": "none", "DURABLE_MEMORY_PROJECT": "wrong", "DURABLE_MEMORY_TASK_QUEUE": "wrong"}
-    options = ("--memories", "memories", "--memories", "others", "--project", project, "--task-queue", project)
+    given = {"DURABLE_MEMORY_MEMORIES": "none", "DURABLE_MEMORY_PROJECT": "wrong", "DURABLE_MEMORY_TASK_QUEUE": project}
+    options = ("--memories", "memories", "--memories", "others", "--project", project)
     async with start_worker(*options, **given) as worker, calling(temporal_client, project) as caller:
         await worker.ready()
         assert (await caller.append("other", "k", "Hello"))["messages"] == 1
