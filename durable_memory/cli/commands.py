@@ -11,7 +11,8 @@ from typer.core import TyperCommand, TyperGroup
 _COMMANDS: Final = {
     "worker": ("worker:worker", "Run the worker until a signal."),
     "validate": ("declarations:validate", "Check declarations, without any server."),
-    "list": ("inventory:list_", "List the declared resources, or memories."),
+    "resources": ("declarations:resources", "Show the declared memory resources."),
+    "list": ("inventory:list_", "List the memories of the project."),
     "read": ("memories:read", "Show the view: what an agent reads."),
     "append": ("memories:append", "Append messages, all or none."),
     "stats": ("memories:stats", "Show the counters: budget, flushes, lifetime."),
@@ -27,7 +28,7 @@ _COMMANDS: Final = {
     "import": ("transfer:import_", "Append the messages of an export."),
     "context": ("agents:context", "Show what an agent's memories give to one model call."),
     "execute": ("execute:execute", "Run any operation by its name, and print its answer as JSON."),
-    "janitor": ("janitor:janitor", "Settle what ended workflows left, and wake flushes that are due."),
+    "janitor": ("janitor:janitor", "Settle what ended workflows left; wake flushes that are due."),
     "schema": ("schemas:schema", "Print the JSON Schema of the YAML documents."),
 }
 """Of each command, in the order of the help: its module and function, and the first line of its docstring."""

@@ -1,9 +1,6 @@
-"""The command that checks what is declared: validate."""
+"""The commands on what is declared, which ask no server: validate, resources."""
 
 from __future__ import annotations
-
-from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -13,24 +10,13 @@ from durable_memory.cli.output import Output, say, show
 from durable_memory.memory.declarations.model_access import missing_extra
 from durable_memory.memory.declarations.notes import notes_on
 from durable_memory.memory.declarations.registry import Registry
+from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.errors import InvalidDeclarations
 from durable_memory.memory.faults import Fault
 from durable_memory.memory.types.answers import to_json
 
 
-def validate(
-    folders: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="DIR",
-            help="Folders of YAML files. Default: DURABLE_MEMORY_MEMORIES, else ./memories.",
-            show_default=False,
-        ),
-    ] = None,
-    *,
-    memories: Memories = None,
-    output: Form = Output.TABLE,
-) -> None:
+def validate(*, memories: Memories = None, output: Form = Output.TABLE) -> None:
     """Check declarations, without any server.
 
     Every fault is listed with its file and line; also a model that cannot be asked, since the extra llm is not
@@ -40,7 +26,7 @@ def validate(
     faults: tuple[Fault, ...] = ()
     notes: list[Fault] = []
     valid = Registry(())
-    settings = Connection(memories=[*(folders or ()), *(memories or ())]).settings()
+    settings = Connection(memories=memories).settings()
     try:
         # A summariser of the program's own writes for all resources: then their models are not asked.
         models_write = settings.summarizer is None
@@ -65,3 +51,27 @@ def validate(
     show(output, data, declared_tables.valid_table(valid))
     for note in notes:
         say(f"Note: {note}.")
+
+
+def resources(*, memories: Memories = None, output: Form = Output.TABLE) -> None:
+    """Show the declared memory resources."""
+    declared = Registry.load(Connection(memories=memories).settings().memories)
+    data = [_declaration(each) for each in declared.memories()]
+    show(output, data, declared_tables.resources_table(declared))
+
+
+def _declaration(resource: MemoryResource) -> dict[str, object]:
+    return {
+        "id": resource.id,
+        "version": resource.version,
+        "description": resource.description,
+        "max_tokens": resource.token_budget,
+        "max_messages": resource.max_messages,
+        "max_context_ratio": resource.max_context_ratio,
+        "model": None if resource.token_provider is None else resource.token_provider.model,
+        "eviction_policy": resource.policy,
+        "flushing": resource.flushing.strategy,
+        "persistence": resource.persistence.type,
+        "scope": resource.scope,
+        "ttl_seconds": None if resource.ttl is None else resource.ttl.total_seconds(),
+    }

@@ -18,7 +18,7 @@ from durable_memory.memory.faults import Fault
 def resources_table(registry: Registry) -> Table:
     """What is declared."""
     rows = ((f"{each.id}\n{each.version or ''}".strip(), _declared(each)) for each in registry.memories())
-    return listing("Declared memories", ("resource", "declaration"), rows, whole=("resource",))
+    return listing("Declared memory resources", ("resource", "declaration"), rows, whole=("resource",))
 
 
 def valid_table(registry: Registry) -> Table:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
-from durable_memory.cli import declared_tables, tables
-from durable_memory.cli.options import Connection, Shared
+from durable_memory.cli import tables
+from durable_memory.cli.options import Shared
 from durable_memory.cli.output import Output, escape_what_is_lacking, say, show
+from durable_memory.cli.session import refuse_unseen, with_client
 from durable_memory.cli.sharing import sharing
 from durable_memory.cli.table import LongTable
-from durable_memory.memory.declarations.registry import Registry
-from durable_memory.memory.declarations.resource import MemoryResource, Scope
+from durable_memory.memory.client import MemoryClient
+from durable_memory.memory.declarations.resource import Scope
 from durable_memory.memory.types import ListedMemory, ListedPage, PurgeResult
 from durable_memory.memory.types.answers import to_json
-
-if TYPE_CHECKING:
-    from durable_memory.memory.client import MemoryClient
 
 _PAGE: Final = 1_000
 
@@ -25,14 +23,15 @@ InScope = Annotated[
     Scope | None,
     typer.Option("--scope", help="Only memories of resources of this scope.", show_default=False),
 ]
-_PREFIX: Final = typer.Option(
-    "--prefix",
-    metavar="KEY",
-    help="Only keys that begin with these whole segments: user:al finds user:al:1, but not user:alice.",
-    show_default=False,
-)
-Prefix = Annotated[str, _PREFIX]
-AnyPrefix = Annotated[str | None, _PREFIX]
+Prefix = Annotated[
+    str,
+    typer.Option(
+        "--prefix",
+        metavar="KEY",
+        help="Only keys that begin with these whole segments: user:al finds user:al:1, but not user:alice.",
+        show_default=False,
+    ),
+]
 
 
 @sharing
@@ -40,11 +39,11 @@ def list_(
     shared: Shared,
     resource: Annotated[
         str | None,
-        typer.Argument(metavar="RESOURCE", help="Its memories. Default: what is declared.", show_default=False),
+        typer.Argument(metavar="RESOURCE", help="Its memories. Default: those of all.", show_default=False),
     ] = None,
     *,
     scope: InScope = None,
-    prefix: AnyPrefix = None,
+    prefix: Prefix = "",
     limit: Annotated[
         int | None,
         typer.Option("--limit", min=1, max=1000, help="One page of so many, with the cursor of the next."),
@@ -56,21 +55,13 @@ def list_(
         ),
     ] = None,
 ) -> None:
-    """List the declared resources, or memories.
+    """List the memories of the project.
 
-    Memories of one resource, of a scope, or with a prefix; with --prefix '' or --limit alone, of all resources. The
-    resource may be one whose declaration is gone. The rows of more than 1,000 memories are printed as they are read.
+    All of them, or those of one resource, of a scope, or with a prefix. The resource may be one whose declaration is
+    gone. The rows of more than 1,000 memories are printed as they are read.
     """
     if cursor is not None and limit is None:
         raise typer.BadParameter("--cursor goes on where a page ended; give --limit as well")
-    if resource is None and scope is None and prefix is None and limit is None:
-        declared = Registry.load(Connection(memories=shared.memories).settings().memories)
-        declarations = [_declaration(each) for each in declared.memories()]
-        show(shared.output, declarations, declared_tables.resources_table(declared))
-        return
-    from durable_memory.cli.session import refuse_unseen, with_client  # noqa: PLC0415 - what is declared needs no client
-
-    prefix = prefix or ""
     title = _title(shared, resource, scope, prefix)
 
     async def collect(client: MemoryClient) -> ListedPage | None:
@@ -132,8 +123,6 @@ def purge(
     if resource is None and scope is None and not prefix:
         raise typer.BadParameter("name a RESOURCE, --scope or --prefix; there is no purge of a whole project")
 
-    from durable_memory.cli.session import refuse_unseen, with_client  # noqa: PLC0415 - as in `list_`
-
     async def run(client: MemoryClient) -> PurgeResult:
         refuse_unseen(client, resource)
         return await client.purge(resource, scope=scope, prefix=prefix, dry_run=not yes, confirm=yes)
@@ -147,20 +136,3 @@ def purge(
 def _title(shared: Shared, resource: str | None, scope: Scope | None, prefix: str) -> str:
     wanted = "  ".join(part for part in (resource or "all resources", scope and f"scope {scope}", prefix) if part)
     return f"{wanted}  in project {shared.settings().project!r}"
-
-
-def _declaration(resource: MemoryResource) -> dict[str, object]:
-    return {
-        "id": resource.id,
-        "version": resource.version,
-        "description": resource.description,
-        "max_tokens": resource.token_budget,
-        "max_messages": resource.max_messages,
-        "max_context_ratio": resource.max_context_ratio,
-        "model": None if resource.token_provider is None else resource.token_provider.model,
-        "eviction_policy": resource.policy,
-        "flushing": resource.flushing.strategy,
-        "persistence": resource.persistence.type,
-        "scope": resource.scope,
-        "ttl_seconds": None if resource.ttl is None else resource.ttl.total_seconds(),
-    }

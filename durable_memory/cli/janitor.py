@@ -41,7 +41,7 @@ def janitor(
     *,
     once: Annotated[bool, typer.Option("--once", help="One sweep, from the first owner to the last memory.")] = False,
 ) -> None:
-    """Settle what ended workflows left, and wake flushes that are due.
+    """Settle what ended workflows left; wake flushes that are due.
 
     Needs TEMPORAL_ADDRESS. Exit code 1 if something failed.
     """

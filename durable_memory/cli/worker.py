@@ -30,8 +30,8 @@ DevPort = Annotated[
 class WorkerOptions(Connection):
     """A connection, and the settings of the process that runs the worker.
 
-    What all processes of a project must have alike, as its task queue, is no option: given to one of them only, it would
-    part it from the others.
+    What all processes of a project must have alike, as its task queue, is no option: given to one, it would part it
+    from the others.
     """
 
     summarizer: SummarizerName = None

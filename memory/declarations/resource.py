@@ -169,10 +169,10 @@ class MemoryResource(Declaration):
     declaration finds nothing."""
 
     description: Annotated[str, Field(max_length=1000)] = ""
-    """What the memory is for; shown by `durable-memory list`."""
+    """What the memory is for; shown by `durable-memory resources`."""
 
     version: Version | None = None
-    """The version of this declaration; shown by `durable-memory list`, and nothing else.
+    """The version of this declaration; shown by `durable-memory resources`, and nothing else.
 
     Default: none.
     """

@@ -89,6 +89,6 @@ def badly_named(tmp_path: Path) -> Path:
 
 
 async def test_a_file_whose_name_is_no_text_is_listed_with_its_fault(cli: Cli, badly_named: Path) -> None:
-    ended = await cli("validate", str(badly_named), "--output", "json")
+    ended = await cli("validate", "--memories", str(badly_named), "--output", "json")
     assert ended.code == 1
     assert ended.json()["faults"][0]["path"] == "max_tokens"

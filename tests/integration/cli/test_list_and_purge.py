@@ -34,6 +34,17 @@ async def test_list_finds_by_prefix_and_in_pages(cli: Cli) -> None:
     assert f"--cursor {first['cursor']}" in (await cli("list", "--scope", "user", "--limit", "2")).out.replace("\n", "")
 
 
+async def test_list_without_a_resource_lists_the_memories_of_the_whole_project(cli: Cli) -> None:
+    for resource, key in (("notes", "k"), ("thread", "a")):
+        await cli("append", resource, key, "Hello")
+    found = (await cli("list", "-o", "json")).json()
+    assert [(one["resource"], one["key"]) for one in found] == [("notes", "k"), ("thread", "a")]
+    assert "all resources" in (await cli("list")).out
+    assert (await cli("list", "--project", "nobodys", "-o", "json")).json() == []
+    unreachable = await cli("list", "--redis-url", "redis://127.0.0.1:1/0")
+    assert (unreachable.code, "cannot be reached" in unreachable.err) == (1, True)
+
+
 async def test_a_great_many_memories_are_listed_as_they_are_read_a_line_each_also_at_a_terminal(
     cli: Cli, folder: Path, redis_url: str, project: str
 ) -> None:

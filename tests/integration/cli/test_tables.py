@@ -36,14 +36,14 @@ def lines_of(ended: Ended) -> list[str]:
     return ended.out.splitlines()
 
 
-async def test_validate_and_list_have_a_line_for_each_declaration(folder: Path) -> None:
+async def test_validate_and_resources_have_a_line_for_each_declaration(folder: Path) -> None:
     assert lines_of(await run_program("validate", cwd=folder, **NARROW)) == [
         "All declarations are valid",
         "kind    id    budget      description",
         f"memory  desk  4 messages  {LONG.strip()}",
     ]
-    assert lines_of(await run_program("list", cwd=folder, **NARROW)) == [
-        "Declared memories",
+    assert lines_of(await run_program("resources", cwd=folder, **NARROW)) == [
+        "Declared memory resources",
         "resource      declaration",
         f"desk / 1.0.0  {LONG.strip()} / 4 messages, fifo, hybrid_summary, scope user, never expires",
     ]

@@ -88,7 +88,7 @@ async def test_wrong_declarations_are_all_listed(cli: Cli, folder: Path) -> None
 
 
 async def test_a_misspelt_setting_is_named(cli: Cli) -> None:
-    assert_one_sentence(await cli("list", DURABLE_MEMORY_MEMORYS="x"), "did you mean 'DURABLE_MEMORY_MEMORIES'?")
+    assert_one_sentence(await cli("resources", DURABLE_MEMORY_MEMORYS="x"), "did you mean 'DURABLE_MEMORY_MEMORIES'?")
 
 
 @pytest.mark.parametrize(
@@ -96,6 +96,7 @@ async def test_a_misspelt_setting_is_named(cli: Cli) -> None:
     [
         ("worker",),
         ("validate",),
+        ("resources",),
         ("list",),
         ("list", "thread"),
         ("read", "thread", "k"),
@@ -126,7 +127,9 @@ async def test_folders_can_be_given_several_times_and_replace_the_environment(cl
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "a.yaml").write_text(f"resource: memory\nid: {name}\nmax_tokens: 500\n")
-    listed = await cli("list", "--memories", "one", "--memories", "two", "-o", "json", DURABLE_MEMORY_MEMORIES="none")
+    listed = await cli(
+        "resources", "--memories", "one", "--memories", "two", "-o", "json", DURABLE_MEMORY_MEMORIES="none"
+    )
     assert [resource["id"] for resource in listed.json()] == ["one", "two"]
 
 

@@ -45,7 +45,7 @@ async def test_valid_declarations_are_named(folder: Path) -> None:
 
 
 async def test_every_fault_is_listed_with_its_place(folder: Path) -> None:
-    ended = await run_program("validate", "memories", "wrong", "-o", "json", cwd=folder)
+    ended = await run_program("validate", "--memories", "memories", "--memories", "wrong", "-o", "json", cwd=folder)
     assert ended.code == 1
     assert ended.json()["valid"] is False
     places = [(fault["file"], fault["line"], fault["path"]) for fault in ended.json()["faults"]]
@@ -54,7 +54,7 @@ async def test_every_fault_is_listed_with_its_place(folder: Path) -> None:
         ("wrong/wrong.yaml", 3, "max_tokens"),
         ("wrong/wrong.yaml", 7, "memory"),
     ]
-    table = await run_program("validate", "wrong", cwd=folder)
+    table = await run_program("validate", "--memories", "wrong", cwd=folder)
     assert (table.code, table.err) == (1, "Error: the declarations have 3 faults.\n")
     assert "wrong/wrong.yaml:7" in table.out
 
@@ -74,18 +74,20 @@ async def test_an_agents_memory_whose_key_only_callers_give_is_noted(tmp_path: P
 
 async def test_folders_come_from_the_command_line_else_from_the_environment(folder: Path) -> None:
     assert (await run_program("validate", cwd=folder, DURABLE_MEMORY_MEMORIES="wrong")).code == 1
-    assert (await run_program("validate", "memories", cwd=folder, DURABLE_MEMORY_MEMORIES="wrong")).code == 0
+    assert (
+        await run_program("validate", "--memories", "memories", cwd=folder, DURABLE_MEMORY_MEMORIES="wrong")
+    ).code == 0
     assert (await run_program("validate", "--memories", "wrong", cwd=folder)).code == 1
 
 
 async def test_a_folder_that_does_not_exist_is_a_fault(folder: Path) -> None:
-    ended = await run_program("validate", "missing", cwd=folder)
+    ended = await run_program("validate", "--memories", "missing", cwd=folder)
     assert ended.code == 1
     assert "missing" in ended.out
 
 
-async def test_list_shows_what_is_declared(folder: Path) -> None:
-    declared = (await run_program("list", "--output", "json", cwd=folder)).json()
+async def test_resources_shows_what_is_declared(folder: Path) -> None:
+    declared = (await run_program("resources", "--output", "json", cwd=folder)).json()
     assert declared[0] == {
         "id": "thread",
         "version": "2.1.0",
@@ -100,7 +102,7 @@ async def test_list_shows_what_is_declared(folder: Path) -> None:
         "scope": "user",
         "ttl_seconds": None,
     }
-    shown = (await run_program("list", cwd=folder)).out
+    shown = (await run_program("resources", cwd=folder)).out
     assert "600 tokens, fifo, hybrid_summary, scope user, never expires" in shown
     assert "5 messages, fifo, drop, scope session, expires 1d after the last write" in shown
 
@@ -129,22 +131,24 @@ async def test_schema_of_the_wire_is_for_callers_in_other_languages(folder: Path
 async def test_a_model_that_cannot_be_asked_here_is_a_fault(folder: Path) -> None:
     declared = "resource: memory\nid: desk\nmax_tokens: 4000\nflushing:\n  summarizer: {type: llm, model: MODEL}\n"
     (folder / "wrong" / "wrong.yaml").write_text(declared.replace("MODEL", "gpt-4o"))
-    ended = await run_program("validate", "wrong", "-o", "json", cwd=folder)
+    ended = await run_program("validate", "--memories", "wrong", "-o", "json", cwd=folder)
     (fault,) = ended.json()["faults"]
     assert (ended.code, fault["line"], fault["path"]) == (1, 5, "flushing.summarizer.model")
 
     (folder / "wrong" / "wrong.yaml").write_text(declared.replace("MODEL", '"openai:gpt-4o"'))
-    assert (await run_program("validate", "wrong", cwd=folder)).code == 0
+    assert (await run_program("validate", "--memories", "wrong", cwd=folder)).code == 0
     # Python reads this file at its start: it hides the library as if it were not installed.
     (folder / "sitecustomize.py").write_text("import sys\nsys.modules['pydantic_ai'] = None\n")
-    without = await run_command(PROGRAM, "validate", "wrong", cwd=folder, PYTHONPATH=str(folder))
+    without = await run_command(PROGRAM, "validate", "--memories", "wrong", cwd=folder, PYTHONPATH=str(folder))
     assert without.code == 1
     assert "durable-memory[llm]" in without.out.replace("\n", "")
     # It stands beside all other faults, of its own document as well.
     (folder / "wrong" / "wrong.yaml").write_text(
         declared.replace("MODEL", '"openai:gpt-4o"').replace("4000", "many") + f"---\n{WRONG}"
     )
-    ended = await run_command(PROGRAM, "validate", "wrong", "-o", "json", cwd=folder, PYTHONPATH=str(folder))
+    ended = await run_command(
+        PROGRAM, "validate", "--memories", "wrong", "-o", "json", cwd=folder, PYTHONPATH=str(folder)
+    )
     faults = {(fault["file"], fault["line"], fault["path"]): fault["problem"] for fault in ended.json()["faults"]}
     assert list(faults) == [
         ("wrong/wrong.yaml", 3, "max_tokens"),
@@ -162,7 +166,7 @@ LLM = 'resource: memory\nid: desk\nmax_tokens: 4000\nflushing:\n  summarizer: {t
 async def test_a_key_that_is_not_set_here_is_noted_with_its_place(tmp_path: Path) -> None:
     asked = "token_provider:\n  provider: google\n  model: gemini-2.5-pro\n  api_key_env: NO_SUCH_KEY\n"
     (tmp_path / "desk.yaml").write_text(LLM + asked)
-    ended = await run_program("validate", ".", "-o", "json", cwd=tmp_path, OPENAI_API_KEY="")
+    ended = await run_program("validate", "--memories", ".", "-o", "json", cwd=tmp_path, OPENAI_API_KEY="")
     assert ended.code == 0
     noted = [(note["file"], note["line"], note["path"]) for note in ended.json()["notes"]]
     assert noted == [
@@ -172,7 +176,9 @@ async def test_a_key_that_is_not_set_here_is_noted_with_its_place(tmp_path: Path
     counting, writing = ended.err.splitlines()
     assert "NO_SUCH_KEY is not set, so nothing corrects the estimates of the tokens of memory 'desk'" in counting
     assert "memory 'desk' needs the key of openai:gpt-4o: the environment variable OPENAI_API_KEY is not set" in writing
-    assert (await run_program("validate", ".", cwd=tmp_path, OPENAI_API_KEY="x", NO_SUCH_KEY="x")).err == ""
+    assert (
+        await run_program("validate", "--memories", ".", cwd=tmp_path, OPENAI_API_KEY="x", NO_SUCH_KEY="x")
+    ).err == ""
 
 
 async def test_models_that_a_summariser_of_ones_own_replaces_need_neither_extra_nor_key(tmp_path: Path) -> None:
@@ -190,11 +196,11 @@ async def test_the_limit_that_holds_is_shown_where_a_model_decides_it(tmp_path: 
         "resource: memory\nid: desk\nmax_tokens: 9000\nmax_context_ratio: 0.04\n"
         "token_provider: {provider: anthropic, model: claude-sonnet-4-5}\n"
     )
-    valid = await run_program("validate", ".", "--output", "json", cwd=tmp_path)
+    valid = await run_program("validate", "--memories", ".", "--output", "json", cwd=tmp_path)
     assert valid.json()["budgets"] == {"desk": {"max_tokens": 8_000, "max_messages": None}}
-    assert "8,000 tokens" in (await run_program("validate", ".", cwd=tmp_path)).out
-    [declared] = (await run_program("list", "--memories", ".", "-o", "json", cwd=tmp_path)).json()
+    assert "8,000 tokens" in (await run_program("validate", "--memories", ".", cwd=tmp_path)).out
+    [declared] = (await run_program("resources", "--memories", ".", "-o", "json", cwd=tmp_path)).json()
     assert (declared["max_tokens"], declared["max_context_ratio"]) == (8_000, 0.04)
     assert declared["model"] == "claude-sonnet-4-5"
-    shown = (await run_program("list", "--memories", ".", cwd=tmp_path)).out
+    shown = (await run_program("resources", "--memories", ".", cwd=tmp_path)).out
     assert "8,000 tokens, claude-sonnet-4-5, at most 0.04 of its window" in " ".join(shown.split())

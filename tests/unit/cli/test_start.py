@@ -57,7 +57,7 @@ async def test_help_loads_no_command_and_nothing_that_one_needs(folder: Path) ->
     assert loaded & (HEAVY | {"durable_memory.cli.declarations", "jinja2", "rich.table", "yaml"}) == set()
 
 
-@pytest.mark.parametrize("arguments", [["validate"], ["list"], ["validate", "-o", "json"], ["read", "--help"]])
+@pytest.mark.parametrize("arguments", [["validate"], ["resources"], ["validate", "-o", "json"], ["read", "--help"]])
 async def test_commands_on_declarations_load_no_client_and_no_server(folder: Path, arguments: list[str]) -> None:
     loaded = await loaded_by(*arguments, cwd=folder)
     assert "durable_memory.cli.options" in loaded

@@ -13,6 +13,7 @@ from tests.integration.cli.programs import PROGRAM, run_command, run_program
 VERBS = (
     "worker",
     "validate",
+    "resources",
     "list",
     "read",
     "append",
