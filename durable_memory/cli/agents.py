@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from durable_memory.cli import tables
+from durable_memory.cli import view_tables
 from durable_memory.cli.absence import say_absent
 from durable_memory.cli.options import Authors, Shared
 from durable_memory.cli.output import say, show
 from durable_memory.cli.session import refuse_in_memory, with_client
-from durable_memory.cli.sharing import sharing
+from durable_memory.cli.spread_options import spread_options
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.errors import MemoryKeyInvalid
 from durable_memory.memory.stores.values import ABSENT
@@ -28,7 +28,7 @@ Input = Annotated[
 ]
 
 
-@sharing
+@spread_options
 def context(
     shared: Shared,
     agent: AgentArgument,
@@ -75,7 +75,7 @@ def context(
         return found
 
     result = with_client(shared, composed)
-    show(shared.output, to_json(result), tables.context_table(agent, result))
+    show(shared.output, to_json(result), view_tables.context_table(agent, result))
 
 
 def _variables(given: Sequence[str]) -> dict[str, str]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import typer
 
-from durable_memory.cli import declared_tables, tables
+from durable_memory.cli import declared_tables
 from durable_memory.cli.options import Connection, Form, Memories
 from durable_memory.cli.output import Output, say, show
+from durable_memory.cli.wording import counted
 from durable_memory.memory.declarations.model_access import missing_extra
 from durable_memory.memory.declarations.notes import notes_on
 from durable_memory.memory.declarations.registry import Registry
@@ -46,7 +47,7 @@ def validate(*, memories: Memories = None, output: Form = Output.TABLE) -> None:
     }
     if faults:
         show(output, data, declared_tables.faults_table(faults))
-        say(f"Error: the declarations have {tables.counted(len(faults), 'fault')}.")
+        say(f"Error: the declarations have {counted(len(faults), 'fault')}.")
         raise typer.Exit(1)
     show(output, data, declared_tables.valid_table(valid))
     for note in notes:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from durable_memory.cli.table import Table, listing
-from durable_memory.cli.tables import counted
+from durable_memory.cli.wording import counted
 from durable_memory.memory.declarations.durations import format_duration
 from durable_memory.memory.declarations.field_docs import field_docs
 from durable_memory.memory.declarations.registry import Registry

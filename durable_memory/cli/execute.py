@@ -10,11 +10,11 @@ from durable_memory.cli.json_input import read_json
 from durable_memory.cli.options import Connection
 from durable_memory.cli.output import print_json
 from durable_memory.cli.session import refuse_unseen, with_client
-from durable_memory.cli.sharing import sharing
+from durable_memory.cli.spread_options import spread_options
 from durable_memory.memory.client import MemoryClient
 
 
-@sharing
+@spread_options
 def execute(
     connection: Connection,
     file: Annotated[

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import typer
 
 from durable_memory.cli.output import say
-from durable_memory.cli.tables import counted
+from durable_memory.cli.wording import counted
 from durable_memory.dev.supervisor import ServerEndedError, ServerStartError
 from durable_memory.memory.errors import InvalidDeclarations, MemoryFault
 

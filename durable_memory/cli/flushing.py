@@ -6,21 +6,22 @@ from typing import Annotated, Final
 
 import typer
 
-from durable_memory.cli import tables
 from durable_memory.cli.absence import NO_SUCH_MEMORY
 from durable_memory.cli.options import OneMemory, OperationId, SummarizerName
 from durable_memory.cli.output import show
 from durable_memory.cli.session import with_memory_if_any
-from durable_memory.cli.sharing import sharing
+from durable_memory.cli.spread_options import spread_options
+from durable_memory.cli.table import Table, facts
 from durable_memory.cli.waking import require_temporal
+from durable_memory.cli.wording import FLUSH_REASONS, counted, size_of
 from durable_memory.memory.memory import Memory
-from durable_memory.memory.types import FlushOutcome, FlushResult
+from durable_memory.memory.types import TOOK_OUT, FlushOutcome, FlushResult
 from durable_memory.memory.types.answers import to_json
 
 _UNDONE: Final[tuple[FlushOutcome, ...]] = ("busy", "stale")
 
 
-@sharing
+@spread_options
 def flush(
     at: OneMemory,
     *,
@@ -60,8 +61,28 @@ def flush(
     if wait and named is not None:
         named.load()  # a wrong name is told also where nothing is due
     result, found = with_memory_if_any(at, work, empty=lambda result: result.outcome == "gone", summarizer=summarizer)
-    show(at.output, to_json(result), tables.flush_table(at.resource, at.key, result))
+    show(at.output, to_json(result), _flush_table(at.title, result))
     if not found:
         raise typer.Exit(NO_SUCH_MEMORY)
     if result.outcome in _UNDONE:
         raise typer.Exit(1)
+
+
+def _flush_table(title: str, result: FlushResult) -> Table:
+    """What a flush did."""
+    would = result.outcome == "planned"
+    changed = would or result.outcome in TOOK_OUT
+    rows = [
+        ("outcome", result.outcome),
+        ("reason", FLUSH_REASONS.get(result.reason or result.outcome, result.reason or "")),
+        ("would take out" if would else "taken out", counted(len(result.removed_ids), "message") if changed else ""),
+        ("summary", result.summary_id or ""),
+        ("view before", size_of(result.messages_before, result.tokens_before) if changed else ""),
+        (
+            "view then, at most" if would else "view now",
+            size_of(result.messages_after, result.tokens_after) if changed else "",
+        ),
+        ("free in", f"{result.retry_after_ms:,} ms" if result.retry_after_ms else ""),
+        ("flush due", "yes" if result.flush_due else ""),
+    ]
+    return facts(title, rows)

@@ -6,12 +6,13 @@ from typing import Annotated, Final
 
 import typer
 
-from durable_memory.cli import tables
+from durable_memory.cli import counter_tables
 from durable_memory.cli.options import Shared
 from durable_memory.cli.output import Output, escape_what_is_lacking, say, show
 from durable_memory.cli.session import refuse_unseen, with_client
-from durable_memory.cli.sharing import sharing
-from durable_memory.cli.table import LongTable
+from durable_memory.cli.spread_options import spread_options
+from durable_memory.cli.table import LongTable, Table, facts
+from durable_memory.cli.wording import counted
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.declarations.resource import Scope
 from durable_memory.memory.types import ListedMemory, ListedPage, PurgeResult
@@ -34,7 +35,7 @@ Prefix = Annotated[
 ]
 
 
-@sharing
+@spread_options
 def list_(
     shared: Shared,
     resource: Annotated[
@@ -78,12 +79,12 @@ def list_(
             if limit is None and shared.output is Output.TABLE and (as_it_comes or at is not None):
                 if as_it_comes is None:
                     escape_what_is_lacking()
-                    as_it_comes = tables.long_memories_table(title)
-                as_it_comes.add(tables.memory_rows(listed))
+                    as_it_comes = counter_tables.long_memories_table(title)
+                as_it_comes.add(counter_tables.memory_rows(listed))
                 count += len(listed)
                 listed.clear()
             if at is None and as_it_comes is not None:
-                as_it_comes.end(tables.counted(count, "memory"))
+                as_it_comes.end(counted(count, "memory"))
                 return None
             if at is None or len(listed) == limit:
                 return ListedPage(tuple(listed), at)
@@ -100,10 +101,10 @@ def list_(
         for each in found.memories
     ]
     data = rows if limit is None else {"memories": rows, "cursor": found.cursor}
-    show(shared.output, data, tables.memories_table(title, found))
+    show(shared.output, data, counter_tables.memories_table(title, found))
 
 
-@sharing
+@spread_options
 def purge(
     shared: Shared,
     resource: Annotated[
@@ -128,7 +129,7 @@ def purge(
         return await client.purge(resource, scope=scope, prefix=prefix, dry_run=not yes, confirm=yes)
 
     result = with_client(shared, run)
-    show(shared.output, to_json(result), tables.purge_table(_title(shared, resource, scope, prefix), result))
+    show(shared.output, to_json(result), _purge_table(_title(shared, resource, scope, prefix), result))
     if result.dry_run and (result.memories or result.backups):
         say("Nothing was removed; --yes removes them.")
 
@@ -136,3 +137,11 @@ def purge(
 def _title(shared: Shared, resource: str | None, scope: Scope | None, prefix: str) -> str:
     wanted = "  ".join(part for part in (resource or "all resources", scope and f"scope {scope}", prefix) if part)
     return f"{wanted}  in project {shared.settings().project!r}"
+
+
+def _purge_table(title: str, result: PurgeResult) -> Table:
+    """What a purge removed, or would remove."""
+    verb = "would be removed" if result.dry_run else "removed"
+    backups = f", {counted(result.backups, 'backup')}" if result.backups else ""
+    removed = f"{counted(result.memories, 'memory')}, {counted(result.messages, 'message')}{backups}"
+    return facts(title, [(verb, removed)])

@@ -13,7 +13,7 @@ from durable_memory.activities.waker import TemporalWaker
 from durable_memory.cli.options import Shared
 from durable_memory.cli.output import say, show
 from durable_memory.cli.session import keep_logs, open_client
-from durable_memory.cli.sharing import sharing
+from durable_memory.cli.spread_options import spread_options
 from durable_memory.cli.table import facts
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.janitor.sweep import COUNTS, Janitor
@@ -35,7 +35,7 @@ _WORDS = {
 }
 
 
-@sharing
+@spread_options
 def janitor(
     shared: Shared,
     *,

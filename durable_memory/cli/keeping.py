@@ -7,16 +7,18 @@ from typing import Annotated
 
 import typer
 
-from durable_memory.cli import tables
 from durable_memory.cli.absence import NO_SUCH_MEMORY
 from durable_memory.cli.options import Ids, OneMemory, OperationId
 from durable_memory.cli.output import show
 from durable_memory.cli.session import with_memory, with_memory_if_any
-from durable_memory.cli.sharing import sharing
+from durable_memory.cli.spread_options import spread_options
+from durable_memory.cli.table import Table, facts
+from durable_memory.cli.wording import REPEATED, counted, ids_of, size_of
+from durable_memory.memory.types import AppendResult
 from durable_memory.memory.types.answers import to_json
 
 
-@sharing
+@spread_options
 def pin(at: OneMemory, ids: Ids, *, operation_id: OperationId = None) -> None:
     """Keep messages in the view until they are unpinned.
 
@@ -26,7 +28,7 @@ def pin(at: OneMemory, ids: Ids, *, operation_id: OperationId = None) -> None:
     _show_touched(at, ids, "pinned", *touched)
 
 
-@sharing
+@spread_options
 def unpin(at: OneMemory, ids: Ids, *, operation_id: OperationId = None) -> None:
     """Let messages go like others again, with their groups.
 
@@ -36,7 +38,7 @@ def unpin(at: OneMemory, ids: Ids, *, operation_id: OperationId = None) -> None:
     _show_touched(at, ids, "unpinned", *touched)
 
 
-@sharing
+@spread_options
 def restore(
     at: OneMemory,
     backup: Annotated[str, typer.Argument(metavar="BACKUP", help="Its id, as `clear --backup` and `stats` show it.")],
@@ -49,7 +51,7 @@ def restore(
 ) -> None:
     """Replace a memory by what `clear --backup` has kept of it."""
     result = with_memory(at, lambda memory: memory.restore(backup, if_version=if_version, operation_id=operation_id))
-    show(at.output, to_json(result), tables.restore_table(at.resource, at.key, result))
+    show(at.output, to_json(result), _restore_table(at.title, result))
 
 
 def _nothing(live: Sequence[str]) -> bool:
@@ -58,6 +60,23 @@ def _nothing(live: Sequence[str]) -> bool:
 
 def _show_touched(at: OneMemory, ids: Sequence[str], word: str, live: Sequence[str], found: bool) -> None:  # noqa: FBT001 - what was found, no switch
     missing = [each for each in ids if each not in live]
-    show(at.output, {"touched": list(live)}, tables.pin_table(at.resource, at.key, word, live, missing))
+    show(at.output, {"touched": list(live)}, _pin_table(at.title, word, live, missing))
     if missing:
         raise typer.Exit(1 if found else NO_SUCH_MEMORY)
+
+
+def _restore_table(title: str, result: AppendResult) -> Table:
+    """What a restore brought back."""
+    rows = [
+        ("already", REPEATED if result.already_applied else ""),
+        ("replaced", counted(result.removed, "message") if result.removed else ""),
+        ("view now", size_of(result.messages, result.tokens)),
+        ("flush due", "yes" if result.flush_due else ""),
+    ]
+    return facts(title, rows)
+
+
+def _pin_table(title: str, word: str, live: Sequence[str], missing: Sequence[str]) -> Table:
+    """Which messages a pin or an unpin found. word: `pinned` or `unpinned`."""
+    rows = [(word, ids_of(live) if live else "none"), ("not in the view", ids_of(missing) if missing else "")]
+    return facts(title, rows)

@@ -7,15 +7,17 @@ from typing import Annotated, Any
 
 import typer
 
-from durable_memory.cli import tables
+from durable_memory.cli import counter_tables, view_tables
 from durable_memory.cli.absence import NO_SUCH_MEMORY
 from durable_memory.cli.json_input import read_json
 from durable_memory.cli.options import Authors, OneMemory, OperationId
 from durable_memory.cli.output import show
 from durable_memory.cli.session import with_memory, with_memory_if_any
-from durable_memory.cli.sharing import sharing
+from durable_memory.cli.spread_options import spread_options
+from durable_memory.cli.table import Table, facts
+from durable_memory.cli.wording import REPEATED, counted, ids_of, size_of
 from durable_memory.memory.stores.values import ABSENT
-from durable_memory.memory.types import GroupBy, MemoryHealth, Priority
+from durable_memory.memory.types import AppendResult, GroupBy, MemoryHealth, Priority
 from durable_memory.memory.types.answers import to_json
 
 
@@ -27,7 +29,7 @@ class Speaker(StrEnum):
     SYSTEM = "system"
 
 
-@sharing
+@spread_options
 def append(
     at: OneMemory,
     text: Annotated[str | None, typer.Argument(metavar="TEXT", help="What is said.", show_default=False)] = None,
@@ -67,10 +69,10 @@ def append(
     said = {"role": role.value, "content": text, **given}
     messages = _messages(json_file) if json_file is not None else [said]
     result = with_memory(at, lambda memory: memory.append(messages, operation_id=operation_id))
-    show(at.output, to_json(result), tables.append_table(at.resource, at.key, result))
+    show(at.output, to_json(result), _append_table(at.title, result))
 
 
-@sharing
+@spread_options
 def read(
     at: OneMemory,
     *,
@@ -111,10 +113,10 @@ def read(
         ),
         empty=lambda view: view.version == ABSENT,
     )
-    show(at.output, to_json(view), tables.view_table(at.resource, at.key, view, at.settings().project))
+    show(at.output, to_json(view), view_tables.view_table(at.title, view, at.settings().project))
 
 
-@sharing
+@spread_options
 def stats(
     at: OneMemory,
     *,
@@ -130,10 +132,10 @@ def stats(
     counters, _ = with_memory_if_any(
         at, lambda memory: memory.stats(group_by=group_by), empty=lambda counters: not counters.exists
     )
-    show(at.output, to_json(counters), tables.stats_table(at.resource, at.key, counters, at.settings().project))
+    show(at.output, to_json(counters), counter_tables.stats_table(at.title, counters, at.settings().project))
 
 
-@sharing
+@spread_options
 def health(
     at: OneMemory,
     *,
@@ -151,7 +153,7 @@ def health(
         empty=lambda verdict: verdict.stats is not None and not verdict.stats.exists,
         out_of_reach=lambda fault: MemoryHealth(healthy=False, problems=(fault.message,), stats=None),
     )
-    show(at.output, to_json(verdict), tables.health_table(at.resource, at.key, verdict, at.settings().project))
+    show(at.output, to_json(verdict), counter_tables.health_table(at.title, verdict, at.settings().project))
     if not verdict.healthy:
         raise typer.Exit(1)
     if not found:
@@ -162,3 +164,18 @@ def _messages(file: str) -> list[Any]:
     """Reads messages; their form is checked where they enter the memory."""
     data = read_json(file)
     return data if isinstance(data, list) else [data]
+
+
+def _append_table(title: str, result: AppendResult) -> Table:
+    """The answer to an append."""
+    rows = [
+        ("appended", counted(len(result.ids), "message")),
+        ("not kept", counted(result.dropped, "message") if result.dropped else ""),
+        ("already", REPEATED if result.already_applied else ""),
+        ("id" if len(result.ids) == 1 else "ids", ids_of(result.ids)),
+        ("view now", size_of(result.messages, result.tokens)),
+        ("evicted", counted(result.evicted, "message") if result.evicted else ""),
+        ("late results", counted(result.late, "message") if result.late else ""),
+        ("flush due", "yes" if result.flush_due else ""),
+    ]
+    return facts(title, rows)

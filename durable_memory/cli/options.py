@@ -98,3 +98,8 @@ class OneMemory(Shared):
     resource: Resource
     key: Key
     agent: AgentId = None
+
+    @property
+    def title(self) -> str:
+        """What stands above a table of it."""
+        return f"{self.resource}  {self.key}"

@@ -7,20 +7,20 @@ from typing import Annotated
 
 import typer
 
-from durable_memory.cli import tables
 from durable_memory.cli.absence import NO_SUCH_MEMORY
 from durable_memory.cli.options import Ids, OneMemory, OperationId
 from durable_memory.cli.output import say, show
 from durable_memory.cli.session import with_memory_if_any
-from durable_memory.cli.sharing import sharing
-from durable_memory.cli.table import visible
+from durable_memory.cli.spread_options import spread_options
+from durable_memory.cli.table import Table, facts, visible
+from durable_memory.cli.wording import REPEATED, counted, ids_of
 from durable_memory.memory.errors import MemoryDamaged
 from durable_memory.memory.memory import Memory
-from durable_memory.memory.types import ClearResult
+from durable_memory.memory.types import ClearResult, DeleteResult
 from durable_memory.memory.types.answers import to_json
 
 
-@sharing
+@spread_options
 def delete(at: OneMemory, ids: Ids, *, operation_id: OperationId = None) -> None:
     """Remove messages, or summaries, with their whole groups.
 
@@ -31,12 +31,12 @@ def delete(at: OneMemory, ids: Ids, *, operation_id: OperationId = None) -> None
         lambda memory: memory.delete(ids, operation_id=operation_id),
         empty=lambda result: not result.removed and not result.covered,
     )
-    show(at.output, to_json(result), tables.delete_table(at.resource, at.key, result))
+    show(at.output, to_json(result), _delete_table(at.title, result))
     if result.not_found or result.covered:
         raise typer.Exit(1 if found else NO_SUCH_MEMORY)
 
 
-@sharing
+@spread_options
 def clear(
     at: OneMemory,
     *,
@@ -56,7 +56,7 @@ def clear(
         try:
             counters = await memory.stats()
             existed = counters.exists
-            held = tables.counted(sum(counters.messages.values()) + counters.omitted.messages, "message")
+            held = counted(sum(counters.messages.values()) + counters.omitted.messages, "message")
         except MemoryDamaged:
             pass  # which a clear removes, too
         if not yes and not _confirmed(
@@ -69,7 +69,7 @@ def clear(
     if result is None:
         say("Nothing was removed.")
         raise typer.Exit(1)
-    show(at.output, to_json(result), tables.clear_table(at.resource, at.key, result))
+    show(at.output, to_json(result), _clear_table(at.title, result))
 
 
 def _confirmed(question: str) -> bool:
@@ -77,3 +77,20 @@ def _confirmed(question: str) -> bool:
     sys.stderr.write(f"{visible(question)} [y/N]: ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
+def _delete_table(title: str, result: DeleteResult) -> Table:
+    """What a delete removed."""
+    rows = [
+        ("already", REPEATED if result.already_applied else ""),
+        ("removed", ids_of(result.removed) if result.removed else "nothing"),
+        ("not there", "\n".join(result.not_found)),
+        *(("in a summary", f"{covered}: delete the summary {summary}") for covered, summary in result.covered.items()),
+    ]
+    return facts(title, rows)
+
+
+def _clear_table(title: str, result: ClearResult) -> Table:
+    """What a clear removed."""
+    rows = [("removed", counted(result.cleared, "message")), ("backup", result.backup_id or "")]
+    return facts(title, rows)

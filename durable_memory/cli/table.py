@@ -42,8 +42,8 @@ class Table:
 
 
 def facts(title: str, rows: Iterable[tuple[str, str]]) -> Table:
-    """Makes a table of names and values."""
-    return Table(visible(title), [(name, visible(value)) for name, value in rows])
+    """Makes a table of names and values, without those that have no value."""
+    return Table(visible(title), [(name, visible(value)) for name, value in rows if value])
 
 
 def listing(

@@ -13,14 +13,15 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from durable_memory.cli import tables
 from durable_memory.cli.absence import NO_SUCH_MEMORY, say_absent
 from durable_memory.cli.inventory import Prefix
 from durable_memory.cli.json_input import say_if_typed
 from durable_memory.cli.options import Connection, Shared
 from durable_memory.cli.output import say, show
 from durable_memory.cli.session import refuse_unseen, with_client
-from durable_memory.cli.sharing import sharing
+from durable_memory.cli.spread_options import spread_options
+from durable_memory.cli.table import Table, facts
+from durable_memory.cli.wording import counted
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.keys.rule import checked_key
@@ -33,7 +34,7 @@ Advance = Callable[[int], None]
 _PAGE: Final = 200
 
 
-@sharing
+@spread_options
 def export(
     connection: Connection,
     resource: Annotated[
@@ -76,10 +77,10 @@ def export(
     messages = with_client(connection, run)
     if messages is None:
         raise typer.Exit(NO_SUCH_MEMORY)
-    say(f"{tables.counted(messages, 'message')} exported.")
+    say(f"{counted(messages, 'message')} exported.")
 
 
-@sharing
+@spread_options
 def import_(
     shared: Shared,
     file: Annotated[str, typer.Argument(metavar="FILE|-", help="An export; - is stdin.", show_default=False)],
@@ -110,11 +111,11 @@ def import_(
             )
 
     result = with_client(shared, run)
-    show(shared.output, to_json(result), tables.import_table(file, result))
+    show(shared.output, to_json(result), _import_table(file, result))
     if not result.complete:
         say("Error: the last line of the export is missing; the file is not whole.")
     if result.faults:
-        say(f"Error: {tables.counted(result.faults, 'line')} could not be appended.")
+        say(f"Error: {counted(result.faults, 'line')} could not be appended.")
     if result.faults or not result.complete:
         raise typer.Exit(1)
 
@@ -213,3 +214,16 @@ def _lines(stream: IO[bytes]) -> Iterator[bytes]:
         rest = line
         while rest and not rest.endswith(b"\n"):
             rest = stream.readline(MAX_LINE_BYTES)
+
+
+def _import_table(file: str, result: ImportResult) -> Table:
+    """What an import did."""
+    rows = [
+        ("appended", counted(result.messages, "message")),
+        ("before", f"{counted(result.already, 'message')} by an earlier run" if result.already else ""),
+        ("summaries", f"{result.summaries:,} are ordinary messages now" if result.summaries else ""),
+        ("evicted", counted(result.evicted, "message") if result.evicted else ""),
+        *((f"line {one.line}", f"{one.type}: {one.problem}") for one in result.problems),
+        ("more", counted(result.faults - len(result.problems), "line") if result.faults > len(result.problems) else ""),
+    ]
+    return facts(f"import of {file}", rows)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from durable_memory.cli.options import Connection, SummarizerName
-from durable_memory.cli.sharing import sharing
+from durable_memory.cli.spread_options import spread_options
 from durable_memory.dev import DevPlaces
 from durable_memory.logs import configure_logs
 from durable_memory.memory.settings import Settings
@@ -78,7 +78,7 @@ class WorkerOptions(Connection):
         )
 
 
-@sharing
+@spread_options
 def worker(
     options: WorkerOptions,
     *,

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, get_type_hints
 Command: TypeAlias = Callable[..., None]
 
 
-def sharing(command: Command) -> Command:
+def spread_options(command: Command) -> Command:
     """Spreads the first parameter of a command, a dataclass: each field becomes an argument or an option of its own.
 
     Its arguments come before those of the command, its options, which have defaults, after those of the command.
