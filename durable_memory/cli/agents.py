@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from durable_memory.cli import view_tables
 from durable_memory.cli.absence import say_absent
-from durable_memory.cli.options import Authors, Shared
+from durable_memory.cli.options import Authors, Input, Shared, WorkflowId, WorkflowType, named_values
 from durable_memory.cli.output import say, show
 from durable_memory.cli.session import refuse_in_memory, with_client
 from durable_memory.cli.spread_options import spread_options
@@ -20,12 +19,6 @@ from durable_memory.memory.types import AgentContext, AgentRef
 from durable_memory.memory.types.answers import to_json
 
 AgentArgument = Annotated[str, typer.Argument(metavar="AGENT", help="Id of a declared agent.", show_default=False)]
-Input = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--input", metavar="NAME=VALUE", help="A value for the key templates; repeatable.", show_default=False
-    ),
-]
 
 
 @spread_options
@@ -33,22 +26,9 @@ def context(
     shared: Shared,
     agent: AgentArgument,
     *,
-    given: Input = None,
-    workflow_id: Annotated[
-        str | None,
-        typer.Option(
-            "--workflow-id",
-            metavar="ID",
-            help="The workflow whose memories are meant, for keys made of workflow.id.",
-            show_default=False,
-        ),
-    ] = None,
-    workflow_type: Annotated[
-        str | None,
-        typer.Option(
-            "--workflow-type", metavar="NAME", help="Its type, for keys made of workflow.type.", show_default=False
-        ),
-    ] = None,
+    values: Input = None,
+    workflow_id: WorkflowId = None,
+    workflow_type: WorkflowType = None,
     max_tokens: Annotated[
         int | None,
         typer.Option("--max-tokens", min=0, help="What a model call may spend on it.", show_default=False),
@@ -56,7 +36,7 @@ def context(
     authors: Authors = False,
 ) -> None:
     """Show what an agent's memories give to one model call."""
-    ref = AgentRef(agent, _variables(given or ()), workflow_id=workflow_id, workflow_type=workflow_type)
+    ref = AgentRef(agent, named_values(values), workflow_id=workflow_id, workflow_type=workflow_type)
 
     async def composed(client: MemoryClient) -> AgentContext:
         for use in client.registry.agent(agent).uses:
@@ -76,16 +56,3 @@ def context(
 
     result = with_client(shared, composed)
     show(shared.output, to_json(result), view_tables.context_table(agent, result))
-
-
-def _variables(given: Sequence[str]) -> dict[str, str]:
-    """Reads NAME=VALUE pairs; all values are text."""
-    variables: dict[str, str] = {}
-    for pair in given:
-        name, equals, value = pair.partition("=")
-        if not equals or not name:
-            raise typer.BadParameter("--input takes NAME=VALUE")
-        if name in variables:
-            raise typer.BadParameter(f"--input {name} is given twice")
-        variables[name] = value
-    return variables

@@ -59,9 +59,11 @@ class LateCommand(TyperCommand):
 
     def loaded(self) -> TyperCommand:
         """Imports the command, and returns it with its arguments and options."""
+        from durable_memory.cli.one_command import OneCommand  # noqa: PLC0415 - the help does without
+
         module, _, function = self._place.partition(":")
         alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-        alone.command(self.name)(getattr(import_module(f"durable_memory.cli.{module}"), function))
+        alone.command(self.name, cls=OneCommand)(getattr(import_module(f"durable_memory.cli.{module}"), function))
         command = typer.main.get_command(alone)
         if not isinstance(command, TyperCommand):
             raise TypeError(f"{self._place} is no single command")

@@ -60,11 +60,11 @@ def flush(
     named = at.settings(summarizer=summarizer).own_summarizer()
     if wait and named is not None:
         named.load()  # a wrong name is told also where nothing is due
-    result, found = with_memory_if_any(at, work, empty=lambda result: result.outcome == "gone", summarizer=summarizer)
-    show(at.output, to_json(result), _flush_table(at.title, result))
-    if not found:
+    answer = with_memory_if_any(at, work, empty=lambda result: result.outcome == "gone", summarizer=summarizer)
+    show(at.output, to_json(answer.result), _flush_table(answer.title, answer.result))
+    if not answer.exists:
         raise typer.Exit(NO_SUCH_MEMORY)
-    if result.outcome in _UNDONE:
+    if answer.result.outcome in _UNDONE:
         raise typer.Exit(1)
 
 

@@ -10,7 +10,7 @@ import typer
 from durable_memory.cli.absence import NO_SUCH_MEMORY
 from durable_memory.cli.options import Ids, OneMemory, OperationId
 from durable_memory.cli.output import show
-from durable_memory.cli.session import with_memory, with_memory_if_any
+from durable_memory.cli.session import Answer, with_memory, with_memory_if_any
 from durable_memory.cli.spread_options import spread_options
 from durable_memory.cli.table import Table, facts
 from durable_memory.cli.wording import REPEATED, counted, ids_of, size_of
@@ -24,8 +24,8 @@ def pin(at: OneMemory, ids: Ids, *, operation_id: OperationId = None) -> None:
 
     Their groups stay with them. Exit code 1 if one of them is not in the view, 3 if there is no such memory.
     """
-    touched = with_memory_if_any(at, lambda memory: memory.pin(ids, operation_id=operation_id), empty=_nothing)
-    _show_touched(at, ids, "pinned", *touched)
+    answer = with_memory_if_any(at, lambda memory: memory.pin(ids, operation_id=operation_id), empty=_nothing)
+    _show_touched(at, ids, "pinned", answer)
 
 
 @spread_options
@@ -34,8 +34,8 @@ def unpin(at: OneMemory, ids: Ids, *, operation_id: OperationId = None) -> None:
 
     Exit code 1 if one of them is not in the view, 3 if there is no such memory.
     """
-    touched = with_memory_if_any(at, lambda memory: memory.unpin(ids, operation_id=operation_id), empty=_nothing)
-    _show_touched(at, ids, "unpinned", *touched)
+    answer = with_memory_if_any(at, lambda memory: memory.unpin(ids, operation_id=operation_id), empty=_nothing)
+    _show_touched(at, ids, "unpinned", answer)
 
 
 @spread_options
@@ -50,19 +50,20 @@ def restore(
     operation_id: OperationId = None,
 ) -> None:
     """Replace a memory by what `clear --backup` has kept of it."""
-    result = with_memory(at, lambda memory: memory.restore(backup, if_version=if_version, operation_id=operation_id))
-    show(at.output, to_json(result), _restore_table(at.title, result))
+    answer = with_memory(at, lambda memory: memory.restore(backup, if_version=if_version, operation_id=operation_id))
+    show(at.output, to_json(answer.result), _restore_table(answer.title, answer.result))
 
 
 def _nothing(live: Sequence[str]) -> bool:
     return not live
 
 
-def _show_touched(at: OneMemory, ids: Sequence[str], word: str, live: Sequence[str], found: bool) -> None:  # noqa: FBT001 - what was found, no switch
+def _show_touched(at: OneMemory, ids: Sequence[str], word: str, answer: Answer[tuple[str, ...]]) -> None:
+    live = answer.result
     missing = [each for each in ids if each not in live]
-    show(at.output, {"touched": list(live)}, _pin_table(at.title, word, live, missing))
+    show(at.output, {"touched": list(live)}, _pin_table(answer.title, word, live, missing))
     if missing:
-        raise typer.Exit(1 if found else NO_SUCH_MEMORY)
+        raise typer.Exit(1 if answer.exists else NO_SUCH_MEMORY)
 
 
 def _restore_table(title: str, result: AppendResult) -> Table:

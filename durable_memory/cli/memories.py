@@ -68,8 +68,8 @@ def append(
         raise typer.BadParameter(f"--{min(given)} is of TEXT; in JSON each message may have its {min(given)}")
     said = {"role": role.value, "content": text, **given}
     messages = _messages(json_file) if json_file is not None else [said]
-    result = with_memory(at, lambda memory: memory.append(messages, operation_id=operation_id))
-    show(at.output, to_json(result), _append_table(at.title, result))
+    answer = with_memory(at, lambda memory: memory.append(messages, operation_id=operation_id))
+    show(at.output, to_json(answer.result), _append_table(answer.title, answer.result))
 
 
 @spread_options
@@ -101,7 +101,7 @@ def read(
 
     That of a memory which does not exist is empty.
     """
-    view, _ = with_memory_if_any(
+    answer = with_memory_if_any(
         at,
         lambda memory: memory.read(
             limit=limit,
@@ -113,7 +113,7 @@ def read(
         ),
         empty=lambda view: view.version == ABSENT,
     )
-    show(at.output, to_json(view), view_tables.view_table(at.title, view, at.settings().project))
+    show(at.output, to_json(answer.result), view_tables.view_table(answer.title, answer.result, answer.memory.project))
 
 
 @spread_options
@@ -129,10 +129,11 @@ def stats(
 
     Those of a memory which does not exist are zero.
     """
-    counters, _ = with_memory_if_any(
+    answer = with_memory_if_any(
         at, lambda memory: memory.stats(group_by=group_by), empty=lambda counters: not counters.exists
     )
-    show(at.output, to_json(counters), counter_tables.stats_table(at.title, counters, at.settings().project))
+    table = counter_tables.stats_table(answer.title, answer.result, answer.memory.project)
+    show(at.output, to_json(answer.result), table)
 
 
 @spread_options
@@ -147,16 +148,17 @@ def health(
 
     Exit code 1 if it cannot, also where Redis cannot be reached; 3 if there is no such memory.
     """
-    verdict, found = with_memory_if_any(
+    answer = with_memory_if_any(
         at,
         lambda memory: memory.health(check_connectivity=check_connectivity),
         empty=lambda verdict: verdict.stats is not None and not verdict.stats.exists,
         out_of_reach=lambda fault: MemoryHealth(healthy=False, problems=(fault.message,), stats=None),
     )
-    show(at.output, to_json(verdict), counter_tables.health_table(at.title, verdict, at.settings().project))
-    if not verdict.healthy:
+    table = counter_tables.health_table(answer.title, answer.result, answer.memory.project)
+    show(at.output, to_json(answer.result), table)
+    if not answer.result.healthy:
         raise typer.Exit(1)
-    if not found:
+    if not answer.exists:
         raise typer.Exit(NO_SUCH_MEMORY)
 
 

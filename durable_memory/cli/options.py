@@ -2,17 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from durable_memory.cli.output import Output
 from durable_memory.memory.settings import Settings
+from durable_memory.memory.types import MemoryRef
 
 Resource = Annotated[str, typer.Argument(metavar="RESOURCE", help="Id of a declared memory.", show_default=False)]
-Key = Annotated[str, typer.Argument(metavar="KEY", help="Key of the memory, such as user:42.", show_default=False)]
+Key = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="KEY",
+        help="Key of the memory, such as user:42; left out where its template makes it, of --input and the like.",
+        show_default=False,
+    ),
+]
+Input = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--input",
+        metavar="NAME=VALUE",
+        help="Instead of KEY: a value for its template; repeatable.",
+        show_default=False,
+    ),
+]
+WorkflowId = Annotated[
+    str | None,
+    typer.Option(
+        "--workflow-id",
+        metavar="ID",
+        help="The workflow whose memory is meant, for a key made of workflow.id.",
+        show_default=False,
+    ),
+]
+WorkflowType = Annotated[
+    str | None,
+    typer.Option(
+        "--workflow-type", metavar="NAME", help="Its type, for a key made of workflow.type.", show_default=False
+    ),
+]
+MAKING_A_KEY: Final = ("values", "workflow_id", "workflow_type")
+"""The parameters that stand in the place of a key."""
 Ids = Annotated[
     list[str], typer.Argument(metavar="ID", help="Ids of messages, as `read -o json` shows them.", show_default=False)
 ]
@@ -96,10 +131,33 @@ class OneMemory(Shared):
     """One memory, and in whose name a command uses it."""
 
     resource: Resource
-    key: Key
+    key: Key = None
+    values: Input = None
+    workflow_id: WorkflowId = None
+    workflow_type: WorkflowType = None
     agent: AgentId = None
 
     @property
-    def title(self) -> str:
-        """What stands above a table of it."""
-        return f"{self.resource}  {self.key}"
+    def ref(self) -> MemoryRef:
+        """The memory that is named, by its key or by what makes it."""
+        return MemoryRef(
+            self.resource,
+            key=self.key,
+            input=named_values(self.values) or None,
+            agent=self.agent,
+            workflow_id=self.workflow_id,
+            workflow_type=self.workflow_type,
+        )
+
+
+def named_values(given: Sequence[str] | None) -> dict[str, str]:
+    """Reads the NAME=VALUE pairs of --input; all values are text."""
+    values: dict[str, str] = {}
+    for pair in given or ():
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise typer.BadParameter("--input takes NAME=VALUE")
+        if name in values:
+            raise typer.BadParameter(f"--input {name} is given twice")
+        values[name] = value
+    return values

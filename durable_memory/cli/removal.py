@@ -26,14 +26,14 @@ def delete(at: OneMemory, ids: Ids, *, operation_id: OperationId = None) -> None
 
     Exit code 1 if one of them is not there, or only as part of a summary; 3 if there is no such memory.
     """
-    result, found = with_memory_if_any(
+    answer = with_memory_if_any(
         at,
         lambda memory: memory.delete(ids, operation_id=operation_id),
         empty=lambda result: not result.removed and not result.covered,
     )
-    show(at.output, to_json(result), _delete_table(at.title, result))
-    if result.not_found or result.covered:
-        raise typer.Exit(1 if found else NO_SUCH_MEMORY)
+    show(at.output, to_json(answer.result), _delete_table(answer.title, answer.result))
+    if answer.result.not_found or answer.result.covered:
+        raise typer.Exit(1 if answer.exists else NO_SUCH_MEMORY)
 
 
 @spread_options
@@ -60,16 +60,16 @@ def clear(
         except MemoryDamaged:
             pass  # which a clear removes, too
         if not yes and not _confirmed(
-            f"Remove {held} of {at.resource} {at.key!r}{'' if backup else ' for good'}?",
+            f"Remove {held} of {at.resource} {memory.id.key!r}{'' if backup else ' for good'}?",
         ):
             return None
         return await memory.clear(confirm=True, backup=backup, operation_id=operation_id)
 
-    result, _ = with_memory_if_any(at, clear_if_wanted, empty=lambda _: not existed)
-    if result is None:
+    answer = with_memory_if_any(at, clear_if_wanted, empty=lambda _: not existed)
+    if answer.result is None:
         say("Nothing was removed.")
         raise typer.Exit(1)
-    show(at.output, to_json(result), _clear_table(at.title, result))
+    show(at.output, to_json(answer.result), _clear_table(answer.title, answer.result))
 
 
 def _confirmed(question: str) -> bool:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import typer
 
 from durable_memory.audit_log import keep_audit_log
 from durable_memory.cli.absence import exists, say_absent
@@ -16,8 +20,10 @@ from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.clock import SystemClock
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.resource import MemoryResource
-from durable_memory.memory.errors import MemoryAccessDenied, MemoryInvalid, MemoryUnavailable
+from durable_memory.memory.errors import MemoryAccessDenied, MemoryInvalid, MemoryKeyInvalid, MemoryUnavailable
+from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.memory import Memory
+from durable_memory.memory.resolution import resolve
 from durable_memory.memory.settings import Settings
 from durable_memory.memory.waking import FlushWaker
 
@@ -74,9 +80,28 @@ def keep_logs(settings: Settings) -> None:
     keep_audit_log(settings.audit_log)
 
 
-def with_memory(at: OneMemory, work: Callable[[Memory], Awaitable[_Result]]) -> _Result:
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[_Result]):
+    """What a memory answered. memory: its identity. exists: whether there is such a memory."""
+
+    memory: MemoryId
+    result: _Result
+    exists: bool = True
+
+    @property
+    def title(self) -> str:
+        """What stands above a table of it."""
+        return f"{self.memory.resource}  {self.memory.key}"
+
+
+def with_memory(at: OneMemory, work: Callable[[Memory], Awaitable[_Result]]) -> Answer[_Result]:
     """Does work on one memory, in the name of an agent if one is given; see `with_client`."""
-    return with_client(at, lambda client: work(_opened(client, at)))
+
+    async def on_memory(client: MemoryClient) -> Answer[_Result]:
+        memory = _opened(client, at)
+        return Answer(memory.id, await work(memory))
+
+    return with_client(at, on_memory)
 
 
 def with_memory_if_any(
@@ -86,20 +111,28 @@ def with_memory_if_any(
     empty: Callable[[_Result], bool],
     out_of_reach: Callable[[MemoryUnavailable], _Result] | None = None,
     **more: object,
-) -> tuple[_Result, bool]:
-    """Does the same, and also returns whether there is such a memory; says so if there is none.
+) -> Answer[_Result]:
+    """Does the same, and also finds out whether there is such a memory; says so if there is none.
 
     empty: tells by the result whether there may be none; only then somebody looks.
     """
 
-    async def on_memory(client: MemoryClient) -> tuple[_Result, bool]:
-        result = await work(_opened(client, at))
-        if not empty(result) or await exists(client, at.resource, at.key):
-            return result, True
-        await say_absent(client, at.resource, at.key)
-        return result, False
+    async def on_memory(client: MemoryClient) -> Answer[_Result]:
+        memory = _opened(client, at)
+        result = await work(memory)
+        if not empty(result) or await exists(client, at.resource, memory.id.key):
+            return Answer(memory.id, result)
+        await say_absent(client, at.resource, memory.id.key)
+        return Answer(memory.id, result, exists=False)
 
-    unknown = None if out_of_reach is None else lambda fault: (out_of_reach(fault), True)
+    def unknown(fault: MemoryUnavailable) -> Answer[_Result]:
+        if out_of_reach is None:
+            raise fault
+        settings = at.settings(**more)
+        with _saying_what_makes_a_key(at):
+            found = resolve(at.ref, Registry.load(settings.memories), project=settings.project)
+        return Answer(found.memory, out_of_reach(fault))
+
     return with_client(at, on_memory, out_of_reach=unknown, **more)
 
 
@@ -109,7 +142,20 @@ def _opened(client: MemoryClient, at: OneMemory) -> Memory:
     refuse_in_memory(resource)
     if at.agent is None:
         _refuse_nobody(client.registry, resource)
-    return client.memory(at.resource, at.key, agent=at.agent)
+    with _saying_what_makes_a_key(at):
+        return client.memory(at.ref)
+
+
+@contextmanager
+def _saying_what_makes_a_key(at: OneMemory) -> Iterator[None]:
+    """Adds what to give to the error of a key that is neither given nor made; it is wrong usage."""
+    try:
+        yield
+    except MemoryKeyInvalid as invalid:
+        if at.key is not None:
+            raise
+        here = "here: KEY, or --input, --workflow-id and --workflow-type"
+        raise typer.BadParameter(f"{invalid.message} ({here})") from None
 
 
 def _refuse_nobody(registry: Registry, resource: MemoryResource) -> None:

@@ -65,9 +65,10 @@ async def test_a_flush_is_summarised_by_the_summariser_that_it_is_told(cli: Cli,
 
 
 async def test_a_summariser_that_there_is_not_fails_a_flush_that_needs_none(cli: Cli) -> None:
-    for named in (["--summarizer", "nope:Short"], ["--summarizer", "no name"]):
-        idle = await cli("flush", "thread", "nobody", *named)
-        assert (idle.code, idle.out, idle.err.count("\n")) == (1, "", 1)
+    idle = await cli("flush", "thread", "nobody", "--summarizer", "nope:Short")
+    assert (idle.code, idle.out, idle.err.count("\n")) == (1, "", 1)
+    wrong = await cli("flush", "thread", "nobody", "--summarizer", "no name")
+    assert (wrong.code, wrong.out, wrong.err.count("Invalid value for '--summarizer': ")) == (2, "", 1)
     declared = await cli("flush", "thread", "nobody", DURABLE_MEMORY_SUMMARIZER="nope:Short")
     assert (declared.code, declared.err.count("the summariser nope:Short")) == (1, 1)
 
@@ -99,7 +100,7 @@ async def test_a_dry_run_of_a_bounded_flush_takes_nothing(cli: Cli) -> None:
     assert (planned["outcome"], flushed["outcome"]) == ("planned", "committed")
     assert planned["removed_ids"] == flushed["removed_ids"]
     assert len(flushed["removed_ids"]) == 2
-    assert "threshold: 0.1" in (await cli("flush", "thread", "k", "--threshold", "0.1")).err
+    assert "'--threshold': 0.1" in (await cli("flush", "thread", "k", "--threshold", "0.1")).err
 
 
 async def test_a_flush_is_left_to_a_worker_only_where_one_can_be_woken(cli: Cli) -> None:

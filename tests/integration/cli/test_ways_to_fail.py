@@ -64,7 +64,8 @@ async def test_the_command_line_wins_over_the_environment(cli: Cli, redis_url: s
 
 
 async def test_a_wrong_option_is_named_and_not_the_variable_that_it_replaces(cli: Cli) -> None:
-    assert_one_sentence(await cli("read", "thread", "k", "--project", "Of mine"), "Error: project: must be ")
+    ended = await cli("read", "thread", "k", "--project", "Of mine")
+    assert (ended.code, "Error: Invalid value for '--project': must be " in ended.err) == (2, True)
 
 
 async def test_memories_that_live_in_another_process_are_refused(cli: Cli, folder: Path) -> None:
