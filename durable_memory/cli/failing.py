@@ -10,7 +10,7 @@ import typer
 from durable_memory.cli.output import say
 from durable_memory.cli.wording import counted
 from durable_memory.dev.supervisor import ServerEndedError, ServerStartError
-from durable_memory.memory.errors import InvalidDeclarations, MemoryFault
+from durable_memory.memory.errors import InvalidDeclarations, MemoryFault, MemoryOperationConflict
 
 
 @contextmanager
@@ -22,6 +22,10 @@ def failing_in_words() -> Iterator[None]:
         say(f"Error: the declarations have {counted(len(invalid.faults), 'fault')}:")
         for fault in invalid.faults:
             say(f"  {fault}")
+        raise typer.Exit(1) from None
+    except MemoryOperationConflict as conflict:
+        # What else it says is of activities, which need no id of their own; a command has the one that it was given.
+        say(f"Error: {conflict.message.partition(';')[0]}.")
         raise typer.Exit(1) from None
     except (MemoryFault, ServerStartError, ServerEndedError) as error:
         say(f"Error: {error}")

@@ -83,19 +83,24 @@ def read(
         int | None,
         typer.Option("--max-tokens", min=0, help="What a model call may spend on the view.", show_default=False),
     ] = None,
-    before: Annotated[
+    before_id: Annotated[
         str | None,
-        typer.Option("--before", metavar="ID", help="Only what stands before this message.", show_default=False),
+        typer.Option("--before-id", metavar="ID", help="Only what stands before this message.", show_default=False),
     ] = None,
-    since: Annotated[
+    since_version: Annotated[
         str | None,
-        typer.Option("--since", metavar="VERSION", help="Nothing if it still has this version.", show_default=False),
+        typer.Option(
+            "--since-version", metavar="VERSION", help="Nothing if it still has this version.", show_default=False
+        ),
     ] = None,
-    section: Annotated[
+    sections: Annotated[
         list[str] | None,
         typer.Option("--section", metavar="NAME", help="Only this section; repeatable.", show_default=False),
     ] = None,
     authors: Authors = False,
+    show_ids: Annotated[
+        bool, typer.Option("--show-ids", help="Also show the ids of messages, which pin, unpin and delete take.")
+    ] = False,
 ) -> None:
     """Show the view: what an agent reads.
 
@@ -106,14 +111,15 @@ def read(
         lambda memory: memory.read(
             limit=limit,
             max_tokens=max_tokens,
-            before_id=before,
-            since_version=since,
-            sections=section or None,
+            before_id=before_id,
+            since_version=since_version,
+            sections=sections or None,
             authors=authors,
         ),
         empty=lambda view: view.version == ABSENT,
     )
-    show(at.output, to_json(answer.result), view_tables.view_table(answer.title, answer.result, answer.memory.project))
+    table = view_tables.view_table(answer.title, answer.result, answer.memory.project, ids=show_ids)
+    show(at.output, to_json(answer.result), table)
 
 
 @spread_options

@@ -49,7 +49,8 @@ WorkflowType = Annotated[
 MAKING_A_KEY: Final = ("values", "workflow_id", "workflow_type")
 """The parameters that stand in the place of a key."""
 Ids = Annotated[
-    list[str], typer.Argument(metavar="ID", help="Ids of messages, as `read -o json` shows them.", show_default=False)
+    list[str],
+    typer.Argument(metavar="ID", help="Ids of messages, which `read --show-ids` shows.", show_default=False),
 ]
 RedisUrl = Annotated[
     str | None,

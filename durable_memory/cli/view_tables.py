@@ -12,20 +12,28 @@ from durable_memory.memory.stores.values import ABSENT
 from durable_memory.memory.types import AgentContext, Message, View
 
 
-def view_table(title: str, view: View, project: str) -> Table:
-    """What an agent reads."""
+def view_table(title: str, view: View, project: str, *, ids: bool = False) -> Table:
+    """What an agent reads. ids: with the id of each message."""
     if view.version == ABSENT:
         return facts(title, [no_memory(project)])
     waiting = f", {counted(view.omitted.messages, 'message')} waiting for a summary" if view.omitted.messages else ""
+    columns = ("id",) if ids else ()
     rows = (
-        (message.section or "", f"{_speaker(message)}{_rank(message)}", f"{message.tokens:,}", _said(message))
+        (
+            *((message.id or "",) if ids else ()),
+            message.section or "",
+            f"{_speaker(message)}{_rank(message)}",
+            f"{message.tokens:,}",
+            _said(message),
+        )
         for message in view.messages
     )
     return listing(
         title,
-        ("section", "role", "tokens", "message"),
+        (*columns, "section", "role", "tokens", "message"),
         rows,
         numbers=("tokens",),
+        whole=columns,
         caption=f"{size_of(len(view.messages), view.tokens)}{waiting}, version {view.version}",
     )
 

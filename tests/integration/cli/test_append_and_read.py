@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+from functools import partial
 from pathlib import Path
 
 from durable_memory.memory.types import PRIORITIES
 from tests.integration.cli.conftest import Cli
+from tests.integration.cli.programs import shown_at_a_terminal
 
 CALL = {"id": "call-1", "type": "function", "function": {"name": "find", "arguments": "{}"}}
 GROUP = [
@@ -56,6 +58,9 @@ async def test_the_same_operation_id_appends_once(cli: Cli) -> None:
     assert first["ids"] == again["ids"]
     other = await cli("append", "thread", "k", "Something else", "--operation-id", "import-7")
     assert other.code == 1
+    assert other.err == (
+        "Error: thread: this operation id was already used for other content. Give each new operation its own id.\n"
+    )
     assert len((await cli("read", "thread", "k", "-o", "json")).json()["messages"]) == 1
 
 
@@ -77,6 +82,35 @@ async def test_a_table_shows_messages_their_roles_and_the_sum(cli: Cli) -> None:
     assert "find({})" in shown
     assert "found" in shown
     assert f"2 messages, {tokens} tokens" in shown
+
+
+async def test_ids_that_pin_and_delete_take_are_shown_whole(
+    cli: Cli, folder: Path, redis_url: str, project: str
+) -> None:
+    ids = (await cli("append", "thread", "k", "--json", "-", "-o", "json", stdin=json.dumps(GROUP))).json()["ids"]
+    assert ids[0] not in (await cli("read", "thread", "k")).out
+    headings, *rows = (await cli("read", "thread", "k", "--show-ids")).out.splitlines()[1:-1]
+    assert headings.split()[:2] == ["id", "section"]
+    assert [row.split()[0] for row in rows] == ids
+    at_terminal = partial(
+        shown_at_a_terminal, cwd=folder, width=40, REDIS_URL=redis_url, DURABLE_MEMORY_PROJECT=project
+    )
+    narrow = await at_terminal("read", "thread", "k", "--show-ids")
+    assert [one in narrow for one in ids] == [True, True]
+    assert (await cli("delete", "thread", "k", ids[0])).code == 0
+
+
+async def test_read_goes_on_before_a_message_and_since_a_version_by_the_names_that_calls_have(cli: Cli) -> None:
+    for text in ("One", "Two"):
+        await cli("append", "thread", "k", text)
+    view = (await cli("read", "thread", "k", "-o", "json")).json()
+    older = (await cli("read", "thread", "k", "--before-id", view["messages"][1]["id"], "-o", "json")).json()
+    assert [message["content"] for message in older["messages"]] == ["One"]
+    same = (await cli("read", "thread", "k", "--since-version", view["version"], "-o", "json")).json()
+    assert same["messages"] == []
+    wrong = await cli("read", "thread", "k", "--since-version", "bad")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert "Error: Invalid value for '--since-version': is no version" in wrong.err
 
 
 async def test_a_table_shows_what_is_pinned_and_what_has_a_priority(cli: Cli) -> None:
