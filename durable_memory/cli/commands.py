@@ -23,7 +23,7 @@ _COMMANDS: Final = {
     "flush": ("flushing:flush", "Run one flush here and now."),
     "clear": ("removal:clear", "Remove every message and summary, after a question."),
     "restore": ("keeping:restore", "Replace a memory by what `clear --backup` has kept of it."),
-    "purge": ("inventory:purge", "Count memories; with --yes, remove them for good."),
+    "purge": ("inventory:purge", "Remove memories for good, after a question."),
     "export": ("transfer:export", "Write messages as JSON lines, in whole groups."),
     "import": ("transfer:import_", "Append the messages of an export."),
     "context": ("agents:context", "Show what an agent's memories give to one model call."),

@@ -7,6 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from durable_memory.cli import counter_tables
+from durable_memory.cli.confirming import Unasked, confirmed, require_answer
 from durable_memory.cli.options import Shared
 from durable_memory.cli.output import Output, escape_what_is_lacking, say, show
 from durable_memory.cli.session import refuse_unseen, with_client
@@ -114,24 +115,35 @@ def purge(
     *,
     scope: InScope = None,
     prefix: Prefix = "",
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Remove them. Without it, they are only counted.")] = False,
+    yes: Unasked = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count them.")] = False,
 ) -> None:
-    """Count memories; with --yes, remove them for good.
+    """Remove memories for good, after a question.
 
     Those of a resource, of a scope, or with a prefix. Backups of `clear --backup` go with them. What comes into being
     meanwhile stays.
     """
     if resource is None and scope is None and not prefix:
         raise typer.BadParameter("name a RESOURCE, --scope or --prefix; there is no purge of a whole project")
+    if not dry_run:
+        require_answer(yes=yes)
 
-    async def run(client: MemoryClient) -> PurgeResult:
+    async def run(client: MemoryClient) -> PurgeResult | None:
         refuse_unseen(client, resource)
-        return await client.purge(resource, scope=scope, prefix=prefix, dry_run=not yes, confirm=yes)
+        if not yes:
+            counted_now = await client.purge(resource, scope=scope, prefix=prefix, dry_run=True)
+            nothing = not counted_now.memories and not counted_now.backups
+            if dry_run or nothing:
+                return counted_now
+            if not confirmed(f"Remove {_sum(counted_now)} for good?"):
+                return None
+        return await client.purge(resource, scope=scope, prefix=prefix, dry_run=dry_run, confirm=not dry_run)
 
     result = with_client(shared, run)
+    if result is None:
+        say("Nothing was removed.")
+        raise typer.Exit(1)
     show(shared.output, to_json(result), _purge_table(_title(shared, resource, scope, prefix), result))
-    if result.dry_run and (result.memories or result.backups):
-        say("Nothing was removed; --yes removes them.")
 
 
 def _title(shared: Shared, resource: str | None, scope: Scope | None, prefix: str) -> str:
@@ -141,7 +153,9 @@ def _title(shared: Shared, resource: str | None, scope: Scope | None, prefix: st
 
 def _purge_table(title: str, result: PurgeResult) -> Table:
     """What a purge removed, or would remove."""
-    verb = "would be removed" if result.dry_run else "removed"
+    return facts(title, [("would be removed" if result.dry_run else "removed", _sum(result))])
+
+
+def _sum(result: PurgeResult) -> str:
     backups = f", {counted(result.backups, 'backup')}" if result.backups else ""
-    removed = f"{counted(result.memories, 'memory')}, {counted(result.messages, 'message')}{backups}"
-    return facts(title, [(verb, removed)])
+    return f"{counted(result.memories, 'memory')}, {counted(result.messages, 'message')}{backups}"

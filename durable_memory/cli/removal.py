@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
 from durable_memory.cli.absence import NO_SUCH_MEMORY
+from durable_memory.cli.confirming import Unasked, confirmed, require_answer
 from durable_memory.cli.options import Ids, OneMemory, OperationId
 from durable_memory.cli.output import say, show
 from durable_memory.cli.session import with_memory_if_any
 from durable_memory.cli.spread_options import spread_options
-from durable_memory.cli.table import Table, facts, visible
+from durable_memory.cli.table import Table, facts
 from durable_memory.cli.wording import REPEATED, counted, ids_of
 from durable_memory.memory.errors import MemoryDamaged
 from durable_memory.memory.memory import Memory
@@ -40,13 +40,12 @@ def delete(at: OneMemory, ids: Ids, *, operation_id: OperationId = None) -> None
 def clear(
     at: OneMemory,
     *,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Unasked = False,
     backup: Annotated[bool, typer.Option("--backup", help="Keep it for seven days, for `restore`.")] = False,
     operation_id: OperationId = None,
 ) -> None:
     """Remove every message and summary, after a question."""
-    if not yes and not sys.stdin.isatty():
-        raise typer.BadParameter("there is no terminal to ask at; --yes clears without a question")
+    require_answer(yes=yes)
 
     existed = True
 
@@ -59,7 +58,7 @@ def clear(
             held = counted(sum(counters.messages.values()) + counters.omitted.messages, "message")
         except MemoryDamaged:
             pass  # which a clear removes, too
-        if not yes and not _confirmed(
+        if not yes and not confirmed(
             f"Remove {held} of {at.resource} {memory.id.key!r}{'' if backup else ' for good'}?",
         ):
             return None
@@ -70,13 +69,6 @@ def clear(
         say("Nothing was removed.")
         raise typer.Exit(1)
     show(at.output, to_json(answer.result), _clear_table(answer.title, answer.result))
-
-
-def _confirmed(question: str) -> bool:
-    """Asks at the terminal; whatever is not yes is no, and Ctrl-C ends the command as it ends any other."""
-    sys.stderr.write(f"{visible(question)} [y/N]: ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
 def _delete_table(title: str, result: DeleteResult) -> Table:

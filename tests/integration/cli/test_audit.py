@@ -29,7 +29,7 @@ async def test_each_command_that_removes_is_one_record_of_the_file(cli: Cli, fol
     request = {"operation": "write", "resource": "notes", "key": "user:marley"}
     written = {**request, "payload": {"messages": [{"role": "user", "content": "marley"}]}}
     await cli("execute", "-", stdin=json.dumps(written), **given)
-    await cli("purge", "notes", "--prefix", "user:marley", **given)
+    await cli("purge", "notes", "--prefix", "user:marley", "--dry-run", **given)
     await cli("purge", "notes", "--prefix", "user:marley", "--yes", **given)
     await cli("restore", "notes", "user:marley", "nonsense", **given)
     found = records(folder)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from durable_memory import MemoryClient, Registry
 from tests.integration.cli.conftest import Cli
-from tests.integration.cli.programs import DECLARATIONS, shown_at_a_terminal
+from tests.integration.cli.programs import DECLARATIONS, answered_at_a_terminal, shown_at_a_terminal
 
 
 async def test_list_finds_by_prefix_and_in_pages(cli: Cli) -> None:
@@ -112,21 +112,35 @@ async def test_a_page_goes_on_into_the_next_resource(cli: Cli) -> None:
     assert ([one["resource"] for one in last["memories"]], last["cursor"]) == (["trip"], None)
 
 
-async def test_purge_counts_until_yes_is_said(cli: Cli) -> None:
+async def test_purge_counts_and_removes_without_a_question_if_told_so(cli: Cli) -> None:
     for key in ("user:al", "user:al:1", "user:alice"):
         await cli("append", "thread", key, "Hello")
-    counted = await cli("purge", "thread", "--prefix", "user:al", "-o", "json")
+    counted = await cli("purge", "thread", "--prefix", "user:al", "--dry-run", "-o", "json")
     assert (counted.code, counted.json()) == (0, {"memories": 2, "messages": 2, "dry_run": True, "backups": 0})
-    assert "Nothing was removed; --yes removes them." in counted.err
+    unasked = await cli("purge", "thread", "--prefix", "user:al", stdin="y\n")
+    assert (unasked.code, "--yes removes without a question" in unasked.err) == (2, True)
     assert "2 memories, 2 messages" in (await cli("purge", "thread", "--prefix", "user:al", "--yes")).out
     left = (await cli("list", "thread", "-o", "json")).json()
     assert [memory["key"] for memory in left] == ["user:alice"]
 
 
+async def test_purge_asks_at_a_terminal(cli: Cli, folder: Path, redis_url: str, project: str) -> None:
+    await cli("append", "thread", "k", "Keep me")
+    given = {"REDIS_URL": redis_url, "DURABLE_MEMORY_PROJECT": project}
+    refused = await answered_at_a_terminal(folder, "n", "purge", "thread", **given)
+    assert (refused.code, refused.out) == (1, "")
+    assert refused.err == "Remove 1 memory, 1 message for good? [y/N]: Nothing was removed.\n"
+    assert (await cli("stats", "thread", "k", "-o", "json")).json()["exists"] is True
+    done = await answered_at_a_terminal(folder, "y", "purge", "thread", **given)
+    assert (done.code, "1 memory, 1 message" in done.out) == (0, True)
+    nothing_to_ask_about = await answered_at_a_terminal(folder, "n", "purge", "thread", **given)
+    assert (nothing_to_ask_about.code, nothing_to_ask_about.err) == (0, "")
+
+
 async def test_purge_names_the_backups_that_go_with_it(cli: Cli) -> None:
     await cli("append", "thread", "k", "Hello")
     backup = (await cli("clear", "thread", "k", "--yes", "--backup", "-o", "json")).json()["backup_id"]
-    assert "0 memories, 0 messages, 1 backup" in (await cli("purge", "thread", "--prefix", "k")).out
+    assert "0 memories, 0 messages, 1 backup" in (await cli("purge", "thread", "--prefix", "k", "--dry-run")).out
     purged = (await cli("purge", "thread", "--prefix", "k", "--yes", "-o", "json")).json()
     assert purged == {"memories": 0, "messages": 0, "dry_run": False, "backups": 1}
     assert (await cli("restore", "thread", "k", backup)).code == 1

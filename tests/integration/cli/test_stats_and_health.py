@@ -40,7 +40,7 @@ async def test_where_nothing_is_found_the_project_that_was_looked_into_is_named(
         assert "there is no memory under this key in project 'elsewhere'" in missing.out
         assert "healthy" not in missing.out
     assert "in project 'elsewhere': 0 memories" in (await cli("list", "thread", *elsewhere)).out
-    assert "in project 'elsewhere'" in (await cli("purge", "thread", *elsewhere)).out
+    assert "in project 'elsewhere'" in (await cli("purge", "thread", "--yes", *elsewhere)).out
     assert "there is no memory" not in (await cli("read", "thread", "k", "--limit", "0")).out
 
 

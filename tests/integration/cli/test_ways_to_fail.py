@@ -110,7 +110,7 @@ async def test_a_misspelt_setting_is_named(cli: Cli) -> None:
         ("flush", "thread", "k"),
         ("clear", "thread", "k", "--yes"),
         ("restore", "thread", "k", "1"),
-        ("purge", "thread"),
+        ("purge", "thread", "--yes"),
         ("export", "thread"),
         ("import", "-"),
         ("context", "clerk"),
