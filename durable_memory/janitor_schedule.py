@@ -48,7 +48,7 @@ async def ensure_janitor(client: Client, *, project: str, task_queue: str, inter
     except RPCError as error:
         _log.warning(
             "the janitor's schedule could not be ensured (%s): what terminated workflows leave stays until their "
-            "memories expire, or until `durable-memory janitor --once`",
+            "memories expire, or until `durable-memory janitor`",
             error.status.name,
         )
 

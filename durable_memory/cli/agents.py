@@ -31,7 +31,7 @@ def context(
     workflow_type: WorkflowType = None,
     max_tokens: Annotated[
         int | None,
-        typer.Option("--max-tokens", min=0, help="What a model call may spend on it.", show_default=False),
+        typer.Option("--max-tokens", metavar="N", min=0, help="What a model call may spend on it.", show_default=False),
     ] = None,
     authors: Authors = False,
 ) -> None:

@@ -8,28 +8,36 @@ from typing import Any, Final
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-_COMMANDS: Final = {
-    "worker": ("worker:worker", "Run the worker until a signal."),
-    "validate": ("declarations:validate", "Check declarations, without any server."),
-    "resources": ("declarations:resources", "Show the declared memory resources."),
-    "list": ("inventory:list_", "List the memories of the project."),
-    "read": ("memories:read", "Show the view: what an agent reads."),
-    "append": ("memories:append", "Append messages, all or none."),
-    "stats": ("memories:stats", "Show the counters: budget, flushes, lifetime."),
-    "health": ("memories:health", "Tell whether a memory can do its work."),
-    "pin": ("keeping:pin", "Keep messages in the view until they are unpinned."),
-    "unpin": ("keeping:unpin", "Let messages go like others again, with their groups."),
-    "delete": ("removal:delete", "Remove messages, or summaries, with their whole groups."),
-    "flush": ("flushing:flush", "Run one flush here and now."),
-    "clear": ("removal:clear", "Remove every message and summary, after a question."),
-    "restore": ("keeping:restore", "Replace a memory by what `clear --backup` has kept of it."),
-    "purge": ("inventory:purge", "Remove memories for good, after a question."),
-    "export": ("transfer:export", "Write messages as JSON lines, in whole groups."),
-    "import": ("transfer:import_", "Append the messages of an export."),
-    "context": ("agents:context", "Show what an agent's memories give to one model call."),
-    "execute": ("execute:execute", "Run any operation by its name, and print its answer as JSON."),
-    "janitor": ("janitor:janitor", "Settle what ended workflows left; wake flushes that are due."),
-    "schema": ("schemas:schema", "Print the JSON Schema of the YAML documents."),
+_GROUPS: Final = {
+    "One memory": {
+        "append": ("memories:append", "Append messages, all or none."),
+        "read": ("memories:read", "Show the view: what an agent reads."),
+        "stats": ("memories:stats", "Show the counters: budget, flushes, lifetime."),
+        "health": ("memories:health", "Tell whether a memory can do its work."),
+        "pin": ("keeping:pin", "Keep messages in the view until they are unpinned."),
+        "unpin": ("keeping:unpin", "Let messages go like others again, with their groups."),
+        "delete": ("removal:delete", "Remove messages, or summaries, with their whole groups."),
+        "flush": ("flushing:flush", "Run one flush here and now."),
+        "clear": ("removal:clear", "Remove every message and summary, after a question."),
+        "restore": ("keeping:restore", "Replace a memory by what `clear --backup` has kept of it."),
+    },
+    "Many memories": {
+        "list": ("inventory:list_", "List the memories of the project."),
+        "context": ("agents:context", "Show what an agent's memories give to one model call."),
+        "export": ("transfer:export", "Write messages as JSON lines, in whole groups."),
+        "import": ("transfer:import_", "Append the messages of an export."),
+        "purge": ("inventory:purge", "Remove memories for good, after a question."),
+    },
+    "Declarations": {
+        "validate": ("declarations:validate", "Check declarations, without any server."),
+        "resources": ("declarations:resources", "Show the declared memory resources."),
+        "schema": ("schemas:schema", "Print the JSON Schema of the YAML documents."),
+    },
+    "Running": {
+        "worker": ("worker:worker", "Run the worker until a signal."),
+        "janitor": ("janitor:janitor", "Sweep once: settle what ended workflows left, wake due flushes."),
+        "execute": ("execute:execute", "Run any operation by its name, and print its answer as JSON."),
+    },
 }
 """Of each command, in the order of the help: its module and function, and the first line of its docstring."""
 
@@ -39,8 +47,16 @@ class Commands(TyperGroup):
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        for name, (place, line) in _COMMANDS.items():
-            self.add_command(LateCommand(name, place, line))
+        for commands in _GROUPS.values():
+            for name, (place, line) in commands.items():
+                self.add_command(LateCommand(name, place, line))
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - the signature is the library's
+        """Writes the commands in their groups, whose columns stand below each other."""
+        widest = max(len(name) for commands in _GROUPS.values() for name in commands)
+        for heading, commands in _GROUPS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(widest), line) for name, (_, line) in commands.items()])
 
     def invoke(self, ctx: Any) -> Any:
         """Runs a command; what the product refuses, wherever in it, ends it in words."""

@@ -28,11 +28,17 @@ def flush(
     force: Annotated[bool, typer.Option("--force", help="Below the threshold too.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would be taken.")] = False,
     max_messages: Annotated[
-        int | None, typer.Option("--max-messages", min=1, help="Take no more, in whole groups.", show_default=False)
+        int | None,
+        typer.Option("--max-messages", metavar="N", min=1, help="Take no more, in whole groups.", show_default=False),
     ] = None,
     threshold: Annotated[
         float | None,
-        typer.Option("--threshold", help="Due from this fill, instead of summarize_threshold.", show_default=False),
+        typer.Option(
+            "--threshold",
+            metavar="RATIO",
+            help="Due from this fill, instead of summarize_threshold.",
+            show_default=False,
+        ),
     ] = None,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Or wake a worker and return.")] = True,
     summarizer: SummarizerName = None,

@@ -48,7 +48,7 @@ def list_(
     prefix: Prefix = "",
     limit: Annotated[
         int | None,
-        typer.Option("--limit", min=1, max=1000, help="One page of so many, with the cursor of the next."),
+        typer.Option("--limit", metavar="N", min=1, max=1000, help="One page of so many, with the cursor of the next."),
     ] = None,
     cursor: Annotated[
         str | None,

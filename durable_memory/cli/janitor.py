@@ -39,14 +39,12 @@ _WORDS = {
 def janitor(
     shared: Shared,
     *,
-    once: Annotated[bool, typer.Option("--once", help="One sweep, from the first owner to the last memory.")] = False,
+    once: Annotated[bool, typer.Option("--once", hidden=True)] = True,  # noqa: ARG001 - said or not, it is one sweep
 ) -> None:
-    """Settle what ended workflows left; wake flushes that are due.
+    """Sweep once: settle what ended workflows left, wake due flushes.
 
-    Needs TEMPORAL_ADDRESS. Exit code 1 if something failed.
+    A worker's schedule sweeps again and again. Needs TEMPORAL_ADDRESS. Exit code 1 if something failed.
     """
-    if not once:
-        raise typer.BadParameter("a worker's schedule sweeps again and again; --once sweeps from here")
     settings = shared.settings()
     keep_logs(settings)
     counts = asyncio.run(_sweep(settings))

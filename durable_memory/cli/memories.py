@@ -10,7 +10,7 @@ import typer
 from durable_memory.cli import counter_tables, view_tables
 from durable_memory.cli.absence import NO_SUCH_MEMORY
 from durable_memory.cli.json_input import read_json
-from durable_memory.cli.options import Authors, OneMemory, OperationId
+from durable_memory.cli.options import Authors, OneMemory, OneMemoryToAppendTo, OperationId
 from durable_memory.cli.output import show
 from durable_memory.cli.session import with_memory, with_memory_if_any
 from durable_memory.cli.spread_options import spread_options
@@ -31,7 +31,7 @@ class Speaker(StrEnum):
 
 @spread_options
 def append(
-    at: OneMemory,
+    at: OneMemoryToAppendTo,
     text: Annotated[str | None, typer.Argument(metavar="TEXT", help="What is said.", show_default=False)] = None,
     *,
     role: Annotated[Speaker, typer.Option("--role", help="Who says TEXT.")] = Speaker.USER,
@@ -77,11 +77,14 @@ def read(
     at: OneMemory,
     *,
     limit: Annotated[
-        int | None, typer.Option("--limit", min=0, help="The newest messages, at most so many.", show_default=False)
+        int | None,
+        typer.Option("--limit", metavar="N", min=0, help="The newest messages, at most so many.", show_default=False),
     ] = None,
     max_tokens: Annotated[
         int | None,
-        typer.Option("--max-tokens", min=0, help="What a model call may spend on the view.", show_default=False),
+        typer.Option(
+            "--max-tokens", metavar="N", min=0, help="What a model call may spend on the view.", show_default=False
+        ),
     ] = None,
     before_id: Annotated[
         str | None,

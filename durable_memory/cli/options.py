@@ -18,7 +18,7 @@ Key = Annotated[
     str | None,
     typer.Argument(
         metavar="KEY",
-        help="Key of the memory, such as user:42; left out where its template makes it, of --input and the like.",
+        help="Key of the memory, such as user:42. Left out, its template makes it, of --input and the like.",
         show_default=False,
     ),
 ]
@@ -27,7 +27,7 @@ Input = Annotated[
     typer.Option(
         "--input",
         metavar="NAME=VALUE",
-        help="Instead of KEY: a value for its template; repeatable.",
+        help="A value for the template that makes the key; repeatable.",
         show_default=False,
     ),
 ]
@@ -36,7 +36,7 @@ WorkflowId = Annotated[
     typer.Option(
         "--workflow-id",
         metavar="ID",
-        help="The workflow whose memory is meant, for a key made of workflow.id.",
+        help="The workflow that is meant, for a key made of workflow.id.",
         show_default=False,
     ),
 ]
@@ -76,7 +76,16 @@ AgentId = Annotated[
     typer.Option(
         "--agent",
         metavar="ID",
-        help="The declared agent that calls: its mode holds, and it signs what is written.",
+        help="The declared agent that calls: its mode holds, and its template makes the key.",
+        show_default=False,
+    ),
+]
+Signer = Annotated[
+    str | None,
+    typer.Option(
+        "--agent",
+        metavar="ID",
+        help="The declared agent that calls: its mode holds, its template makes the key, and it signs the messages.",
         show_default=False,
     ),
 ]
@@ -149,6 +158,13 @@ class OneMemory(Shared):
             workflow_id=self.workflow_id,
             workflow_type=self.workflow_type,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class OneMemoryToAppendTo(OneMemory):
+    """One memory, and who says what is appended to it."""
+
+    agent: Signer = None
 
 
 def named_values(given: Sequence[str] | None) -> dict[str, str]:

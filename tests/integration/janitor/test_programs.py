@@ -1,4 +1,4 @@
-"""The janitor as people run it: `durable-memory janitor --once`, and a worker that sweeps by itself."""
+"""The janitor as people run it: `durable-memory janitor`, and a worker that sweeps by itself."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ async def test_once_sweeps_as_the_schedule_does_and_prints_what_it_did(by_hand: 
     await by_hand.nothing_is_left("scratch", "dead", dead.id)
     await flusher_ended(by_hand.rig, by_hand.rig.memory("small", "due"))
     assert await by_hand.rig.texts("scratch", "living") == [WORDS]
-    table = await once("--once")
+    table = await once()
     assert table.code == 0
     assert "workflows looked at" in table.out
 
