@@ -17,6 +17,7 @@ from durable_memory import MemoryClient
 from tests.integration.docs.pages import CHECKOUT, files_of
 
 README = CHECKOUT / "README.md"
+RUNNING = CHECKOUT / "docs" / "running.md"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
@@ -146,10 +147,10 @@ if __name__ == "__main__":
 """
 
 
-async def test_a_worker_without_the_plugin_says_what_the_readme_says(tour: Path, temporal_address: str) -> None:
+async def test_a_worker_without_the_plugin_says_what_the_page_says(tour: Path, temporal_address: str) -> None:
     (tour / "forgetful.py").write_text(NO_PLUGIN)
     printed = await run(tour, sys.executable, "forgetful.py", TEMPORAL_ADDRESS=temporal_address)
-    first, last = re.findall(r"`(Activity function\s+memory\.append) … (is not registered)`", README.read_text())[0]
+    first, last = re.findall(r"`(Activity function\s+memory\.append) … (is not registered)`", RUNNING.read_text())[0]
     assert re.search(rf"{' '.join(first.split())} .*{last}", printed)
     assert "ScheduleToStart timeout" in printed  # nobody took the call
 
@@ -187,7 +188,7 @@ def test_every_named_file_of_the_readme_is_part_of_a_test() -> None:
     ]
 
 
-def test_the_readme_names_every_extra() -> None:
+def test_the_page_that_the_readme_links_names_every_extra() -> None:
     declared = tomllib.loads((README.parent / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    table = README.read_text().split("| extra | brings |\n", 1)[1].split("\n\n", 1)[0]
+    table = RUNNING.read_text().split("| extra | brings |\n", 1)[1].split("\n\n", 1)[0]
     assert sorted(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == sorted(declared)
