@@ -1,4 +1,4 @@
-"""docs/operations.md names what exists, and all of it."""
+"""docs/operations.md and docs/troubleshooting.md name what exists, and all of it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ from durable_memory.memory.stores.values import StoredEntry
 from durable_memory.memory.types import MemoryStats, Omitted
 from durable_memory.memory.waking import RetriedFlush
 
-PAGE = (Path(__file__).parents[2] / "docs" / "operations.md").read_text()
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "operations.md").read_text()
+TROUBLESHOOTING = (DOCS / "troubleshooting.md").read_text()
 AGENTS = "## All memories of an agent"
 
 
@@ -65,7 +67,7 @@ def test_every_command_is_listed() -> None:
 
 
 def test_every_error_is_listed_with_whether_it_is_retried() -> None:
-    rows = re.findall(r"^\| `(Memory\w+)` \| (yes|no) \|", PAGE, re.MULTILINE)
+    rows = re.findall(r"^\| `(Memory\w+)` \| (yes|no) \|", TROUBLESHOOTING, re.MULTILINE)
     tree = {kind.type: "yes" if kind.retryable else "no" for kind in errors.MemoryFault.__subclasses__()}
     assert dict(rows) == tree
 
@@ -154,5 +156,5 @@ async def test_every_problem_of_health_has_a_row_that_says_what_to_do() -> None:
 
 
 def _runbook() -> list[str]:
-    section = PAGE.split("## What `health` says", 1)[1].split("\n## ", 1)[0]
+    section = TROUBLESHOOTING.split("## What `health` says", 1)[1].split("\n## ", 1)[0]
     return [line for line in section.splitlines() if line.startswith("| `")][1:]
