@@ -11,7 +11,6 @@ import yaml
 from durable_memory import MemoryClient, Registry
 from durable_memory.memory.declarations.agent import AgentResource
 from durable_memory.memory.declarations.loader import load_folders
-from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.errors import InvalidDeclarations
 
 PAGE = (Path(__file__).parents[3] / "docs" / "yaml.md").read_text("utf-8")
@@ -36,14 +35,6 @@ def test_the_wrong_file_gives_the_faults_that_are_shown(tmp_path: Path) -> None:
     with pytest.raises(InvalidDeclarations) as caught:
         load_folders([tmp_path], {})
     assert str(caught.value).replace(str(tmp_path / "desk.yaml"), "desk.yaml") == shown.strip()
-
-
-def test_the_block_with_all_fields_has_all_fields(tmp_path: Path) -> None:
-    (text,) = [text for kind, text in BLOCKS if kind == "yaml" and "circuit_breaker" in text]
-    (tmp_path / "page.yaml").write_text(text, "utf-8")
-    (source,) = load_folders([tmp_path], {})
-    assert source.declaration is not None
-    assert source.declaration.model_fields_set == set(MemoryResource.model_fields)
 
 
 async def test_the_pattern_for_passwords_takes_them_out_of_what_is_said() -> None:
