@@ -17,7 +17,7 @@ from durable_memory.activities import wire
 from durable_memory.activities.flush_reports import is_unpolled, retried_flush
 from durable_memory.activities.internal_requests import FlushTarget
 from durable_memory.memory import telemetry
-from durable_memory.memory.errors import MemoryUnavailable
+from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.task_queues import project_queue
 from durable_memory.memory.types.answers import to_json
@@ -147,7 +147,10 @@ class TemporalWaker:
                 raise
 
     def _queue_of(self, project: str) -> str:
-        return self._task_queue or project_queue(project)
+        try:
+            return self._task_queue or project_queue(project)
+        except ValueError as error:
+            raise MemoryInvalid(f"task_queue: {error}") from None
 
     def _client_now(self) -> Client:
         """Returns the client to use: the worker of an activity may have a new one, as when certificates are renewed."""

@@ -46,8 +46,11 @@ class Reloading:
         return repeating(lambda: self._look(asked, is_due), "the look whether declarations have changed", pause=pause)
 
     async def _look(self, asked: asyncio.Event, is_due: Callable[[], bool]) -> None:
+        pause = None if self._interval is None else self._interval.total_seconds()
+        if pause is not None and self.notes:
+            pause = min(pause, _AGAIN_SECONDS)
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(None if self._interval is None else self._interval.total_seconds()):
+            async with asyncio.timeout(pause):
                 await asked.wait()
         if asked.is_set() or await asyncio.to_thread(is_due):
             asked.clear()

@@ -101,8 +101,6 @@ class MemoryClient(AllMemories):
         MemoryUnavailable if Redis cannot be reached.
         """
         _check(project, waker, summarizer)
-        if telemetry_key is not None:
-            hash_under(telemetry_key)
         try:
             counter = make_counter(counting_named(encoding))
         except MemoryInvalid as error:
@@ -110,6 +108,8 @@ class MemoryClient(AllMemories):
         registry = memories if isinstance(memories, Registry) else Registry.load(memories)
         for resource in registry.memories():
             _ = resource.privacy  # takes a tenth of a second to build, which no message should wait for
+        if telemetry_key is not None:
+            hash_under(telemetry_key)
         backends = await open_backends(registry, redis_url, prefix=prefix, encryption_keys=encryption_keys)
         return cls(registry, backends, project=project, waker=waker, summarizer=summarizer, counter=counter)
 
@@ -117,7 +117,8 @@ class MemoryClient(AllMemories):
     async def from_environment(cls, *, waker: FlushWaker | None = None) -> MemoryClient:
         """Connects as workers and commands do: with the settings that the environment gives (see docs/running.md).
 
-        waker: as for `connect`. Raises also MemoryInvalid for a setting that is wrong.
+        It opens no audit file: records of the audit go to the log `durable_memory.audit`. waker: as for `connect`; for
+        the queue of DURABLE_MEMORY_TASK_QUEUE where that is set. Raises also MemoryInvalid for a setting that is wrong.
         """
         settings = Settings()
         return await cls.connect(

@@ -144,7 +144,9 @@ class Settings(BaseSettings):
     `DURABLE_MEMORY_PAYLOAD_KEYS`, or a file named by `DURABLE_MEMORY_PAYLOAD_KEYS_FILE`.
     """
 
-    telemetry_key: str | None = Field(default=None, validation_alias="DURABLE_MEMORY_TELEMETRY_KEY", repr=False)
+    telemetry_key: str | None = Field(
+        default=None, validation_alias="DURABLE_MEMORY_TELEMETRY_KEY", repr=False, min_length=1
+    )
     """The secret behind the hashes of memories in spans and audit; without it each process has its own.
     `DURABLE_MEMORY_TELEMETRY_KEY`, or a file named by `DURABLE_MEMORY_TELEMETRY_KEY_FILE`.
     """

@@ -208,6 +208,11 @@ class Writing:
         What fails here fails after the script: the error says so, since who sends them again, as a new operation, would
         have them twice.
         """
+        if not result.already_applied:
+            telemetry.record_view(self.id.resource, result.tokens, self.limits.max_tokens)
+            if result.evicted:
+                reason = "overflow" if self.limits.summarize else "dropped"
+                telemetry.count_evictions(self.id.resource, self.limits.policy, reason, result.evicted)
         try:
             await self._register_after(result)
             if result.flush_due:
@@ -216,11 +221,6 @@ class Writing:
             raise fault.saying(
                 "the messages are stored all the same: repeat the call only as the same operation"
             ) from fault
-        if not result.already_applied:
-            telemetry.record_view(self.id.resource, result.tokens, self.limits.max_tokens)
-            if result.evicted:
-                reason = "overflow" if self.limits.summarize else "dropped"
-                telemetry.count_evictions(self.id.resource, self.limits.policy, reason, result.evicted)
         return result
 
     async def _register_after(self, result: AppendResult) -> None:

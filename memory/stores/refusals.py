@@ -47,14 +47,6 @@ def operation_expired(resource: str) -> MemoryOperationExpired:
     )
 
 
-def deadline_too_far(resource: str) -> MemoryOperationExpired:
-    """The call may be repeated for longer than any operation is remembered."""
-    return MemoryOperationExpired(
-        f"{resource}: the deadline of the operation is over 48 hours ahead, so it was not applied: a clock is more "
-        "than a day ahead; compare the clocks of Redis, of Temporal and of the process that calls"
-    )
-
-
 def operation_id_reused(resource: str) -> MemoryOperationConflict:
     """The operation id stands for another content or another kind of call."""
     return MemoryOperationConflict(

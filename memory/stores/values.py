@@ -23,10 +23,11 @@ KEPT_AFTER_DEADLINE_MS: Final = 60_000
 LONGEST_OPERATION_MS: Final = 24 * 3600 * 1000
 """How long an operation is open at most, by the clock of who calls."""
 
-FURTHEST_DEADLINE_MS: Final = 2 * LONGEST_OPERATION_MS
-"""How far ahead of the store's clock a deadline may be: that of the longest operation, by a clock that is a day ahead.
+LONGEST_KEPT_MS: Final = 2 * LONGEST_OPERATION_MS
+"""How long an operation is remembered at most: a caller's clock may be a day ahead.
 
-A later one is refused: its operation would have to be remembered as long, since until then a repetition is accepted.
+A deadline beyond that is of a clock that is further ahead, as in a test that skips days. It would keep its place for as
+long, so it counts as this one: a repetition after two days, while that clock still allows it, would be applied again.
 """
 
 MOST_RANGES: Final = 64

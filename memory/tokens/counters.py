@@ -41,7 +41,7 @@ class Counters:
         Who holds a counter goes on with it; its estimates are not corrected any more.
         """
         declared = set(countings)
-        for counting in self._made.keys() - declared:
+        for counting in [each for each in list(self._made) if each not in declared]:  # others may come meanwhile
             del self._made[counting]
             calibration = self._calibrations.pop(counting, None)
             if calibration is not None:

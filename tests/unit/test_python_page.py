@@ -22,6 +22,7 @@ MADE: dict[str, Callable[..., Any]] = {
     "AgentMemory": durable_memory.AgentMemory,
     "Agent": durable_memory.Agent,
     "MemoryPlugin": durable_memory.MemoryPlugin,
+    "MemoryClient.from_environment": durable_memory.MemoryClient.from_environment,
     "MemoryClient.connect": durable_memory.MemoryClient.connect,
 }
 

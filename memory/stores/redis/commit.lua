@@ -11,10 +11,6 @@ local incarnation, fence, owner, id, op, deadline, tag =
 if now > deadline then
   return 'expired'
 end
--- numbers: FURTHEST_DEADLINE_MS
-if deadline > now + FURTHEST_DEADLINE_MS then
-  return 'ahead'
-end
 local known = recall('f', op, '')
 if known then
   return known == 'reused' and known or table.concat({'again', m and flush_due() or 0, known}, ' ')

@@ -5,11 +5,7 @@
 
 local op, digest, deadline = ARGV[2], ARGV[3], tonumber(ARGV[4])
 
--- Returns the refusal of a call that comes too late, or whose deadline is further than a record is kept for; or nil.
+-- Returns the refusal of a call that comes too late, or nil.
 local function deadline_refused()
-  -- numbers: FURTHEST_DEADLINE_MS
-  if now > deadline then
-    return 'expired'
-  end
-  return deadline > now + FURTHEST_DEADLINE_MS and 'ahead' or nil
+  return now > deadline and 'expired' or nil
 end

@@ -36,7 +36,7 @@ end
 
 local leave
 do
-  -- numbers: LONGEST_OPERATION_MS
+  -- numbers: LONGEST_KEPT_MS
 
   -- Keeps where a call was seen, or forgets the call if nothing is left of it.
   local function keep_seen(id, seen)
@@ -83,7 +83,7 @@ do
     end
     if state.missing > 0 then
       -- Until no operation is open any more that could bring a result.
-      redis.call('ZADD', key.departed, now + LONGEST_OPERATION_MS + KEPT_AFTER_DEADLINE_MS, group)
+      redis.call('ZADD', key.departed, now + LONGEST_KEPT_MS + KEPT_AFTER_DEADLINE_MS, group)
       forget_departed()
     else
       redis.call('HDEL', key.groups, 'm:' .. group)

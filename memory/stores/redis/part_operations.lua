@@ -22,6 +22,8 @@ end
 
 local remember
 do
+  -- numbers: LONGEST_KEPT_MS
+
   local function prune()
     if m and now < m.prune_at then
       return
@@ -38,6 +40,7 @@ do
   end
 
   function remember(kind, op, digest, deadline, rest)
+    deadline = math.min(deadline, now + LONGEST_KEPT_MS)
     redis.call('HSET', key.ops, op, kind .. digest .. ' ' .. rest)
     redis.call('ZADD', key.opx, deadline, op)
     prune()

@@ -33,8 +33,6 @@ def refusal_of(  # noqa: C901, PLR0911, PLR0912 - a table
             return refusals.access_denied(resource)
         case ["expired"]:
             return refusals.operation_expired(resource)
-        case ["ahead"]:
-            return refusals.deadline_too_far(resource)
         case ["reused"]:
             return refusals.operation_id_reused(resource)
         case ["operations"]:

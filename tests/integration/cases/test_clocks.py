@@ -69,9 +69,9 @@ class Shifted:
         return round((datetime.now(UTC) + self.by).timestamp() * 1000)
 
 
-@pytest.mark.parametrize("hours", [-20, 0, 20])
-async def test_a_wrong_clock_of_a_process_changes_no_append_which_is_known_as_long_as_it_may_be_repeated(
-    redis_url: str, folder: Path, hours: int
+@pytest.mark.parametrize(("hours", "kept_hours"), [(-20, 4), (0, 24), (20, 44), (24 * 365, 48)])
+async def test_a_wrong_clock_of_a_process_changes_no_append_which_is_known_for_two_days_at_most(
+    redis_url: str, folder: Path, hours: int, kept_hours: int
 ) -> None:
     backend = await connect_redis(redis_url)
     client = MemoryClient(
@@ -85,20 +85,7 @@ async def test_a_wrong_clock_of_a_process_changes_no_append_which_is_known_as_lo
         async with Redis.from_url(redis_url) as raw:
             for name in ("ops", "opx"):
                 left_ms = await raw.pttl(f"dm:{{{client.project}/chat/key}}:{name}")
-                assert (24 + hours) * HOUR_MS < left_ms < (25 + hours) * HOUR_MS
-
-
-async def test_a_clock_that_is_more_than_a_day_ahead_is_refused_and_fills_no_record(
-    redis_url: str, folder: Path
-) -> None:
-    backend = await connect_redis(redis_url)
-    client = MemoryClient(
-        Registry.load([folder]), {"redis": backend}, project=unique("project"), clock=Shifted(timedelta(hours=25))
-    )
-    async with client:
-        with pytest.raises(MemoryOperationExpired, match="compare the clocks"):
-            await client.memory("chat", "key").append("one", operation_id="one")
-        assert (await client.memory("chat", "key").read()).version == "absent"
+                assert kept_hours * HOUR_MS < left_ms < (kept_hours + 1) * HOUR_MS
 
 
 async def test_a_clock_that_is_a_day_behind_is_refused_and_never_applied_twice(redis_url: str, folder: Path) -> None:

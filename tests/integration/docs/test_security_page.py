@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
+import os
 import re
 import runpy
+import sys
 from pathlib import Path
 from uuid import uuid4
 
@@ -17,6 +20,8 @@ from durable_memory import MemoryClient, Registry
 from tests.integration.docs.pages import CHECKOUT, files_of
 from tests.integration.redis.topologies import ask
 from tests.integration.redis.warnings_at_start import warnings_of
+
+PAGE = (CHECKOUT / "docs" / "security.md").read_text()
 
 
 async def test_a_client_of_the_page_keeps_what_it_sends_from_the_history(
@@ -39,8 +44,24 @@ async def test_a_client_of_the_page_keeps_what_it_sends_from_the_history(
     assert base64.b64encode(f'"{said}"'.encode()).decode() not in history
 
 
+async def test_the_hash_of_the_page_is_the_same_in_all_processes_with_one_secret() -> None:
+    [script] = re.findall(r"^python -c \"(import os\n.*?)\"$", PAGE, re.MULTILINE | re.DOTALL)
+
+    async def hash_under(secret: str) -> bytes:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", script),
+            env={**os.environ, "DURABLE_MEMORY_TELEMETRY_KEY": secret},
+            stdout=asyncio.subprocess.PIPE,
+        )
+        return (await process.communicate())[0]
+
+    first, again, other = [await hash_under(secret) for secret in ("one", "one", "another")]
+    assert re.fullmatch(rb"[0-9a-f]{16}\n", first)
+    assert first == again != other
+
+
 async def test_the_user_of_the_page_can_do_all_that_the_product_does_and_nothing_else(redis_url: str) -> None:
-    [line] = re.findall(r"^ACL SETUSER .*$", (CHECKOUT / "docs" / "security.md").read_text(), re.MULTILINE)
+    [line] = re.findall(r"^ACL SETUSER .*$", PAGE, re.MULTILINE)
     *command, name, on, password = line.split()[:5]
     user, url = f"{name}-{uuid4().hex}", redis_url.replace("://", "://{}:{}@")
     async with Redis.from_url(redis_url) as raw:
