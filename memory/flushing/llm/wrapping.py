@@ -7,8 +7,13 @@ from typing import Final
 import regex
 
 _NAMES: Final = "think|thinking|thoughts?|reasoning|reflection|analysis|scratchpad"
-_OPENS: Final = rf"(?:[<\u25c1]\|?(?:seed:)?(?:{_NAMES})\b[^<>\u25c1\u25b7]*[>\u25b7]|\[THINK\])"
-_CLOSES: Final = rf"(?:[<\u25c1]\|?/(?:seed:)?(?:{_NAMES})\s*\|?[>\u25b7]|\[/THINK\]|<\|channel\|>final<\|message\|>)"
+_OPENS: Final = rf"(?:[<\u25c1]\|?(?:seed:)?(?P<tag>{_NAMES})\b[^<>\u25c1\u25b7]*[>\u25b7]|\[THINK\])"
+_CLOSES_ANY, _CLOSES_ITS_OWN = (
+    rf"(?:[<\u25c1]\|?/(?:seed:)?(?:{names})\s*\|?[>\u25b7]|\[/THINK\]|<\|channel\|>final<\|message\|>)"
+    for names in (_NAMES, "(?P=tag)")
+)
+"""A block ends with the tag that began it: thinking may have blocks of other names inside."""
+
 _LINE_ENDS: Final = r"(?=[^\S\n]*(?:\n|\Z))"
 _LINE_OR_SENTENCE: Final = r"(?=[^\S\n]*(?:\n|\Z)|[\w*#])"
 """What stands behind a tag that only closes; one that a sentence goes on behind is one that the summary is about."""
@@ -19,12 +24,12 @@ def _compiled(pattern: str) -> regex.Pattern[str]:
 
 
 _TAGS, _TAGS_AT_ENDS_OF_LINES = (
-    tuple(map(_compiled, (rf"\s*{_OPENS}.*?{_CLOSES}{ends}", rf"\s*{_OPENS}{ends}", _CLOSES + behind)))
+    tuple(map(_compiled, (rf"\s*{_OPENS}.*?{_CLOSES_ITS_OWN}{ends}", rf"\s*{_OPENS}{ends}", _CLOSES_ANY + behind)))
     for ends, behind in (("", _LINE_OR_SENTENCE), (_LINE_ENDS, _LINE_ENDS))
 )
 """A whole block, one that has no end, an end without its beginning."""
 
-_TAG: Final = _compiled(f"{_OPENS}|{_CLOSES}")
+_TAG: Final = _compiled(f"{_OPENS}|{_CLOSES_ANY}")
 _OPENING: Final = _compiled(_OPENS)
 
 _TURN_ENDS: Final = regex.compile(

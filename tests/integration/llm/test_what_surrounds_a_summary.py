@@ -27,6 +27,10 @@ from tests.integration.llm.endpoint import SUMMARY, Endpoint, Says
         f"The parcel left, so I begin with Anna.</think>{SUMMARY}",
         f"The parcel left, so I begin with Anna.\n</think>\n\n{SUMMARY}",
         f"<think>A tag in a <think>tag</think> of mine.</think>{SUMMARY}",
+        f"<thinking>one\n<reflection>a</reflection>\ntwo\n<reflection>b</reflection>\n</thinking>\n<output>{SUMMARY}</output>",
+        f"<think>First. <reflection>a</reflection> then <analysis>b</analysis> done.\n</think>\n{SUMMARY}",
+        f"<Thinking>one <reflection>a</reflection> two </thinking> {SUMMARY}",
+        f"[THINK]one <think>a</think> two[/THINK]{SUMMARY}",
         f"```\n{SUMMARY}\n```",
         f"```markdown\n{SUMMARY}\n```\n",
         f"<summary>\n{SUMMARY}\n</summary>",
@@ -66,6 +70,7 @@ async def test_what_stands_around_a_summary_is_not_stored(
     [
         (f"<think>Anna wrote that {SUMMARY}", "cut before its end"),
         (f"<reasoning>One.</reasoning><thinking>{SUMMARY}", "cut before its end"),
+        (f"<thinking>One. <reflection>Two.</reflection> {SUMMARY}", "cut before its end"),
         ("<think>The parcel left the depot for Ghent at noon.</think>", "empty text"),
         ("<think>Anna.</think>\nI'm sorry, but I can't help with that.", "declined"),
         ("```\n\n```", "empty text"),
@@ -121,7 +126,11 @@ async def test_a_summary_of_a_conversation_about_tags_stays_whole(
 ) -> None:
     service.default = Says(summary)
     assert await summarizer.summarize(request(*TAGS)) == summary
-    for thinking in ("<think>\nQwen, Magistral.\n</think>\n\n", "Qwen and Magistral, then.\n</think>\n"):
+    for thinking in (
+        "<think>\nQwen, Magistral.\n</think>\n\n",
+        "<think>\n<reflection>\nQwen.\n</reflection>\nMagistral.\n</think>\n",
+        "Qwen and Magistral, then.\n</think>\n",
+    ):
         service.default = Says(thinking + summary)
         assert await summarizer.summarize(request(*TAGS)) == summary
 
