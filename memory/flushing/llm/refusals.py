@@ -14,12 +14,16 @@ import regex
 _LONGEST: Final = 400
 """In characters. A longer text may report a refusal."""
 
-_REPORTS: Final = r"\b(?:said|says|told|asked|asks|wrote|answered|refused|users?|assistants?|customers?)\b|[\"\u201c]"
+_REPORTS: Final = (
+    r"\b(?:said|says|told|asked|asks|wrote|answered|refused)\b|[\"\u201c]"
+    r"|\b(?:user|assistant|customer)s? (?:\w+ly )?"
+    r"(?:stat|explain|repl|report|claim|clarif|noted|warn|declin|refus|apologi[sz])\w*"
+)
 """Who spoke: what stands behind it was said in the conversation."""
 
 _I_CANNOT: Final = (
     r"(?:i|we)(?: (?:can't|cannot|can not|couldn't|won't|will not|do not|don't|wasn't able to)(?: be able to)?"
-    r"|(?:'m| am|'re| are| was) (?:unable|not able|not going) to)(?: \w+ly| be)*"
+    r"|(?:'m| am|'re| are| was) (?:unable|not (?:able|going|permitted|allowed)) to)(?: \w+ly| be| in good conscience)*"
 )
 _THIS: Final = (
     r"(?:that|this|it|(?:this|that|your|the|these|any) (?:\w+ )?(?:requests?|conversations?|content|one|topic))\b"
@@ -28,31 +32,42 @@ _TEXT: Final = r"(?:conversations?|records?|transcripts?|messages|context|conten
 
 _PHRASES: Final = (
     # I can't help with that. I'm not able to summarize. I won't provide legal advice.
-    rf"{_I_CANNOT} (?:summari[sz]|comply|assist|help(?: you)?(?: with| creat|\W*\Z|[,.])|engage)",
+    rf"{_I_CANNOT}(?: \w+){{0,4}} summari[sz]",
+    rf"{_I_CANNOT} (?:comply|assist|help(?: you)?(?: with| creat|\W*\Z|[,.])|engage)",
     rf"{_I_CANNOT} (?:fulfil\w*|satisfy|process|complete|continue with|discuss|do|write about|cover) {_THIS}",
     rf"{_I_CANNOT} (?:see|find|access|have access to|view) (?:any|the|a|previous|your) (?:\w+ )?{_TEXT}(?! of)",
     (
-        rf"{_I_CANNOT} (?:write|share|provide|give|create|generate|discuss|process) (?:(?:an?|any|the|out) )*"
+        rf"{_I_CANNOT} (?:write|produce|share|provide|give|create|generate|discuss|process) (?:(?:an?|any|the|out) )*"
         r"(?:summar|content|guidance|advice|information|(?:personal|private|legal|medical) )"
     ),
     (
-        r"(?:i|we) (?:must|have to|need to|refuse|decline|(?:would rather|prefer|choose) not)(?: to)? (?:\w+ly )?"
-        rf"(?:summari|write about|(?:decline|refuse)(?: {_THIS}|\W*\Z))"
+        r"(?:i|we)(?:(?: would|'d) rather not| (?:must|have to|need to|refuse|decline|(?:prefer|choose) not))(?: to)?"
+        rf"(?: \w+ly)?(?: (?:decline|refuse) to)? (?:summari|write about|(?:decline|refuse)(?: {_THIS}|\W*\Z))"
     ),
-    rf"i(?: don't feel| do not feel|'m not| am not) comfortable (?:with {_THIS}|\w+ing {_THIS})",
-    r"(?:as|i'm|i am) (?:just |only )?an? (?:[\w-]+ ){0,3}(?:ai|language model|artificial intelligence)\b",
+    rf"i(?: don't feel| do not feel|'m not| am not) comfortable (?:with {_THIS}|\w+ing {_THIS}|summari)",
+    r"inappropriate (?:for me )?to (?:summari|assist|comply|help)",
+    # Not the AI engineer, whom a summary may be about.
+    (
+        r"(?:as|i'm|i am) (?:just |only )?an? (?:[\w-]+ ){0,3}(?:ai|language model|artificial intelligence)"
+        r"(?:-based)?(?: language)?(?: model| assistant)?(?=\W*(?:[,.;]|\Z)| (?:i|and|that|without|made|\w+ed by)\b)"
+    ),
     r"(?:not something|(?:outside|beyond) (?:of )?what) i (?:can|am)\b|my (?:policies|guidelines|programming)\b",
     r"(?:unable to|cannot|can't be) (?:summari[sz]|comply)|\b(?:help|assist)\b[^.!?]*, but i can't\W*\Z",
     # How can I help? Please share the text. There is no conversation.
     r"(?:how (?:can|may) i (?:help|assist)|what (?:would you like|do you want|should i do))\b[^?]*\?\W*\Z",
     r"(?:(?:could|can) you(?: please)? (?:share|provide|paste|clarify|confirm|give me)|would you like help)\b[^?]*\?",
+    r"(?:which|what)\b[^.!?]* (?:i|me to) summari[sz]e\?|i (?:would )?need more \w+ [^.!?]*\bto summari[sz]",
     rf"please (?:share|provide|paste|send|clarify)\b[^.!?]*\b(?:{_TEXT}(?! of)|text you|so (?:that )?i can|what you)",
-    rf"(?:there(?: is| are|'s) no|i (?:would )?need (?:the|more)) {_TEXT}(?: to | here| provided| about|\W*\Z|[.,])",
+    (
+        rf"(?:there(?: is| are|'s) no|i (?:would )?need (?:the|more)) {_TEXT}"
+        r"(?: to summari| here| provided| about|\W*\Z|[.,])"
+    ),
     rf"(?:the|your) {_TEXT} [^.]*\b(?:is|be) empty",
     # German, French, Spanish, Portuguese, Italian, Russian
+    r"(?:ich (?:kann|darf)|(?:kann|darf) ich)(?: \w+){0,5} nicht zusammenfass",
     (
         r"(?:ich (?:kann|darf)|(?:kann|darf) ich)(?: (?:ihnen|dir|leider|dabei|damit|bei|die\w+|das|es|den|gespräch"
-        r"|text|inhalt|unterhaltung|anfrage|bitte))* nicht (?:weiter)?(?:helfen|behilflich sein|nachkommen|zusammen\w+)"
+        r"|text|inhalt|unterhaltung|anfrage|bitte))* nicht (?:weiter)?(?:helfen|behilflich sein|nachkommen)"
     ),
     r"als (?:eine? )?(?:ki|sprachmodell)\b|(?:wie|was) kann ich (?:ihnen|dir|für sie)\b[^.?]*\?\W*\Z",
     r"je ne (?:peux|suis) pas (?:en mesure de )?(?:vous |t')?(?:aider (?:avec|à)|résumer|répondre à cette|traiter ce)",
