@@ -220,8 +220,10 @@ class Memory:
         asked = set(query.ids or ())
         shown = [message.id for message in view.messages if message.id in asked]
         if shown:
-            with suppress(MemoryUnavailable):  # what a full Redis cannot note is answered all the same
-                await self._services.store.touch(self._id, shown, self._limits)
+            # A read, unlike a touch, does not wait where writes are refused. The view is there whatever becomes of it.
+            access = ReadQuery(ids=tuple(shown), limit=0)
+            with suppress(MemoryUnavailable):
+                await self._services.store.read(self._id, access, self._limits)
         return view
 
     async def _read(self, query: ReadQuery) -> View:

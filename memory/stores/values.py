@@ -107,10 +107,11 @@ class ReadQuery:
 
     limit: messages at most (0 is none). max_tokens: tokens at most; system messages, then pinned ones, then
     summaries are kept before the conversation; if system and pinned messages alone exceed it, MemoryOversize.
-    sections: only these. ids: just these live messages with their whole groups, and an access to them. before_id: only
-    what stands in the view before this message; one that is no longer held counts as one of short_term; MemoryInvalid
-    if it is of no message of this incarnation. since_version: if the memory still has this version, the view is empty.
-    is_access: whether a read by ids is one; who reads several times for one answer touches what stands in it instead.
+    sections: only these. ids: just these live messages with their whole groups; it is an access to each of these that
+    is live, also where a limit leaves it out, unless the version is still `since_version`. before_id: only what stands
+    in the view before this message; one that is no longer held counts as one of short_term; MemoryInvalid if it is of
+    no message of this incarnation. since_version: if the memory still has this version, the view is empty.
+    is_access: whether a read by ids is one; who reads several times for one answer makes it one of the last read alone.
     """
 
     limit: int | None = None

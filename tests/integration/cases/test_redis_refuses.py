@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from redis.asyncio import Redis
 
-from durable_memory import MemoryClient
+from durable_memory import MemoryClient, Message, Registry
 from durable_memory.dev import start_valkey
 from durable_memory.memory.errors import MemoryDamaged, MemoryInvalid, MemoryUnavailable
 from durable_memory.memory.stores.redis.scripts import load_script
@@ -99,6 +100,30 @@ async def test_a_redis_that_takes_no_writes_is_a_problem_of_health_beside_the_co
         [problem] = health.problems
         assert words in problem
         assert (health.stats is not None, health.answer_us) == (True, None)
+    valkey.server.kill()
+
+
+async def test_a_read_with_authors_waits_for_no_write_that_is_refused(
+    server_folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    valkey = await start_valkey(server_folder / unique("valkey"))
+    declared = {"resource": "memory", "id": "d", "max_tokens": 900, "eviction_policy": {"type": "lru"}}
+    agent = {"resource": "agent", "id": "clerk", "memory": "d"}
+    registry = Registry.from_resources([declared, agent])
+    async with (
+        await MemoryClient.connect(valkey.url, memories=registry) as client,
+        Redis.from_url(valkey.url) as raw,
+    ):
+        memory = client.memory("d", "key", agent="clerk")
+        ids = (await memory.append(Message.assistant("It is in Lyon."))).ids
+        await memory.read(ids=ids, authors=True)
+        await raw.config_set("min-replicas-to-write", 1)
+        started = time.perf_counter()
+        view = await memory.read(ids=ids, authors=True)
+        took = time.perf_counter() - started
+    assert [(message.text, message.name) for message in view.messages] == [("It is in Lyon.", "clerk")]
+    assert took < 1.5, "the retries of a write take three seconds"
+    assert [record.getMessage() for record in caplog.records if "does not answer" in record.getMessage()] == []
     valkey.server.kill()
 
 
