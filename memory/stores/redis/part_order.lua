@@ -226,8 +226,9 @@ do
   end
 
   -- Records an access to each of these live groups, given with their places. Pinned ones have no score and need none.
-  function record_accesses(groups)
-    if #groups == 0 or not (scoring == 'lru' or scoring == 'lfu') then
+  -- may: tells, if it is given, whether what would be written is to be; it is only asked if something would.
+  function record_accesses(groups, may)
+    if #groups == 0 or not (scoring == 'lru' or scoring == 'lfu') or (may and not may()) then
       return
     end
     adopt_policy()

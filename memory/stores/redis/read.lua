@@ -7,8 +7,13 @@ if not incarnation then
   return 'absent'
 end
 -- parts: query usual_read keys limits sections state expiry records groups ids order blocks view
--- A Redis that refuses writes, or those of this user, serves reads: what they note beside is left out then.
+-- A Redis that refuses writes, or those of this user, serves reads: what they note beside is left out then. A user
+-- needs the right to all that may follow, since what is refused in the middle would refuse the read.
 local function is_taken(...)
+  -- parts: rights
+  if rights_refused() then
+    return false
+  end
   local answer = redis.pcall(...)
   return type(answer) ~= 'table' or not answer.err
 end
@@ -116,9 +121,10 @@ if tokens_at_most < INF then
     return 'small ' .. used
   end
 end
-if groups and string.find(ARGV[5], 'a', 1, true)
-  and is_taken('HSET', key.meta, 'life', m.incarnation .. m.tag .. m.policy) then
-  record_accesses(groups)
+if groups and string.find(ARGV[5], 'a', 1, true) then
+  record_accesses(groups, function()
+    return is_taken('HSET', key.meta, 'life', m.incarnation .. m.tag .. m.policy)
+  end)
 end
 local names = names_of(function(place)
   return place.section.name

@@ -161,6 +161,21 @@ async def test_a_commit_that_finds_no_room_takes_its_draft_later(server: Server)
     await made.driven.check_counters()
 
 
+@pytest.mark.parametrize(("policy", "ids", "writes"), [("fifo", 1, False), ("lru", 0, False), ("lru", 1, True)])
+async def test_a_read_by_ids_writes_only_what_its_policy_keeps(
+    server: Server, policy: str, ids: int, *, writes: bool
+) -> None:
+    await server.raw.flushall()
+    driven = Driven(server.backend.store, dropping(policy=policy))
+    first, second = (await driven.append(user("one"), user("two"))).ids
+    await driven.delete(second)
+    await server.raw.config_resetstat()
+    await driven.read(ids=(first,) if ids else (second,))
+    stats = await server.raw.info("commandstats")
+    assert "cmdstat_hmget" in stats
+    assert ("cmdstat_hset" in stats) == writes
+
+
 @pytest.mark.parametrize(
     ("refuse", "serve"),
     [

@@ -20,7 +20,7 @@ from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.memory.stores.redis.keys import RedisKeys
-from durable_memory.testing.contracts.builders import call, dropping, result, summarising, user
+from durable_memory.testing.contracts.builders import call, dropping, result, summarising, texts_of, user
 from durable_memory.testing.contracts.driven import Driven
 from tests.integration.redis.topologies import READY
 
@@ -162,6 +162,31 @@ async def test_health_names_the_right_that_writes_lack(redis_url: str, raw: Redi
         await raw.acl_setuser(name, enabled=True, commands=["+@write"], reset=False)
         assert (await memory.health()).healthy
     await raw.acl_deluser(name)
+
+
+@pytest.mark.parametrize(
+    "some", [["+pexpireat"], ["+@hash"], ["+pexpireat", "+hset"], ["+@hash", "+zadd"], ["+@write", "-zadd"]]
+)
+@pytest.mark.parametrize("policy", ["lru", "lfu"])
+async def test_a_read_by_a_user_with_some_of_the_rights_is_answered_and_notes_nothing(
+    backend: Backend, redis_url: str, raw: Redis, prefix: str, policy: str, some: list[str]
+) -> None:
+    driven = Driven(backend.store, dropping(policy=policy, ttl_ms=60_000))
+    ids = (await driven.append(user("one"), user("two"))).ids
+    before = await kept(raw, prefix, driven)
+    name = f"some-{uuid.uuid4().hex}"
+    rights = ["+@read", "+@connection", "+@scripting", "+time", "+info", *some]
+    await raw.acl_setuser(name, enabled=True, passwords=["+sesame"], keys=[f"{prefix}*"], commands=rights)
+    reader = await connect_redis(redis_url.replace("://", f"://{name}:sesame@"), prefix=prefix)
+    try:
+        limits = dropping(policy=policy, ttl_ms=120_000, refresh_on_read=True)
+        reading = replace(driven, store=reader.store, limits=limits)
+        assert await reading.texts() == ["one", "two"]
+        assert texts_of(await reading.read(ids=ids)) == ["one", "two"]
+        assert await kept(raw, prefix, driven) == before
+    finally:
+        await reader.store.close()
+        await raw.acl_deluser(name)
 
 
 @pytest.mark.parametrize("command", ["COPY", "ZREM", "HSETNX"])
