@@ -95,7 +95,8 @@ class Breaker:
         within = f"within {self._limits.timeout_seconds * 1000:.0f} ms (persistence.circuit_breaker.timeout)"
         if told is None:
             return MemoryUnavailable(f"{self._resource}: the store did not answer {within}")
-        return told.saying(f"that did not pass {within}")
+        what = f"{self._resource}: {told.message}; that did not pass {within}"
+        return MemoryUnavailable(what, answered=told.answered)
 
     def _unavailable(self, fault: MemoryUnavailable, began: int, news: int) -> None:
         if fault.answered:

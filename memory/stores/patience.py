@@ -74,7 +74,7 @@ class Wait(Stoppable):
     Its driver finds it with `current_wait`, and tells it when the store is not what is waited for.
     """
 
-    __slots__ = ("_connected", "_left", "_patience", "_progress", "_seen", "_token", "told")
+    __slots__ = ("_connected", "_left", "_patience", "_progress", "_seen", "_silent", "_token", "told")
 
     def __init__(self, patience: Patience) -> None:
         self._patience = patience
@@ -83,7 +83,9 @@ class Wait(Stoppable):
         self._seen = 0
         self._connected = False
         self.told: MemoryUnavailable | None = None
-        """What the last attempt met, which the call may wait to pass; None while none has failed."""
+        """What the last attempt met, which the call may wait to pass; None if none has failed, or another is silent."""
+        self._silent: int | None = None
+        """How many slices ended while the attempt is under way; None between attempts."""
 
     def __enter__(self) -> Self:
         super().__enter__()
@@ -114,8 +116,20 @@ class Wait(Stoppable):
         if not self._connected:
             self._connected, self._left = True, _SLICES + 1
 
+    def asks(self) -> None:
+        """An attempt is sent. What the one before it met holds until this one is silent for a slice."""
+        self._silent = 0
+
+    def tell(self, met: MemoryUnavailable) -> None:
+        """The attempt met this, and another one follows."""
+        self.told, self._silent = met, None
+
     def count_slice(self) -> None:
         """Counts a slice that is over, and stops the call with the last one."""
+        if self._silent is not None:
+            self._silent += 1
+            if self._silent > 1:  # the first one may have ended at once
+                self.told = None
         self._left -= 1
         if self._progress is not None and self._progress() != self._seen:
             self._seen, self._left = self._progress(), _SLICES + 1

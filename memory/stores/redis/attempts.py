@@ -145,11 +145,14 @@ class Attempts:
 
         failed: is told what may pass. last: the error of the attempt before them.
         """
+        wait = current_wait()
         try:
             with limit():
                 for pause in pauses:
                     if pause:
                         await asyncio.sleep(pause)
+                    if wait is not None:
+                        wait.asks()
                     try:
                         return await attempt()
                     except Exception as error:  # noqa: BLE001 - raised again unless it may pass
@@ -162,8 +165,8 @@ class Attempts:
         seconds = PROBE_SECONDS if limit is self._probes else CALL_SECONDS
         raise self._unavailable(last or TimeoutError(), seconds) from last
 
-    def _unavailable(self, error: Exception, seconds: float = CALL_SECONDS) -> MemoryUnavailable:
-        """Returns what to say of an error that did not pass."""
+    def _unavailable(self, error: Exception, seconds: float | None = None) -> MemoryUnavailable:
+        """Returns what to say of an error that did not pass in so many seconds; None leaves them to who adds others."""
         what = f"Redis at {self._place} {_lasting(error, seconds)}"
         return MemoryUnavailable(what, answered=refuses_writes_alone(error))
 
@@ -185,7 +188,7 @@ class Attempts:
         self.failures += 1
         wait = current_wait()
         if wait is not None:
-            wait.told = self._unavailable(error)
+            wait.tell(self._unavailable(error))
         return error
 
     def _refused(self, error: Exception) -> MemoryUnavailable | None:
@@ -220,11 +223,12 @@ def _refusal(error: Exception) -> str:
     return f"refuses this user {right}; its ACL has to allow what docs/security.md lists"
 
 
-def _lasting(error: Exception, seconds: float) -> str:
+def _lasting(error: Exception, seconds: float | None) -> str:
     if isinstance(error, exceptions.ReadOnlyError):
         return "is a read-only replica and refuses writes: name its primary"
     if _is_moving(error):
-        return f"moves the part of its cluster where this is kept, and did not end within {seconds:.0f} s"
+        did_not_end = "" if seconds is None else f", and did not end within {seconds:.0f} s"
+        return f"moves the part of its cluster where this is kept{did_not_end}"
     if isinstance(error, MasterNotFoundError):
         return f"cannot be reached: {_unnamed(error)}"
     if isinstance(error, (exceptions.ResponseError, exceptions.BusyLoadingError)):
@@ -248,9 +252,9 @@ def _unnamed(error: MasterNotFoundError) -> str:
     return f"{what}{told}" + ("; to Sentinels a password of their own is given as ?sentinel_password=" if asks else "")
 
 
-def _describe(error: Exception, seconds: float) -> str:
+def _describe(error: Exception, seconds: float | None) -> str:
     """Names the kind of an error and its first words, which for our clients hold addresses and codes only."""
     text = str(error)
     if not text and isinstance(error, TimeoutError):
-        return f"no answer within {seconds:.0f} s"
+        return "no answer" if seconds is None else f"no answer within {seconds:.0f} s"
     return f"{type(error).__name__}: {text[:200]}" if text else type(error).__name__

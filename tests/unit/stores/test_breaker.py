@@ -6,10 +6,12 @@ import asyncio
 from collections.abc import Generator
 
 import pytest
+from redis import exceptions
 
 from durable_memory.memory.errors import MemoryOversize, MemoryUnavailable
 from durable_memory.memory.limits import BreakerLimits
 from durable_memory.memory.stores.breaker import Breaker
+from durable_memory.memory.stores.redis.attempts import Attempts
 
 LIMITS = BreakerLimits(timeout_seconds=0.05, max_failures=3, reset_seconds=20)
 
@@ -93,6 +95,45 @@ async def test_a_call_without_an_answer_in_time_is_a_failure_that_names_the_time
         with pytest.raises(MemoryUnavailable, match="within 50 ms"):
             await breaker.call(hang)
     assert state_of(breaker) == "open"
+
+
+async def test_a_store_that_is_silent_after_a_refusal_does_not_answer(breaker: Breaker) -> None:
+    refusals = [exceptions.ReadOnlyError("You can't write against a read only replica.")]
+    met = refusals.copy()
+
+    async def refuse_then_hang() -> str:
+        if met:
+            raise met.pop()
+        return await hang()
+
+    attempts = Attempts("redis://here")
+    for _ in range(3):
+        met[:] = refusals
+        with pytest.raises(MemoryUnavailable, match=r"^desk: the store did not answer within 50 ms") as silent:
+            await breaker.call(lambda: attempts.until_answered(refuse_then_hang))
+        assert not silent.value.answered
+    assert state_of(breaker) == "open"
+
+
+@pytest.mark.parametrize(
+    ("error", "words", "answered"),
+    [
+        (exceptions.ReadOnlyError("You can't write"), "is a read-only replica.*", True),
+        (exceptions.TryAgainError("Multiple keys"), "moves the part of its cluster where this is kept", False),
+        (TimeoutError(), "cannot be reached: no answer", False),
+    ],
+)
+async def test_what_does_not_pass_is_told_with_its_resource_and_one_time(
+    breaker: Breaker, error: Exception, words: str, *, answered: bool
+) -> None:
+    async def meet() -> str:
+        raise error
+
+    attempts = Attempts("redis://here")
+    text = rf"^desk: Redis at redis://here {words}; that did not pass within 50 ms \("
+    with pytest.raises(MemoryUnavailable, match=text) as refused:
+        await breaker.call(lambda: attempts.until_answered(meet))
+    assert refused.value.answered == answered
 
 
 async def test_refusals_are_answers(breaker: Breaker) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.stores.patience import Patience, Wait, current_wait
 
 SECONDS = 0.1
@@ -111,3 +112,16 @@ async def test_the_current_wait_is_known_only_inside_its_block() -> None:
     with Patience(SECONDS)() as call:
         assert current_wait() is call
     assert current_wait() is None
+
+
+async def test_what_an_attempt_met_holds_until_the_next_one_is_silent_for_a_slice() -> None:
+    wait, met = Patience(1)(), MemoryUnavailable("is a replica")
+    wait.tell(met)
+    wait.count_slice()
+    wait.count_slice()
+    between = wait.told
+    wait.asks()
+    wait.count_slice()
+    just_sent = wait.told
+    wait.count_slice()
+    assert (between, just_sent, wait.told) == (met, met, None)
