@@ -72,10 +72,12 @@ async def examine(services: Services, memory: MemoryId, limits: Limits, *, check
         return MemoryHealth(healthy=False, problems=(error.message,), stats=None)
     except (MemoryDamaged, MemoryContractTooNew) as error:
         problems.append(error.message)
-    started = time.perf_counter()
     try:
+        if check_connectivity:
+            started = time.perf_counter()
+            await services.store.ping()
+            answer_us = round((time.perf_counter() - started) * 1_000_000)
         await services.store.ping(memory)
-        answer_us = round((time.perf_counter() - started) * 1_000_000) if check_connectivity else None
     except MemoryUnavailable as error:  # counters are read where writes are refused
         problems.append(error.message)
     if stats is not None:

@@ -27,7 +27,7 @@ class _Node:
 
     def __init__(self, place: str) -> None:
         self._line = line = Line()
-        self.attempts = Attempts(place, line.is_full, lambda: line.answered_at, servers=True)
+        self.attempts = Attempts(place, line.is_full, lambda: line.answered_at, connections=line.places, servers=True)
 
     async def exchange(self, ask: Callable[[], Awaitable[Reply]]) -> Reply:
         """Asks when it is its turn."""
@@ -61,7 +61,16 @@ class ClusterLink:
 
     async def run(self, script: Script, keys: KeySet, args: Sequence[bytes]) -> Reply:
         """See Link."""
-        self.check_loop()
+        node = self._node_of(keys.names[0].decode())
+        return await node.attempts.until_answered(lambda: node.exchange(self._asking(script, keys, args)))
+
+    async def run_soon(self, script: Script, keys: KeySet) -> Reply:
+        """See Link."""
+        node = self._node_of(keys.names[0].decode())
+        return await node.attempts.soon(lambda: node.exchange(self._asking(script, keys, ())))
+
+    def _asking(self, script: Script, keys: KeySet, args: Sequence[bytes]) -> Callable[[], Awaitable[Reply]]:
+        """Returns what asks for a script once."""
         count = len(keys.names)
 
         async def ask() -> Reply:
@@ -70,22 +79,21 @@ class ClusterLink:
             except exceptions.NoScriptError:
                 return await self._cluster.execute_command("EVAL", script.source, count, *keys.names, *args)
 
-        return await self._in_turn(keys.names[0].decode(), ask)
+        return ask
 
     async def command(self, *args: bytes | str) -> Reply:
         """See Link."""
-        self.check_loop()
-        key = args[1] if isinstance(args[1], str) else args[1].decode()
-        return await self._in_turn(key, lambda: self._cluster.execute_command(*args))
+        node = self._node_of(args[1] if isinstance(args[1], str) else args[1].decode())
+        return await node.attempts.until_answered(lambda: node.exchange(lambda: self._cluster.execute_command(*args)))
 
-    async def _in_turn(self, key: str, ask: Callable[[], Awaitable[Reply]]) -> Reply:
-        """Asks the node that has a key, as far as is known, behind the calls that wait for it already."""
+    def _node_of(self, key: str) -> _Node:
+        """Returns the node that has a key, as far as is known."""
+        self.check_loop()
         try:
             found = self._cluster.get_node_from_key(key)
         except exceptions.RedisClusterException:
             found = None  # redis-py asks who has it, and says so if nobody does
-        node = self._nodes["" if found is None else found.name]
-        return await node.attempts.until_answered(lambda: node.exchange(ask))
+        return self._nodes["" if found is None else found.name]
 
     async def ping(self) -> None:
         """See Link."""

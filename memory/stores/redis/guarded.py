@@ -28,6 +28,11 @@ class GuardedLink:
         self.check_loop()  # the breaker belongs to the loop as well
         return await self._breaker.call(lambda: self._link.run(script, keys, args))
 
+    async def run_soon(self, script: Script, keys: KeySet) -> Reply:
+        """See Link."""
+        self.check_loop()
+        return await self._breaker.call(lambda: self._link.run_soon(script, keys))
+
     async def command(self, *args: bytes | str) -> Reply:
         """See Link."""
         self.check_loop()

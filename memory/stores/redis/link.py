@@ -52,6 +52,10 @@ class Link(Protocol):
         """
         ...
 
+    async def run_soon(self, script: Script, keys: KeySet) -> Reply:
+        """Runs a script; raises like run, but soon, as ping does."""
+        ...
+
     async def command(self, *args: bytes | str) -> Reply:
         """Runs one command on one key; raises like run."""
         ...
@@ -118,6 +122,14 @@ class PooledLink:
 
     async def run(self, script: Script, keys: KeySet, args: Sequence[bytes]) -> Reply:
         """See Link."""
+        return await self._attempts.until_answered(self._attempt(script, keys, args))
+
+    async def run_soon(self, script: Script, keys: KeySet) -> Reply:
+        """See Link."""
+        return await self._attempts.soon(self._attempt(script, keys, ()))
+
+    def _attempt(self, script: Script, keys: KeySet, args: Sequence[bytes]) -> Callable[[], Awaitable[Reply]]:
+        """Returns an attempt to run a script."""
         self.check_loop()
         head = b"*%d\r\n" % (3 + len(keys.names) + len(args))
         body = keys.wire + b"".join([b"$%d\r\n%b\r\n" % (len(arg), arg) for arg in args])
@@ -129,7 +141,7 @@ class PooledLink:
             except exceptions.NoScriptError:
                 return await self._exchange(head + b"$4\r\nEVAL\r\n" + bulk(script.source) + body)
 
-        return await self._attempts.until_answered(attempt)
+        return attempt
 
     async def command(self, *args: bytes | str) -> Reply:
         """See Link."""

@@ -61,3 +61,10 @@ class ScriptRunner:
                 self._undeclared[memory] = tuple(dict.fromkeys((*self._undeclared.get(memory, ()), *more)))
         except ResponseError as error:
             raise reply_errors.failure_of(memory.resource, error) from error
+
+    async def _ask_soon(self, name: str, memory: MemoryId) -> None:
+        """Runs a script that only asks about a memory, and waits for nothing to pass."""
+        try:
+            await self._link.run_soon(load_script(name), self._keys.memory(memory))
+        except ResponseError as error:
+            raise reply_errors.failure_of(memory.resource, error) from error

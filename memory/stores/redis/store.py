@@ -152,7 +152,7 @@ class RedisStore(RedisFlushing, RedisRemoval):
         """See Store."""
         await self._link.ping()
         if memory is not None:
-            await self._run("may_write", memory, [])
+            await self._ask_soon("may_write", memory)
 
     async def close(self) -> None:
         """See Store."""

@@ -127,6 +127,25 @@ async def test_a_read_with_authors_waits_for_no_write_that_is_refused(
     valkey.server.kill()
 
 
+async def test_health_times_the_store_alone_and_waits_for_no_right_to_pass(redis_url: str, folder: Path) -> None:
+    parts = urlsplit(redis_url)
+    async with (
+        open_proxy(str(parts.hostname), int(parts.port or 0)) as proxy,
+        await MemoryClient.connect(proxy.url, memories=[folder], project=unique("project")) as client,
+    ):
+        memory = client.memory("chat", "key")
+        proxy.is_script = lambda request: load_script("may_write").call in request  # type: ignore[method-assign] # of one test
+        proxy.delay_seconds = 0.7
+        health = await memory.health(check_connectivity=True)
+        assert (health.problems, (health.answer_us or 10**9) < 600_000) == ((), True)
+        proxy.held.clear()
+        started = time.perf_counter()
+        [problem] = (await memory.health()).problems
+        assert time.perf_counter() - started < 4, "a call would have waited for eight seconds"
+        assert "no answer within 2 s" in problem
+        proxy.held.set()
+
+
 async def test_an_append_whose_view_cannot_be_read_says_that_the_messages_stand(redis_url: str, folder: Path) -> None:
     parts = urlsplit(redis_url)
     async with (

@@ -210,7 +210,7 @@ async def test_a_cluster_takes_writes_when_each_primary_does(clustered: Backend,
     async with RedisCluster.from_url(cluster_url.replace("redis+cluster", "redis")) as cluster:
         await cluster.initialize()
         one = cluster.get_primaries()[0]
-        await clustered.store.ping()
+        await clustered.store.ping(MemoryId("p", "desk", "key"))
         await cluster.config_set("maxmemory", 1, target_nodes=[one])
         for _ in range(5):  # whichever is asked first
             with pytest.raises(MemoryUnavailable, match="out of memory"):
