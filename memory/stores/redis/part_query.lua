@@ -1,7 +1,7 @@
 -- What a read asks for.
 -- ARGV: limits, messages at most, tokens at most, sections (letters, then the names of user-defined ones), what
--- else (`i` by ids, `a` which is an access, `r` prolong, `v` only if not of the version that follows, `b` only what stands before the message
--- that follows), the version and the message, the ids.
+-- else (`i` by ids, `a` which is an access, `r` prolong, `v` only if not of the version that follows, `b` only what
+-- stands before the message that follows), the version and the message, the ids.
 -- needs: keys limits head
 -- gives: at_most tokens_at_most by_ids since before prolongs is_asked_for
 
