@@ -79,8 +79,13 @@ async def _pass_on(
     server_reader: asyncio.StreamReader,
     server_writer: asyncio.StreamWriter,
 ) -> None:
-    # Our client sends a request in one piece and waits for its answer, so pieces are requests and answers.
+    # Our client sends a request and waits for its answer. A script with its text comes in several pieces.
     while request := await reader.read(1 << 20):
+        while not _is_whole(request):
+            piece = await reader.read(1 << 20)
+            if not piece:
+                return
+            request += piece
         script = proxy.is_script(request)
         if script and proxy.refusals:
             writer.write(proxy.refusals.pop(0))
@@ -99,6 +104,22 @@ async def _pass_on(
         if script and proxy.delay_seconds:
             await asyncio.sleep(proxy.delay_seconds)
         writer.write(answer)
+
+
+def _is_whole(request: bytes) -> bool:
+    """Whether these bytes are whole commands: arrays of texts, each of which begins with its length."""
+    at, texts = 0, 0
+    while at < len(request):
+        end = request.find(b"\r\n", at)
+        if end < 0:
+            return False
+        number = int(request[at + 1 : end])
+        at = end + 2
+        if texts:
+            at, texts = at + number + 2, texts - 1
+        else:
+            texts = number
+    return (at, texts) == (len(request), 0)
 
 
 @asynccontextmanager
