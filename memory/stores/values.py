@@ -24,7 +24,7 @@ LONGEST_OPERATION_MS: Final = 24 * 3600 * 1000
 """How long an operation is open at most, by the clock of who calls."""
 
 LONGEST_KEPT_MS: Final = 2 * LONGEST_OPERATION_MS
-"""How long an operation is remembered at most: a caller's clock may be a day ahead.
+"""How long a store that outlives its processes remembers an operation at most: a caller's clock may be a day ahead.
 
 A deadline beyond that is of a clock that is further ahead, as in a test that skips days. It would keep its place for as
 long, so it counts as this one: a repetition after two days, while that clock still allows it, would be applied again.

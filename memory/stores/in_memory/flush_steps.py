@@ -143,7 +143,7 @@ class InMemoryFlushing:
         state.last_flush, state.flush_retry_ms = (now, "committed"), 0
         state.note_due_anew(now, limits)
         result = flushed("committed", before, state, limits, removed_ids=removed, summary_id=summary_id)
-        shelf.operations.record("flush", operation, result, now)
+        shelf.operations.record("flush", operation, result)
         return result
 
     async def fail(self, memory: MemoryId, batch: Batch, error_type: str, retry_after_ms: int) -> Stopped | None:
@@ -192,5 +192,5 @@ class InMemoryFlushing:
                 result = flushed("dropped", before, state, limits, removed_ids=removed)
             else:
                 result = flushed("nothing", before, state, limits, reason=selection.blocked)
-        shelf.operations.record("drop", operation, result, now)
+        shelf.operations.record("drop", operation, result)
         return result

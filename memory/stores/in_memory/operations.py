@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from durable_memory.memory.stores import refusals
-from durable_memory.memory.stores.values import KEPT_AFTER_DEADLINE_MS, LONGEST_KEPT_MS, MOST_OPEN, Operation
+from durable_memory.memory.stores.values import KEPT_AFTER_DEADLINE_MS, MOST_OPEN, Operation
 from durable_memory.memory.types import ClearResult, DeleteResult, FlushResult
 
 Kind: TypeAlias = Literal["append", "write", "pin", "unpin", "delete", "clear", "restore", "drop", "flush"]
@@ -23,7 +23,7 @@ class _Record:
 
 
 class OperationLog:
-    """Operations by id, each kept until a minute after its deadline, if that is no more than two days off.
+    """Operations by id, each kept until a minute after its deadline: never fewer, since a retry would act twice.
 
     It outlives clear and expiry of its memory.
     """
@@ -56,9 +56,9 @@ class OperationLog:
         if len(self._records) >= MOST_OPEN:
             raise refusals.too_many_operations(self._resource, MOST_OPEN)
 
-    def record(self, kind: Kind, operation: Operation, answer: Answer, now_ms: int) -> None:
+    def record(self, kind: Kind, operation: Operation, answer: Answer) -> None:
         """Keeps the answer of an operation that was applied."""
-        end_ms = min(operation.deadline_ms, now_ms + LONGEST_KEPT_MS) + KEPT_AFTER_DEADLINE_MS
+        end_ms = operation.deadline_ms + KEPT_AFTER_DEADLINE_MS
         self.last_end_ms = max(self.last_end_ms, end_ms)
         self._records[operation.id] = _Record(kind, operation.digest, answer)
         heapq.heappush(self._ends, (end_ms, operation.id))

@@ -65,7 +65,7 @@ class InMemoryStore(InMemoryFlushing):
             return repeated(ids, shelf.state, limits)
         state = shelf.state or MemoryState(secrets.token_hex(8), now)
         result = _fill(shelf, state, entries, operation, limits, memory.resource, now)
-        shelf.operations.record("append", operation, result.ids, now)
+        shelf.operations.record("append", operation, result.ids)
         return result
 
     async def try_append(
@@ -98,7 +98,7 @@ class InMemoryStore(InMemoryFlushing):
         # The replacement is filled beside the old state, so a refusal leaves that as it was.
         state = MemoryState(secrets.token_hex(8), now) if old is None else old.successor()
         result = _fill(shelf, state, entries, operation, limits, memory.resource, now)
-        shelf.operations.record("write", operation, result.ids, now)
+        shelf.operations.record("write", operation, result.ids)
         return replace(result, removed=_size(old))
 
     async def read(self, memory: MemoryId, query: ReadQuery, limits: Limits) -> StoredView:
@@ -163,7 +163,7 @@ class InMemoryStore(InMemoryFlushing):
             if changed:
                 shelf.state.changed(tag_of(operation.id), now)
                 shelf.state.written(now, limits)
-        shelf.operations.record(kind, operation, live, now)
+        shelf.operations.record(kind, operation, live)
         return live
 
     async def delete(self, memory: MemoryId, ids: Sequence[str], operation: Operation, limits: Limits) -> DeleteResult:
@@ -183,7 +183,7 @@ class InMemoryStore(InMemoryFlushing):
             if result.removed:
                 state.changed(tag_of(operation.id), now)
                 state.written(now, limits)
-        shelf.operations.record("delete", operation, result, now)
+        shelf.operations.record("delete", operation, result)
         return replace(result, covered=dict(result.covered))
 
     async def clear(
@@ -210,7 +210,7 @@ class InMemoryStore(InMemoryFlushing):
             kept = KeptBackup(shelf.state, result.cleared, now, now + BACKUP_LIFETIME_MS)
             shelf.backups[result.backup_id or ""] = kept
         shelf.state = None
-        shelf.operations.record("clear", operation, result, now)
+        shelf.operations.record("clear", operation, result)
         return result
 
     async def restore(
@@ -243,7 +243,7 @@ class InMemoryStore(InMemoryFlushing):
         shelf.state = backup.state.reborn(secrets.token_hex(8))
         shelf.state.changed(tag_of(operation.id), now)
         shelf.state.written(now, limits)
-        shelf.operations.record("restore", operation, (), now)
+        shelf.operations.record("restore", operation, ())
         return replace(repeated((), shelf.state, limits), already_applied=False, created=True, removed=removed)
 
     async def erase(self, memory: MemoryId, *, born_until_ms: int, mode: Mode = "read-write") -> Erased:

@@ -174,13 +174,20 @@ async def test_a_certificate_that_is_not_there_is_named(start_worker: StartWorke
 @pytest.mark.parametrize(
     ("arguments", "setting"),
     [
-        (["--http-port", "70000"], "http_port: must be"),
-        (["--log-level", "loud"], "log_level: must be"),
-        (["--log-format", "xml"], "log_format: must be"),
-        (["--project", "Not An Id"], "project: must be"),
-        (["--redis-url", "http://localhost"], "redis://"),
+        (["--http-port", "70000"], "'--http-port': must be"),
+        (["--log-level", "loud"], "'--log-level': must be"),
+        (["--log-format", "xml"], "'--log-format': must be"),
+        (["--project", "Not An Id"], "'--project': must be"),
     ],
 )
-async def test_a_wrong_setting_is_named(start_worker: StartWorker, arguments: list[str], setting: str) -> None:
+async def test_a_wrong_option_is_wrong_usage_and_named(
+    start_worker: StartWorker, arguments: list[str], setting: str
+) -> None:
     async with start_worker(*arguments) as worker:
-        assert setting in await one_sentence(worker)
+        assert await worker.end() == 2
+        assert setting in worker.log_text()
+
+
+async def test_a_wrong_url_is_named(start_worker: StartWorker) -> None:
+    async with start_worker("--redis-url", "http://localhost") as worker:
+        assert "redis://" in await one_sentence(worker)

@@ -13,7 +13,7 @@ from durable_memory.memory.types import ClearResult
 def test_a_full_record_refuses_new_operations_until_a_deadline_passes_and_forgets_none() -> None:
     log = OperationLog("resource")
     for index in range(MOST_OPEN):
-        log.record("append", Operation(str(index), index, ""), (f"id {index}",), 0)
+        log.record("append", Operation(str(index), index, ""), (f"id {index}",))
     with pytest.raises(MemoryBackpressure, match="resource: 100000 operations") as refused:
         log.check_room()
     assert refused.value.retry_after_ms is not None
@@ -25,7 +25,7 @@ def test_a_full_record_refuses_new_operations_until_a_deadline_passes_and_forget
 
 def test_an_empty_digest_compares_with_nothing() -> None:
     log = OperationLog("resource")
-    log.record("append", Operation("one", 1000, "abc"), ("first",), 0)
+    log.record("append", Operation("one", 1000, "abc"), ("first",))
     assert log.answered("append", Operation("one", 1000, ""), 0) == ("first",)
     with pytest.raises(MemoryOperationConflict):
         log.answered("append", Operation("one", 1000, "other"), 0)
@@ -33,7 +33,7 @@ def test_an_empty_digest_compares_with_nothing() -> None:
 
 def test_the_owner_of_a_flush_is_an_operation_like_any_other() -> None:
     log = OperationLog("resource")
-    log.record("clear", Operation("one", 1000, ""), ClearResult(1), 0)
+    log.record("clear", Operation("one", 1000, ""), ClearResult(1))
     with pytest.raises(MemoryOperationConflict):
         log.done("one", 0)
     assert log.done("two", 0) is None

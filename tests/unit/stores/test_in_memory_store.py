@@ -149,7 +149,7 @@ def test_nothing_stays_of_memories_that_expired_and_are_never_used_again() -> No
         shelf = shelves.shelf(MemoryId("project", "resource", str(index)), 0)
         shelf.state = MemoryState("0" * 16, 0)
         shelf.state.expires_ms = 10
-        shelf.operations.record("append", Operation("one", 20, ""), (), 0)
+        shelf.operations.record("append", Operation("one", 20, ""), ())
     assert len(shelves) == 1000
     for _ in range(1000):
         shelves.shelf(MemoryId("project", "resource", "in use"), 100_000)
