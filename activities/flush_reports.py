@@ -65,6 +65,8 @@ async def is_unpolled(client: Client, task_queue: str) -> bool:
 
 def _type_of(failure: Failure) -> str:
     """Returns the type of an error as the flusher would record it; what is no name may hold anything."""
+    if failure.HasField("server_failure_info") and failure.HasField("cause"):
+        failure = failure.cause  # the server puts what it had to cut, as a long stack trace, into one of its own
     if failure.HasField("timeout_failure_info"):
         return "TimeoutError"
     found = _TYPE.fullmatch(failure.application_failure_info.type)
