@@ -21,12 +21,9 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
 from durable_memory.activities import conversation, flush
 from durable_memory.activities.interceptor import ActivityInterceptor
-from durable_memory.activities.registration import EVERY_WORKER, PROJECT_WORKER
+from durable_memory.activities.served import EVERY_WORKER, PROJECT_WORKER
 from durable_memory.activities.waker import TemporalWaker
-from durable_memory.announcing import announced
 from durable_memory.audit_log import keep_audit_log
-from durable_memory.early_refusals import refuse_in_memory, refuse_pinned, warn_of_plain_payloads
-from durable_memory.janitor_schedule import ensure_janitor
 from durable_memory.memory.arguments import require_method
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.declarations.model_access import check_models
@@ -41,10 +38,13 @@ from durable_memory.memory.task_queues import summaries_queue
 from durable_memory.memory.tokens.counters import begin_to_load
 from durable_memory.memory.tokens.counting import counting_named
 from durable_memory.memory.types import InvalidValue
-from durable_memory.reloading import Reloading
-from durable_memory.start_log import log_start
-from durable_memory.worker_group import WorkerGroup, run_to_its_end
-from durable_memory.worker_groups import WorkerGroups
+from durable_memory.running.announcing import announced
+from durable_memory.running.early_refusals import refuse_in_memory, refuse_pinned, warn_of_plain_payloads
+from durable_memory.running.janitor_schedule import ensure_janitor
+from durable_memory.running.membership import WorkerGroups
+from durable_memory.running.reloading import Reloading
+from durable_memory.running.start_log import log_start
+from durable_memory.running.worker_group import WorkerGroup, run_to_its_end
 from durable_memory.workflows.flusher import MemoryFlusher
 from durable_memory.workflows.interceptor import WorkflowInterceptor
 from durable_memory.workflows.janitor import MemoryJanitor

@@ -11,6 +11,7 @@ from durable_memory.memory.agents.agent import AgentMemories, UsedMemory
 from durable_memory.memory.all_memories import AllMemories
 from durable_memory.memory.arguments import no_other_reference, reference_alone, require_method, template_input
 from durable_memory.memory.audit import AuditedCall
+from durable_memory.memory.backends import open_backends
 from durable_memory.memory.caller import Caller, ProcessCaller, given_out
 from durable_memory.memory.clock import Clock, SystemClock
 from durable_memory.memory.declarations.declaration import is_id
@@ -20,7 +21,6 @@ from durable_memory.memory.flushing.summarizer import Summarizer
 from durable_memory.memory.hashing import hash_under
 from durable_memory.memory.identity import DEFAULT_PREFIX, DEFAULT_PROJECT, MemoryId, Owner
 from durable_memory.memory.memory import Memory
-from durable_memory.memory.opening import open_backends
 from durable_memory.memory.resolution import Resolved, resolve, resolve_agent
 from durable_memory.memory.settings import Settings
 from durable_memory.memory.stores.port import Backend

@@ -14,7 +14,7 @@ from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged, Me
 from durable_memory.memory.health import overdue
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.stores.port import Backend
-from durable_memory.repeating import repeating
+from durable_memory.running.repeating import repeating
 
 _log = logging.getLogger(__name__)
 _EVERY: Final = timedelta(minutes=1)

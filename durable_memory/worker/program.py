@@ -32,7 +32,7 @@ from durable_memory.memory.settings import Settings
 from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.memory.stores.redis.url import redact_url
 from durable_memory.plugin import MemoryPlugin
-from durable_memory.reloading import Reloading
+from durable_memory.running.reloading import Reloading
 from durable_memory.temporal_connection import connect_temporal, load_profile
 from durable_memory.worker.deployment import deployment_of
 from durable_memory.worker.http import serving

@@ -10,8 +10,8 @@ from temporalio.client import ScheduleActionExecutionStartWorkflow, WorkflowHand
 
 from durable_memory import Memory
 from durable_memory.activities import wire
-from durable_memory.janitor_schedule import ensure_janitor, schedule_id
 from durable_memory.memory.stores.values import Batch
+from durable_memory.running.janitor_schedule import ensure_janitor, schedule_id
 from tests.histories.stage import PROJECT, QUEUE, Runs, Stage, activity_runs, has_event
 from tests.integration.temporal.observing import activities_of, eventually
 

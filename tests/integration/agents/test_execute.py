@@ -16,7 +16,7 @@ from durable_memory.activities import wire
 from durable_memory.activities.current import serving
 from durable_memory.activities.execute import OPERATIONS, run_operation
 from durable_memory.activities.operations import PUBLIC
-from durable_memory.activities.registration import EVERY_WORKER
+from durable_memory.activities.served import EVERY_WORKER
 from durable_memory.memory.errors import MemoryAccessDenied, MemoryFault, MemoryInvalid, MemoryOperationConflict
 from durable_memory.memory.tokens.counting import DEFAULT_ENCODING
 from durable_memory.memory.tokens.encodings import SHARED

@@ -11,7 +11,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from temporalio.client import Client, WorkflowHandle
 
-from durable_memory.janitor_schedule import schedule_id
+from durable_memory.running.janitor_schedule import schedule_id
 from tests.integration.cli.programs import Ended, run_program
 from tests.integration.janitor.sweeping import Counts, Sweeper, appended
 from tests.integration.temporal.background import flusher_ended, texts

@@ -31,7 +31,7 @@ from temporalio.worker import Worker
 
 from durable_memory import MemoryClient
 from durable_memory.activities import wire
-from durable_memory.janitor_schedule import ensure_janitor, schedule_id
+from durable_memory.running.janitor_schedule import ensure_janitor, schedule_id
 from durable_memory.workflows.janitor import MemoryJanitor
 from tests.integration.janitor.sweeping import Sweeper, appended, sweeper
 from tests.integration.temporal.flows.conversations import CONVERSATIONS

@@ -79,7 +79,7 @@ async def test_keys_for_payloads_that_no_codec_takes_are_warned_of(
         assert [record.getMessage() for record in caplog.records if "PAYLOAD_KEYS" in record.getMessage()] == []
     async with running(temporal_address, redis_url):
         [warning] = [record for record in caplog.records if "PAYLOAD_KEYS" in record.getMessage()]
-    assert (warning.name, warning.levelname) == ("durable_memory.early_refusals", "WARNING")
+    assert (warning.name, warning.levelname) == ("durable_memory.running.early_refusals", "WARNING")
     assert "has no payload codec" in warning.getMessage()
     assert "EncryptionCodec" in warning.getMessage()
     assert NEW not in warning.getMessage()

@@ -19,7 +19,7 @@ from durable_memory.activities import wire
 from durable_memory.activities.waker import TemporalWaker
 from durable_memory.dev.temporal import find_program
 from durable_memory.memory.stores.values import Batch
-from durable_memory.worker_group import WorkerGroup
+from durable_memory.running.worker_group import WorkerGroup
 from durable_memory.workflows import flusher
 from tests.integration.temporal.background import flusher_ended, messages_accounted_for, texts
 from tests.integration.temporal.flows.calls import AppendMany, Flush, LeaveFlush

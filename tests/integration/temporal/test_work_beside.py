@@ -13,9 +13,9 @@ from temporalio.testing import ActivityEnvironment
 
 from durable_memory import MemoryClient
 from durable_memory.activities.heartbeat import heartbeating
-from durable_memory.repeating import repeating
-from durable_memory.worker_group import WorkerGroup
-from durable_memory.worker_groups import WorkerGroups
+from durable_memory.running.membership import WorkerGroups
+from durable_memory.running.repeating import repeating
+from durable_memory.running.worker_group import WorkerGroup
 from tests.integration.temporal.rig import REGISTRY, unique, worker
 
 

@@ -127,7 +127,7 @@ async def test_a_client_that_the_plugins_own_workers_cannot_take_is_said_at_once
         exchange.fset(one, client)
 
     async def said() -> object:
-        return said_by(caplog, "durable_memory.worker_groups")
+        return said_by(caplog, "durable_memory.running.membership")
 
     monkeypatch.setattr(Worker, "client", property(exchange.fget, refuse_companions))
     queue = unique("queue")
@@ -135,7 +135,7 @@ async def test_a_client_that_the_plugins_own_workers_cannot_take_is_said_at_once
         await old.execute_workflow(Talk.run, args=["key", "Hi."], id=unique("run"), task_queue=queue)
         running_worker.client = new
         await eventually(said)
-    (record,) = said_by(caplog, "durable_memory.worker_groups")
+    (record,) = said_by(caplog, "durable_memory.running.membership")
     assert (record.levelname, "another Temporal client" in record.message) == ("ERROR", True)
 
 

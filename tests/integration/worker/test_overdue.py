@@ -18,7 +18,7 @@ from durable_memory.dev import Valkey
 from durable_memory.memory.clock import ManualClock
 from durable_memory.memory.declarations.watching import Watch
 from durable_memory.memory.stores.in_memory import open_in_memory
-from durable_memory.reloading import Reloading
+from durable_memory.running.reloading import Reloading
 from durable_memory.worker.overdue import OverdueFlushes
 from tests.integration.redis.warnings_at_start import warnings_of
 from tests.integration.worker.calling import calling
@@ -75,7 +75,7 @@ async def test_a_watch_in_which_anything_went_wrong_says_so_and_goes_on(
             for _ in range(3):
                 await again.wait()
                 again.clear()
-    said = {record.getMessage() for record in said_by(caplog, "durable_memory.repeating")}
+    said = {record.getMessage() for record in said_by(caplog, "durable_memory.running.repeating")}
     assert said == {
         "the look for overdue flushes failed; it is tried again",
         "the look whether declarations have changed failed; it is tried again",

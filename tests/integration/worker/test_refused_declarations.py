@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from durable_memory import reloading
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.watching import Watch
 from durable_memory.memory.errors import MemoryInvalid
-from durable_memory.reloading import Reloading
+from durable_memory.running import reloading
+from durable_memory.running.reloading import Reloading
 from tests.integration.worker.workers import eventually
 
 NOTES = "resource: memory\nid: notes\nmax_tokens: {budget}\n"

@@ -10,7 +10,7 @@ from temporalio import activity
 from durable_memory import Agent, AgentMemories, AgentMemory, Memory
 from durable_memory.activities import operations, wire
 from durable_memory.activities.operations import OF_AN_AGENT, ON_A_MEMORY, Operation, Operations
-from durable_memory.activities.registration import EVERY_WORKER, PROJECT_WORKER
+from durable_memory.activities.served import EVERY_WORKER, PROJECT_WORKER
 
 HOMES: dict[type, Operations] = {
     AgentMemory: ON_A_MEMORY,

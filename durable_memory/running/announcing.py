@@ -16,7 +16,7 @@ from temporalio.worker import Worker
 from durable_memory.activities.rollout import queue_name
 from durable_memory.memory.errors import MemoryFault, MemoryUnavailable
 from durable_memory.memory.wiring import Wiring
-from durable_memory.repeating import repeating
+from durable_memory.running.repeating import repeating
 
 _log = logging.getLogger(__name__)
 _EVERY: Final = timedelta(seconds=10)

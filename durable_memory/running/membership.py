@@ -13,7 +13,7 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 
 from durable_memory.memory.client import MemoryClient
-from durable_memory.worker_group import WorkerGroup
+from durable_memory.running.worker_group import WorkerGroup
 
 _log = logging.getLogger(__name__)
 _LOOK_SECONDS = 5

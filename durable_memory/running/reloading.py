@@ -13,7 +13,7 @@ from datetime import timedelta
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.watching import Changes, Watch
 from durable_memory.memory.errors import InvalidDeclarations, MemoryInvalid
-from durable_memory.repeating import repeating
+from durable_memory.running.repeating import repeating
 
 _log = logging.getLogger(__name__)
 _AFTER_ERROR = timedelta(minutes=1)
