@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 
-from durable_memory.memory.errors import MemoryOversize
+from durable_memory.memory.errors import MemoryOversize, MemoryUnavailable
 from durable_memory.memory.fitting import read_to_fit
 from durable_memory.memory.stores.values import ReadQuery
 from durable_memory.memory.tokens.counter import TokenCounter
@@ -26,12 +27,12 @@ async def read_with_authors(
     """Returns a view in which what an agent said as the assistant has the agent's name, unless it has one.
 
     query: what is asked; names count in its max_tokens. read: reads the memory once. counter: of the memory's tokens.
-    resource: id of the memory resource, for the error's text. Raises MemoryOversize if what must stand does not fit,
-    and what `read` raises.
+    resource: id of the memory resource, for the error's text. It reads as often as the names need, which is one access
+    to what is answered. Raises MemoryOversize if what must stand does not fit, and what `read` raises.
     """
     limit = query.max_tokens
     named = await read_to_fit(
-        lambda asked: read(replace(query, max_tokens=asked)),
+        lambda asked: read(replace(query, max_tokens=asked, is_access=False)),
         lambda view: _named(view, counter),
         limit,
     )
@@ -40,6 +41,11 @@ async def read_with_authors(
             f"{resource}: read: system and pinned messages, with the names of the agents that said them, do not fit "
             f"into the {limit} tokens of max_tokens; allow more, or read without authors"
         )
+    shown = tuple(message.id for message in named.messages if message.id in (query.ids or ()))
+    if shown:
+        # A read, unlike a touch, does not wait where writes are refused. The view is there whatever becomes of it.
+        with suppress(MemoryUnavailable):
+            await read(ReadQuery(ids=shown, limit=0))
     return named
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Literal
 
@@ -16,7 +15,7 @@ from durable_memory.memory.authors import read_with_authors
 from durable_memory.memory.caller import Caller, given_out
 from durable_memory.memory.codec import decode, view_of
 from durable_memory.memory.declarations.resource import MemoryResource
-from durable_memory.memory.errors import MemoryFault, MemoryInvalid, MemoryUnavailable, MemoryUndecryptable
+from durable_memory.memory.errors import MemoryFault, MemoryInvalid, MemoryUndecryptable
 from durable_memory.memory.flush_call import FlushCall, run_call
 from durable_memory.memory.grouped_stats import checked_group_by, grouped
 from durable_memory.memory.health import examine
@@ -209,22 +208,12 @@ class Memory:
                 before_id=None if before_id is None else one_id("before_id", before_id),
                 since_version=version_of_view("since_version", since_version),
             )
-            view = await (self._read_with_authors(query) if truth("authors", authors) else self._read(query))
+            if truth("authors", authors):
+                view = await read_with_authors(self._read, query, self._writing.counter, self._id.resource)
+            else:
+                view = await self._read(query)
             call.records(view.messages)
             return view
-
-    async def _read_with_authors(self, query: ReadQuery) -> View:
-        """Reads as often as the names need, which is one access to what is answered."""
-        quiet = replace(query, is_access=False)
-        view = await read_with_authors(self._read, quiet, self._writing.counter, self._id.resource)
-        asked = set(query.ids or ())
-        shown = [message.id for message in view.messages if message.id in asked]
-        if shown:
-            # A read, unlike a touch, does not wait where writes are refused. The view is there whatever becomes of it.
-            access = ReadQuery(ids=tuple(shown), limit=0)
-            with suppress(MemoryUnavailable):
-                await self._services.store.read(self._id, access, self._limits)
-        return view
 
     async def _read(self, query: ReadQuery) -> View:
         return view_of(await self._services.store.read(self._id, query, self._limits))
