@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 from durable_memory.memory.stores.port import Backend
 from durable_memory.testing.contracts.builders import call, divided, result, summarising, system, user
 from durable_memory.testing.contracts.driven import Driven
-from tests.integration.redis.test_damage import name_of
+from tests.integration.redis.filled import name_of
 
 MARKER = "zebra-of-ward-7"
 

@@ -17,7 +17,7 @@ from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.values import Entry
 from durable_memory.testing.contracts.builders import call, dropping, result, summarising, system, texts_of, user
 from durable_memory.testing.contracts.driven import Driven
-from tests.integration.redis.test_damage import name_of
+from tests.integration.redis.filled import name_of
 
 
 def any_limits(dice: random.Random) -> Limits:
