@@ -18,7 +18,7 @@ from durable_memory.memory.declarations.declaration import is_id
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import MemoryAccessDenied, MemoryInvalid
 from durable_memory.memory.flushing.summarizer import Summarizer
-from durable_memory.memory.hashing import hash_under
+from durable_memory.memory.hashing import use_secret
 from durable_memory.memory.identity import DEFAULT_PREFIX, DEFAULT_PROJECT, MemoryId, Owner
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.resolution import Resolved, resolve, resolve_agent
@@ -108,17 +108,17 @@ class MemoryClient(AllMemories):
         registry = memories if isinstance(memories, Registry) else Registry.load(memories)
         for resource in registry.memories():
             _ = resource.privacy  # takes a tenth of a second to build, which no message should wait for
-        if telemetry_key is not None:
-            hash_under(telemetry_key)
         backends = await open_backends(registry, redis_url, prefix=prefix, encryption_keys=encryption_keys)
+        if telemetry_key is not None:
+            use_secret(telemetry_key)
         return cls(registry, backends, project=project, waker=waker, summarizer=summarizer, counter=counter)
 
     @classmethod
     async def from_environment(cls, *, waker: FlushWaker | None = None) -> MemoryClient:
         """Connects as workers and commands do: with the settings that the environment gives (see docs/running.md).
 
-        It opens no audit file: records of the audit go to the log `durable_memory.audit`. waker: as for `connect`; for
-        the queue of DURABLE_MEMORY_TASK_QUEUE where that is set. Raises also MemoryInvalid for a setting that is wrong.
+        It opens no audit file: records of the audit go to the log `durable_memory.audit`. waker: as for `connect`;
+        give it the queue of DURABLE_MEMORY_TASK_QUEUE if that is set. Raises also MemoryInvalid for a wrong setting.
         """
         settings = Settings()
         return await cls.connect(

@@ -34,7 +34,7 @@ import copy
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, Self
 
-from durable_memory.memory.faults import Fault
+from durable_memory.memory.declaration_faults import Fault
 
 
 class MemoryFault(Exception):

@@ -19,7 +19,7 @@ class _Hashing:
 _of_process = _Hashing()
 
 
-def hash_under(secret: object) -> None:
+def use_secret(secret: object) -> None:
     """Puts a secret behind the hashes of this process; until then it has one of its own, and nobody else's compare.
 
     Raises MemoryInvalid for what is no secret.

@@ -73,11 +73,11 @@ async def examine(services: Services, memory: MemoryId, limits: Limits, *, check
     except (MemoryDamaged, MemoryContractTooNew) as error:
         problems.append(error.message)
     try:
+        started = time.perf_counter()
+        await services.store.ping()
         if check_connectivity:
-            started = time.perf_counter()
-            await services.store.ping()
             answer_us = round((time.perf_counter() - started) * 1_000_000)
-        await services.store.ping(memory)
+        await services.store.check_rights(memory)
     except MemoryUnavailable as error:  # counters are read where writes are refused
         problems.append(error.message)
     if stats is not None:

@@ -8,12 +8,12 @@ from durable_memory.cli import declared_tables
 from durable_memory.cli.options import Connection, Form, Memories
 from durable_memory.cli.output import Output, say, show
 from durable_memory.cli.wording import counted
+from durable_memory.memory.declaration_faults import Fault
 from durable_memory.memory.declarations.model_access import missing_extra
 from durable_memory.memory.declarations.notes import notes_on
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.errors import InvalidDeclarations
-from durable_memory.memory.faults import Fault
 from durable_memory.memory.types.answers import to_json
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 from durable_memory.cli.table import Table, listing
 from durable_memory.cli.wording import counted
+from durable_memory.memory.declaration_faults import Fault
 from durable_memory.memory.declarations.durations import format_duration
 from durable_memory.memory.declarations.field_docs import field_docs
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.declarations.validation import KINDS
-from durable_memory.memory.faults import Fault
 
 
 def resources_table(registry: Registry) -> Table:

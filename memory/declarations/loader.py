@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+from durable_memory.memory.declaration_faults import Fault, Finding, Location
 from durable_memory.memory.declarations.agent import AgentResource
 from durable_memory.memory.declarations.declaration import is_id
 from durable_memory.memory.declarations.references import repeated_memories, unknown_memories
@@ -16,7 +17,6 @@ from durable_memory.memory.declarations.scalars import read_values
 from durable_memory.memory.declarations.validation import NO_FIELD, DeclarationInvalid, Resource, declare
 from durable_memory.memory.declarations.yaml_source import MAX_BYTES, Fields, Items, Node, read_documents
 from durable_memory.memory.errors import InvalidDeclarations, MemoryInvalid
-from durable_memory.memory.faults import Fault, Finding, Location
 
 SUFFIXES: Final = (".yaml", ".yml")
 

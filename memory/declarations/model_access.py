@@ -7,12 +7,12 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from durable_memory.memory.declaration_faults import Finding
 from durable_memory.memory.declarations.declaration import is_id
 from durable_memory.memory.declarations.provider_access import is_variable
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.summarizer import KEY_VARIABLES, is_model, provider_of
 from durable_memory.memory.errors import InvalidDeclarations
-from durable_memory.memory.faults import Finding
 from durable_memory.memory.tokens.endpoint import COUNTING_PROVIDERS
 
 # Documents are looked at as they are written, so that whatever else is wrong with one does not hide this. So a value is

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from durable_memory.memory.declaration_faults import Fault, Finding
 from durable_memory.memory.declarations.agent import AgentResource
 from durable_memory.memory.declarations.model_access import missing_counting_key, missing_key
 from durable_memory.memory.declarations.registry import Registry
-from durable_memory.memory.faults import Fault, Finding
 
 
 def notes_on(registry: Registry, *, models_write: bool) -> list[Fault]:

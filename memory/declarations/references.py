@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from durable_memory.memory.declaration_faults import Finding, Location
 from durable_memory.memory.declarations.agent import AgentResource
 from durable_memory.memory.declarations.declaration import is_id
 from durable_memory.memory.declarations.resource import MemoryResource
-from durable_memory.memory.faults import Finding, Location
 from durable_memory.memory.keys.templates import Variable
 from durable_memory.memory.types import did_you_mean
 

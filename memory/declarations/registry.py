@@ -8,12 +8,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Self
 
+from durable_memory.memory.declaration_faults import Fault
 from durable_memory.memory.declarations.agent import AgentResource
 from durable_memory.memory.declarations.loader import Check, Source, check_declared, load_folders
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.declarations.validation import Resource
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnknownResource
-from durable_memory.memory.faults import Fault
 from durable_memory.memory.types import did_you_mean
 
 _LISTED: Final = 10

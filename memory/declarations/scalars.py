@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from durable_memory.memory.declaration_faults import Finding, Location
 from durable_memory.memory.declarations.yaml_source import Fields, Items, Node, Scalar
-from durable_memory.memory.faults import Finding, Location
 
 _REFERENCE: Final = re.compile(
     r"\$(?:(?P<escaped>\$\{)"  # $${ is the text ${

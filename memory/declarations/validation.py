@@ -9,11 +9,11 @@ from typing import Any, Final, TypeAlias
 
 from pydantic import BaseModel, ValidationError
 
+from durable_memory.memory.declaration_faults import Finding, Location
 from durable_memory.memory.declarations.agent import AgentResource
 from durable_memory.memory.declarations.declaration import CROSS_FIELD
 from durable_memory.memory.declarations.not_supported import Kind, refused_field
 from durable_memory.memory.declarations.resource import MemoryResource
-from durable_memory.memory.faults import Finding, Location
 from durable_memory.memory.types import did_you_mean
 
 Resource: TypeAlias = MemoryResource | AgentResource

@@ -13,8 +13,8 @@ from typing import Any, Final, TypeAlias
 
 import yaml
 
+from durable_memory.memory.declaration_faults import Fault
 from durable_memory.memory.declarations.yaml_syntax import MAX_DEPTH, TOO_DEEP, syntax_fault
-from durable_memory.memory.faults import Fault
 
 MAX_BYTES: Final = 1_000_000
 MAX_ALIASES: Final = 100

@@ -256,11 +256,12 @@ class Store(Protocol):
         """Returns the counters. Writes nothing."""
         ...
 
-    async def ping(self, memory: MemoryId | None = None) -> None:
-        """Raises MemoryUnavailable, soon and with the store's address, if it does not answer or takes no writes.
+    async def ping(self) -> None:
+        """Raises MemoryUnavailable, soon and with the store's address, if it does not answer or takes no writes."""
+        ...
 
-        memory: one that its user must have the right to write to, too.
-        """
+    async def check_rights(self, memory: MemoryId) -> None:
+        """Raises MemoryUnavailable, as soon, if the store's user lacks a right to write to this memory."""
         ...
 
     async def close(self) -> None:

@@ -210,9 +210,13 @@ class SealedStore:
         """See Store."""
         return await self._store.stats(memory, limits)
 
-    async def ping(self, memory: MemoryId | None = None) -> None:
+    async def ping(self) -> None:
         """See Store."""
-        await self._store.ping(memory)
+        await self._store.ping()
+
+    async def check_rights(self, memory: MemoryId) -> None:
+        """See Store."""
+        await self._store.check_rights(memory)
 
     async def close(self) -> None:
         """See Store."""

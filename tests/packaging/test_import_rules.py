@@ -62,8 +62,8 @@ def test_workflow_code_imports_values_errors_the_contract_and_temporal_only(grap
 
 
 def test_the_errors_that_workflows_import_are_as_light_as_they_are(graph: grimp.ImportGraph) -> None:
-    assert imports(graph, "durable_memory.memory.errors") == {"durable_memory.memory.faults"}
-    assert imports(graph, "durable_memory.memory.faults") == set()
+    assert imports(graph, "durable_memory.memory.errors") == {"durable_memory.memory.declaration_faults"}
+    assert imports(graph, "durable_memory.memory.declaration_faults") == set()
 
 
 def test_the_contract_that_workflows_import_is_as_light_as_they_are(graph: grimp.ImportGraph) -> None:

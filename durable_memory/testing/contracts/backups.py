@@ -10,7 +10,17 @@ import pytest
 from durable_memory.memory.errors import MemoryConflict, MemoryInvalid, MemoryOperationConflict, MemoryUndecryptable
 from durable_memory.memory.privacy.sealed_payload import seal_of, sealed_payload
 from durable_memory.memory.stores.values import ABSENT, BACKUP_LIFETIME_MS, Entry, StoredEntry
-from durable_memory.testing.contracts.builders import call, divided, result, summarising, system, texts_of, user
+from durable_memory.testing.contracts.builders import (
+    AFTER_TTL_SECONDS,
+    TTL_MS,
+    call,
+    divided,
+    result,
+    summarising,
+    system,
+    texts_of,
+    user,
+)
 from durable_memory.testing.contracts.case import OpenMemory, StoreCase
 from durable_memory.testing.contracts.driven import Driven
 
@@ -234,13 +244,13 @@ class BackupContract(StoreCase):
         assert (await memory.stats()).expires_at is None
 
     async def test_a_backup_outlives_the_lifetime_of_what_it_was_made_of(self, open_memory: OpenMemory) -> None:
-        memory = open_memory(summarising(ttl_ms=2_500))
+        memory = open_memory(summarising(ttl_ms=TTL_MS))
         await memory.append(user("a"), call("C", "1"), result("r", "1"))
         backup = (await memory.clear(backup=True)).backup_id
-        await asyncio.sleep(2.6)
+        await asyncio.sleep(AFTER_TTL_SECONDS)
         lasting = memory.under(summarising(ttl_ms=None))
         await lasting.restore(backup)
-        await asyncio.sleep(2.6)
+        await asyncio.sleep(AFTER_TTL_SECONDS)
         assert await lasting.texts() == ["a", "C", "r"]
         await lasting.check_counters()
 

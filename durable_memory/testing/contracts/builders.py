@@ -13,6 +13,11 @@ from durable_memory.memory.types import SECTIONS, SHORT_TERM, Section
 
 HOUR_MS: Final = 3_600_000
 
+TTL_MS: Final = 2_500
+"""A short lifetime, and long enough for the calls before its end on a machine that stands still for a second."""
+
+AFTER_TTL_SECONDS: Final = 2.6
+
 _SUMMARISING: Final = Limits(
     max_tokens=100,
     max_messages=None,

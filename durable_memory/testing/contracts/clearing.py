@@ -8,14 +8,9 @@ import pytest
 
 from durable_memory.memory.errors import MemoryConflict
 from durable_memory.memory.stores.values import ABSENT
-from durable_memory.testing.contracts.builders import summarising, user
+from durable_memory.testing.contracts.builders import AFTER_TTL_SECONDS, TTL_MS, summarising, user
 from durable_memory.testing.contracts.case import OpenMemory, StoreCase
 from durable_memory.testing.contracts.driven import Driven
-
-TTL_MS = 2_500
-"""Long enough for the calls that must come before its end, also on a machine that stands still for a second."""
-
-AFTER_TTL_SECONDS = 2.6
 
 
 class ClearingContract(StoreCase):

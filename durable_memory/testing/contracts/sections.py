@@ -11,6 +11,8 @@ from durable_memory.memory.errors import MemoryInvalid, MemoryOperationExpired
 from durable_memory.memory.limits import Limits, PolicyName
 from durable_memory.memory.stores.values import ABSENT
 from durable_memory.testing.contracts.builders import (
+    AFTER_TTL_SECONDS,
+    TTL_MS,
     call,
     divided,
     dropping,
@@ -232,14 +234,14 @@ class SectionsContract(StoreCase):
         await shared.check_counters()
 
     async def test_sections_end_with_their_memory(self, open_memory: OpenMemory) -> None:
-        memory = open_memory(divided(ttl_ms=1_000))
+        memory = open_memory(divided(ttl_ms=TTL_MS))
         await memory.append(user("n0", section="notes"), user("c0"))
-        await _until_abandoned(1.1)
+        await asyncio.sleep(AFTER_TTL_SECONDS)
         assert await memory.texts() == []
         await memory.append(user("b0", section="bookings"))
         assert await memory.texts() == ["b0"]
         await memory.check_counters()
 
 
-async def _until_abandoned(seconds: float = 0.01) -> None:
-    await asyncio.sleep(seconds)
+async def _until_abandoned() -> None:
+    await asyncio.sleep(0.01)

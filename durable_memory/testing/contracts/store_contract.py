@@ -16,6 +16,7 @@ server may be shared. They take real time where a lifetime has to end, so the st
 from __future__ import annotations
 
 from durable_memory.testing.contracts.access import AccessContract
+from durable_memory.testing.contracts.answering import AnsweringContract
 from durable_memory.testing.contracts.appending import AppendingContract
 from durable_memory.testing.contracts.backups import BackupContract
 from durable_memory.testing.contracts.clearing import ClearingContract
@@ -48,6 +49,7 @@ from durable_memory.testing.contracts.writing import WritingContract
 
 
 class StoreContract(
+    AnsweringContract,
     AppendingContract,
     TryingContract,
     ReadingContract,

@@ -264,8 +264,11 @@ class InMemoryStore(InMemoryFlushing):
         stats = absent_stats(limits) if shelf.state is None else stats_of(shelf.state, limits, now)
         return replace(stats, backups=listed(shelf.backups))
 
-    async def ping(self, memory: MemoryId | None = None) -> None:
+    async def ping(self) -> None:
         """See Store. This store always answers."""
+
+    async def check_rights(self, memory: MemoryId) -> None:
+        """See Store. Nobody lacks one here."""
 
     async def close(self) -> None:
         """See Store. Everything is forgotten."""

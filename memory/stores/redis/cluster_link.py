@@ -13,10 +13,10 @@ from redis.asyncio import RedisCluster
 from durable_memory.memory.bounded import for_each
 from durable_memory.memory.stores.redis.attempts import EXCHANGE_SECONDS, Attempts
 from durable_memory.memory.stores.redis.keys import KeySet
-from durable_memory.memory.stores.redis.line import Line
 from durable_memory.memory.stores.redis.link import PROBE, Reply, parse_settings
 from durable_memory.memory.stores.redis.own_loop import OwnLoop
 from durable_memory.memory.stores.redis.scripts import Script, load_script
+from durable_memory.memory.stores.redis.waiting_line import WaitingLine
 
 UNASKED_SECONDS: Final = 60
 """How long a loss may stay unseen on a node of a cluster that steady writes do not ask, such as that of the index."""
@@ -26,7 +26,7 @@ class _Node:
     """The calls to one node. redis-py refuses those for which it has no connection more, so they wait before it."""
 
     def __init__(self, place: str) -> None:
-        self._line = line = Line()
+        self._line = line = WaitingLine()
         self.attempts = Attempts(place, line.is_full, lambda: line.answered_at, connections=line.places, servers=True)
 
     async def exchange(self, ask: Callable[[], Awaitable[Reply]]) -> Reply:

@@ -18,9 +18,9 @@ from durable_memory.memory.stores.patience import current_wait
 from durable_memory.memory.stores.redis.attempts import EXCHANGE_SECONDS, Attempts
 from durable_memory.memory.stores.redis.keys import KeySet, bulk
 from durable_memory.memory.stores.redis.letting_in import ClosedAtOnceError, is_closed, spares_others
-from durable_memory.memory.stores.redis.line import Line
 from durable_memory.memory.stores.redis.own_loop import OwnLoop
 from durable_memory.memory.stores.redis.scripts import Script, load_script
+from durable_memory.memory.stores.redis.waiting_line import WaitingLine
 from durable_memory.memory.stores.time_limit import TimeLimit
 
 Reply = Any
@@ -108,7 +108,7 @@ class PooledLink:
         self._on_close = on_close
         # Options are only looked at when a connection is made, so a wrong one is found here and not in the first call.
         self._idle = [self._new_connection()]
-        self._line = line = Line()
+        self._line = line = WaitingLine()
         self._attempts = Attempts(place, line.is_full, lambda: line.answered_at, connections=line.places)
         self._in_time = TimeLimit(EXCHANGE_SECONDS)
         self._closed = asyncio.Event()

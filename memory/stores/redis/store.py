@@ -148,11 +148,13 @@ class RedisStore(RedisFlushing, RedisRemoval):
         reply = await self._run("stats", memory, [packed(limits)], limits.user_sections, backups=())
         return replies.stats(memory.resource, reply, limits)
 
-    async def ping(self, memory: MemoryId | None = None) -> None:
+    async def ping(self) -> None:
         """See Store."""
         await self._link.ping()
-        if memory is not None:
-            await self._ask_soon("may_write", memory)
+
+    async def check_rights(self, memory: MemoryId) -> None:
+        """See Store."""
+        await self._ask_soon("check_rights", memory)
 
     async def close(self) -> None:
         """See Store."""

@@ -134,7 +134,7 @@ async def test_health_times_the_store_alone_and_waits_for_no_right_to_pass(redis
         await MemoryClient.connect(proxy.url, memories=[folder], project=unique("project")) as client,
     ):
         memory = client.memory("chat", "key")
-        proxy.is_script = lambda request: load_script("may_write").call in request  # type: ignore[method-assign] # of one test
+        proxy.is_script = lambda request: load_script("check_rights").call in request  # type: ignore[method-assign] # of one test
         proxy.delay_seconds = 0.7
         health = await memory.health(check_connectivity=True)
         assert (health.problems, (health.answer_us or 10**9) < 600_000) == ((), True)

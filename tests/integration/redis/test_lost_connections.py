@@ -183,7 +183,7 @@ async def test_calls_cancelled_at_any_moment_are_applied_whole_or_not_at_all(red
 async def test_a_server_that_stops_answering_is_unavailable_in_words_to_all_before_their_activities_time_out(
     proxy: Proxy, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("durable_memory.memory.stores.redis.line.MAX_CONNECTIONS", 2)
+    monkeypatch.setattr("durable_memory.memory.stores.redis.waiting_line.MAX_CONNECTIONS", 2)
     backend = await connect_redis(proxy.url, prefix=prefix)
     driven = Driven(backend.store, WIDE)
     await driven.append(user("before"))
@@ -203,7 +203,7 @@ async def test_a_server_that_stops_answering_is_unavailable_in_words_to_all_befo
 async def test_calls_in_line_behind_a_slow_server_are_all_answered(
     proxy: Proxy, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("durable_memory.memory.stores.redis.line.MAX_CONNECTIONS", 1)
+    monkeypatch.setattr("durable_memory.memory.stores.redis.waiting_line.MAX_CONNECTIONS", 1)
     monkeypatch.setattr("durable_memory.memory.stores.redis.attempts.CALL_SECONDS", 2)
     backend = await connect_redis(proxy.url, prefix=prefix)
     driven = Driven(backend.store, WIDE)
@@ -216,7 +216,7 @@ async def test_calls_in_line_behind_a_slow_server_are_all_answered(
 async def test_a_probe_that_has_no_turn_behind_slow_calls_says_so(
     proxy: Proxy, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("durable_memory.memory.stores.redis.line.MAX_CONNECTIONS", 2)
+    monkeypatch.setattr("durable_memory.memory.stores.redis.waiting_line.MAX_CONNECTIONS", 2)
     backend = await connect_redis(proxy.url, prefix=prefix)
     driven = Driven(backend.store, WIDE)
     await driven.append(user("before"))

@@ -17,7 +17,7 @@ from durable_memory import MemoryClient, Registry
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.stores.port import Backend
-from durable_memory.memory.stores.redis import attempts, cluster_link, line, outage
+from durable_memory.memory.stores.redis import attempts, cluster_link, outage, waiting_line
 from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.memory.stores.redis.keys import RedisKeys
 from durable_memory.memory.stores.redis.scripts import Script
@@ -113,7 +113,7 @@ async def test_a_burst_waits_for_its_turn_at_each_node_and_is_no_outage(
 async def test_calls_stand_in_line_at_a_node_behind_others_to_which_it_answers_with_an_error(
     cluster_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(line, "MAX_CONNECTIONS", 1)
+    monkeypatch.setattr(waiting_line, "MAX_CONNECTIONS", 1)
     monkeypatch.setattr(attempts, "CALL_SECONDS", 2)
     async with RedisCluster.from_url(cluster_url.replace("redis+cluster", "redis")) as cluster:
         link = cluster_link.ClusterLink(cluster, cluster_url)
@@ -210,7 +210,7 @@ async def test_a_cluster_takes_writes_when_each_primary_does(clustered: Backend,
     async with RedisCluster.from_url(cluster_url.replace("redis+cluster", "redis")) as cluster:
         await cluster.initialize()
         one = cluster.get_primaries()[0]
-        await clustered.store.ping(MemoryId("p", "desk", "key"))
+        await clustered.store.check_rights(MemoryId("p", "desk", "key"))
         await cluster.config_set("maxmemory", 1, target_nodes=[one])
         for _ in range(5):  # whichever is asked first
             with pytest.raises(MemoryUnavailable, match="out of memory"):

@@ -19,7 +19,6 @@ from temporalio.worker import Worker
 from durable_memory.dev import Valkey, start_temporal
 from durable_memory.memory.clock import SystemClock
 from durable_memory.memory.errors import MemoryDamaged
-from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.stores.in_memory.store import InMemoryStore
 from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.memory.task_queues import summaries_queue
@@ -116,7 +115,7 @@ async def test_ready_only_while_each_queue_of_the_project_is_polled_by_this_work
 class DamagedStore(InMemoryStore):
     """Fails at once, and not for want of a connection."""
 
-    async def ping(self, memory: MemoryId | None = None) -> None:  # noqa: ARG002 - the name of the overridden method
+    async def ping(self) -> None:
         raise MemoryDamaged("what stands there is not ours")
 
 

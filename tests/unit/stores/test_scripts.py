@@ -30,7 +30,7 @@ CODE = {
 PARTS = {name.removeprefix("part_"): text for name, text in FILES.items() if name.startswith("part_")}
 SCRIPTS = sorted(FILES.keys() - {f"part_{name}" for name in PARTS})
 OF_A_MEMORY = {name for name in SCRIPTS if not name.startswith(("index_", "fleet_", "spend", "start", "probe"))}
-READ = {"read", "find", "touch", "stats", "plan", "scan", "recorded", "may_write"}
+READ = {"read", "find", "touch", "stats", "plan", "scan", "recorded", "check_rights"}
 NEED_A_BATCH = {"content", "draft", "renew", "fail"}
 """Only a begin gives one."""
 
@@ -117,7 +117,7 @@ async def test_a_part_gives_nothing_that_nobody_uses(redis: Redis) -> None:
     used = {name: (await compiled_file(redis, name)).free for name in FILES}
     by_others = {part: set().union(*(used[name] for name in FILES if name != f"part_{part}")) for part in PARTS}
     assert [
-        (part, name) for part, text in PARTS.items() for name in said("gives", text) - by_others[part] - {*LIMITS}
+        (part, name) for part, text in PARTS.items() for name in said("gives", text) - by_others[part] - {"rule"}
     ] == []
 
 

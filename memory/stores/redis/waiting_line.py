@@ -11,7 +11,7 @@ MAX_CONNECTIONS: Final = 64
 """Of a process to one server."""
 
 
-class Line:
+class WaitingLine:
     """Lets as many calls at a time pass as there may be connections: `async with line:`.
 
     places: how many. answers: how often the server answered. answered_at: when it did last, by the event loop.
