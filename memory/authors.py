@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
 
-from durable_memory.memory.errors import MemoryOversize, MemoryUnavailable
+from durable_memory.memory.errors import MemoryFault, MemoryOversize
 from durable_memory.memory.fitting import read_to_fit
 from durable_memory.memory.stores.values import ReadQuery
 from durable_memory.memory.tokens.counter import TokenCounter
@@ -41,10 +41,11 @@ async def read_with_authors(
             f"{resource}: read: system and pinned messages, with the names of the agents that said them, do not fit "
             f"into the {limit} tokens of max_tokens; allow more, or read without authors"
         )
-    shown = tuple(message.id for message in named.messages if message.id in (query.ids or ()))
+    found = {message.id for message in named.messages}
+    shown = tuple(each for each in query.ids or () if each in found)
     if shown:
         # A read, unlike a touch, does not wait where writes are refused. The view is there whatever becomes of it.
-        with suppress(MemoryUnavailable):
+        with suppress(MemoryFault):
             await read(ReadQuery(ids=shown, limit=0))
     return named
 

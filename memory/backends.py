@@ -23,8 +23,8 @@ async def open_backends(
     if "redis" in needed:
         if not redis_url:
             raise MemoryInvalid(
-                "redis_url: is not given, and there are memories with persistence.type redis; MemoryClient.connect "
-                "reads no environment, MemoryClient.from_environment takes REDIS_URL"
+                "redis_url: is not given, and there are memories with persistence.type redis; set REDIS_URL for "
+                "MemoryClient.from_environment, or pass it to MemoryClient.connect, which reads no environment"
             )
         from durable_memory.memory.stores.redis.connection import connect_redis  # noqa: PLC0415 - loaded where it is used
 

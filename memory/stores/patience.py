@@ -117,7 +117,7 @@ class Wait(Stoppable):
             self._connected, self._left = True, _SLICES + 1
 
     def asks(self) -> None:
-        """An attempt is sent. What the one before it met holds until this one is silent for a slice."""
+        """An attempt begins, maybe in line. What the one before it met holds until this one is silent for a slice."""
         self._silent = 0
 
     def tell(self, met: MemoryUnavailable) -> None:

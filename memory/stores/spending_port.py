@@ -8,7 +8,8 @@ from typing import Protocol
 class Spending(Protocol):
     """Counts tokens by project, resource and day (UTC, by the store's clock). Each call is one atomic step.
 
-    A call may be repeated, as its answer may be lost: it names its request, whose id was never used before.
+    A call may be repeated, as its answer may be lost, until its request is put right: it names the request, whose id
+    was never used before.
     """
 
     async def set_aside(self, project: str, resource: str, request: str, tokens: int, limit: int) -> int | None:

@@ -11,7 +11,7 @@ import tiktoken
 from durable_memory.memory.tokens.counter import Count
 from durable_memory.memory.tokens.encodings import SHARED, Encodings
 from durable_memory.memory.tokens.estimate import estimate_tokens
-from durable_memory.memory.tokens.framing import Visible, visible
+from durable_memory.memory.tokens.framing import visible
 from durable_memory.memory.tokens.pieces import pieces
 from durable_memory.memory.tokens.ranks import SPECS
 from durable_memory.memory.types import Message
@@ -59,7 +59,10 @@ class TiktokenCounter:
         seen = [visible(message) for message in messages]
         encoding = self._loaded
         if encoding is not None and sum([len(text) for one in seen for text in one.texts]) <= INLINE_CHARACTERS:
-            return [_encoded_tokens(encoding, one) for one in seen]
+            return [
+                _sum([encoded_length(encoding, text) for text in one.texts], one.fixed, estimated=one.estimated)
+                for one in seen
+            ]
         counts = iter(await self.count_texts([text for message in seen for text in message.texts]))
         return [
             _sum(islice(counts, len(message.texts)), message.fixed, estimated=message.estimated) for message in seen
@@ -100,14 +103,6 @@ def encoded_length(encoding: tiktoken.Encoding, text: str) -> Count:
         if (type(error).__module__, type(error).__name__) != ("pyo3_runtime", "PanicException"):
             raise
         return Count(estimate_tokens(text), estimated=True)
-
-
-def _encoded_tokens(encoding: tiktoken.Encoding, seen: Visible) -> Count:
-    tokens, estimated = seen.fixed, seen.estimated
-    for text in seen.texts:
-        count = encoded_length(encoding, text)
-        tokens, estimated = tokens + count.tokens, estimated or count.estimated
-    return Count(tokens, estimated=estimated)
 
 
 def _slices(texts: Sequence[str]) -> Iterator[list[tuple[int, str, bool]]]:

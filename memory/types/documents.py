@@ -27,7 +27,12 @@ def held_in(part: ContentPart) -> list[ContentPart] | None:
         return [{"type": "text", "text": held}]
     if kind == "text" or not isinstance(held, (list, tuple)):
         return None
-    inner = [one for one in held if isinstance(one, Mapping)]
-    if len(inner) < len(held):
-        return None
-    return [one if isinstance(one.get("type"), str) else {**one, "type": "text"} for one in inner]
+    inner: list[ContentPart] = []
+    for one in held:
+        if isinstance(one, Mapping):
+            inner.append(one if isinstance(one.get("type"), str) else {**one, "type": "text"})
+        elif isinstance(one, str):
+            inner.append({"type": "text", "text": one})
+        else:
+            return None
+    return inner

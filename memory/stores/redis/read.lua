@@ -8,7 +8,7 @@ if not incarnation then
 end
 -- parts: query usual_read keys limits sections state expiry records groups ids order blocks view
 -- A Redis that refuses writes, or those of this user, serves reads: what they note beside is left out then. A user
--- needs the right to all that may follow, since what is refused in the middle would refuse the read.
+-- needs the rights to all that scripts of a memory write, since what is refused in the middle would refuse the read.
 local function is_taken(...)
   -- parts: rights
   if rights_refused() then

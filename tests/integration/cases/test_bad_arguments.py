@@ -233,7 +233,7 @@ async def test_a_client_without_a_url_is_told_that_it_reads_no_environment(
 ) -> None:
     monkeypatch.setenv("REDIS_URL", "redis://localhost")
     with pytest.raises(
-        MemoryInvalid, match=r"^redis_url: is not given, .*connect reads no environment, .*takes REDIS_URL$"
+        MemoryInvalid, match=r"^redis_url: is not given, .*set REDIS_URL for .*which reads no environment$"
     ):
         await MemoryClient.connect(memories=[folder])
 

@@ -147,12 +147,45 @@ if __name__ == "__main__":
 """
 
 
+MAKES_A_WORKER = """
+import asyncio
+import os
+from temporalio.client import Client
+from temporalio.worker import Worker
+from durable_memory.exit import leave
+from importing import Forgetful
+
+async def main():
+    client = await Client.connect(os.environ["TEMPORAL_ADDRESS"])
+    try:
+        Worker(client, task_queue="never-runs", workflows=[Forgetful])
+    except RuntimeError as error:
+        print(error)
+    else:
+        print("made")
+
+asyncio.run(main())
+leave(0)
+"""
+
+
 async def test_a_worker_without_the_plugin_says_what_the_page_says(tour: Path, temporal_address: str) -> None:
     (tour / "forgetful.py").write_text(NO_PLUGIN)
     printed = await run(tour, sys.executable, "forgetful.py", TEMPORAL_ADDRESS=temporal_address)
     first, last = re.findall(r"`(Activity function\s+memory\.append) … (is not registered)`", RUNNING.read_text())[0]
     assert re.search(rf"{' '.join(first.split())} .*{last}", printed)
     assert "ScheduleToStart timeout" in printed  # nobody took the call
+
+
+@pytest.mark.parametrize("name", ["AgentContext", "MemoryClient", "MemoryPlugin", "Registry", "current_memory_client"])
+async def test_a_worker_without_the_plugin_is_not_even_made_for_a_file_that_imports_what_the_page_says(
+    tour: Path, temporal_address: str, name: str
+) -> None:
+    (tour / "importing.py").write_text(NO_PLUGIN.replace("import AgentMemory", f"import AgentMemory, {name}"))
+    (tour / "made.py").write_text(MAKES_A_WORKER)
+    printed = await run(tour, sys.executable, "made.py", TEMPORAL_ADDRESS=temporal_address)
+    [(error, names)] = re.findall(r"- `Worker\(…\)` itself fails \(`(.*?)`\)([^.]*)\.", RUNNING.read_text())
+    assert (error in printed, "made" in printed) == ((True, False) if f"`{name}`" in names else (False, True))
 
 
 async def test_the_declarations_of_the_readme_are_valid_and_complete(tour: Path) -> None:

@@ -67,11 +67,15 @@ async def test_calls_from_other_loops_break_nothing_in_the_own_one(client: Memor
 
 
 async def test_declarations_are_put_in_force_from_another_thread(client: MemoryClient) -> None:
-    asyncio.get_running_loop().set_debug(True)  # it then refuses what other threads do to it unasked
-    with client.wiring.watched() as changed:
-        await asyncio.to_thread(client.use, REGISTRY)
-        async with asyncio.timeout(60):
-            await changed.wait()
+    loop = asyncio.get_running_loop()
+    loop.set_debug(True)  # it then refuses what other threads do to it unasked
+    try:
+        with client.wiring.watched() as changed:
+            await asyncio.to_thread(client.use, REGISTRY)
+            async with asyncio.timeout(60):
+                await changed.wait()
+    finally:
+        loop.set_debug(False)
 
 
 async def test_a_client_is_refused_in_another_loop_also_while_its_own_stands_still(redis_url: str) -> None:

@@ -57,7 +57,7 @@ async def test_an_operation_record_is_gone_after_its_deadline(backend: Backend, 
     assert await raw.hlen(names[MEMORY_KEYS.index("ops")]) == await raw.zcard(opx)
 
 
-async def summaries_of(raw: Redis, prefix: str, driven: Driven, seq: str) -> list[str]:
+async def put_summaries_beside(raw: Redis, prefix: str, driven: Driven, seq: str) -> list[str]:
     """Puts 9,000 copies of a summary beside it, more than Lua hands out at once; returns their numbers.
 
     That many rounds of flushes would take minutes.
@@ -78,7 +78,7 @@ async def test_a_batch_with_thousands_of_summaries_is_read(backend: Backend, raw
     await driven.append(*(user("m") for _ in range(8)))
     batch = await driven.batch("flusher/2")
     (first, *_), names = await driven.content(batch), RedisKeys(prefix).memory(driven.memory).names
-    seqs = await summaries_of(raw, prefix, driven, first.id.split("-")[1])
+    seqs = await put_summaries_beside(raw, prefix, driven, first.id.split("-")[1])
     await raw.hset(names[MEMORY_KEYS.index("batch")], "summaries", " ".join(seqs))
     summaries = (await driven.content(batch))[: len(seqs)]
     assert [entry.id.split("-")[1] for entry in summaries] == seqs

@@ -104,6 +104,7 @@ def said(words: str) -> dict[str, Any]:
         (NOTE_OF_ANTHROPIC, {"type": "text", "text": "A note."}),
         ({"type": "document", "source": {"type": "content", "content": "A note."}}, said("A note.")),
         ({"type": "document", "source": {"type": "content", "content": []}}, said("[document]")),
+        ({"type": "document", "source": {"type": "content", "content": ["A note."]}}, said("A note.")),
         ({"type": "document", "source": {"type": "base64", "media_type": "application/pdf"}}, said("[document]")),
         ({"type": "image", "source": {"type": "base64", "media_type": "image/png"}}, said("[image]")),
         ({"type": "input_image", "image_url": PICTURE["image_url"]["url"], "detail": "auto"}, DETAILED),
