@@ -15,7 +15,8 @@ class SummaryRequest:
 
     messages: never empty; summaries of earlier flushes first (section `long_term`, in the words of whoever wrote them),
     then the conversation in order.
-    max_tokens: what the text may have at most by `counter`, at least 1.
+    max_tokens: what the text may have at most by `counter`, at least 1. Where a request is summarised in parts, the
+    text of a part may be longer: as a line of JSON, up to half of `max_input_tokens`.
     """
 
     messages: tuple[Message, ...]
