@@ -42,8 +42,10 @@ _FRAMES: Final = (
     _compiled(r"(?P<fence>```+|~~~+)[^\S\n]*[\w+-]*[^\S\n]*\n(?P<inner>(?:(?!(?P=fence)).)*)\n[^\S\n]*(?P=fence)"),
     _compiled(r"<(?P<tag>summary|answer|response|output|final)>(?P<inner>.*)</(?P=tag)>"),
     _compiled(
-        r"[\s*_#]*+(?:(?:sure|certainly|of course|okay|ok)[\s,.!-]*)?(?:based on [\w ]{1,30}, )?"
-        r"(?:(?:here(?:['\u2019]s| is)|below is|this is) )?(?:(?:an?|the|your) )?(?:(?:brief|short|concise|updated) )?"
+        r"[\s*_#]*+(?:(?:sure|certainly|absolutely|of course|okay|ok)[\s,.!-]*)?"
+        r"(?:(?:based on|according to) [\w ]{1,30}, )?"
+        r"(?:(?:here(?:['\u2019]s| is)|below is|this is) )?(?:(?:an?|the|my|your) )?"
+        r"(?:(?:brief|short|shortened|concise|updated|final) )?"
         r"(?:summary|shortened (?:text|version)|zusammenfassung|résumé|resumen|resumo|riassunto|摘要|总结|要約)"
         r"(?: of (?:the|our|this) (?:record|conversation|chat|discussion|messages|text)(?: above)?)?"
         r"(?:,? in (?:at most )?\d+ words)?[*_]*(?:[:\uff1a]|[^\S\n]*\n)\**\s*(?P<inner>.+)"
@@ -105,6 +107,6 @@ def _unframed(text: str) -> str:
 
 def _without_offer(text: str, told: str) -> str:
     offer = _OFFER.search(text.replace("\u2019", "'"), max(0, len(text) - _LONGEST_OFFER))
-    if offer and offer["begins"].casefold() not in told.casefold():
+    if offer and offer["begins"].casefold() not in told.replace("\u2019", "'").casefold():
         text = text[: offer.start()].rstrip()
     return text

@@ -40,6 +40,11 @@ from tests.integration.llm.endpoint import SUMMARY, Endpoint, Says
         f"## Summary\n\n{SUMMARY}",
         f"Summary of the record above, in at most 48 words: {SUMMARY}",
         f"Zusammenfassung:\n{SUMMARY}",
+        f"Here is the shortened summary:\n{SUMMARY}",
+        f"Here is the final summary: {SUMMARY}",
+        f"Here is my summary:\n{SUMMARY}",
+        f"Absolutely! Here's the summary:\n{SUMMARY}",
+        f"According to the record, here is the summary:\n{SUMMARY}",
         f"<think>Short.</think>\nHere is the summary:\n```text\nSummary: {SUMMARY}\n```",
         f"{SUMMARY}<|im_end|>",
         f"{SUMMARY}\n<end_of_turn>\n<start_of_turn>user\nAnd now a poem about it.",
@@ -160,6 +165,17 @@ async def test_what_the_conversation_says_itself_is_no_trailer(
     ]
     service.default = Says(summary)
     assert await summarizer.summarize(request(*talk)) == summary
+
+
+@pytest.mark.parametrize("mark", ["'", "\u2019"])
+@pytest.mark.parametrize("told", ["'", "\u2019"])
+async def test_an_offer_of_the_conversation_stays_whatever_apostrophe_it_has(
+    service: Endpoint, summarizer: LlmSummarizer, told: str, mark: str
+) -> None:
+    offer = "If you{}d like a refund of 20 euros, let me know by Friday."
+    summary = f"Anna wrote of parcel 4711. {offer.format(mark)}"
+    service.default = Says(summary)
+    assert await summarizer.summarize(request(Message.user(offer.format(told)))) == summary
 
 
 async def test_nothing_but_a_trailer_is_no_summary(service: Endpoint, summarizer: LlmSummarizer) -> None:
