@@ -10,7 +10,7 @@ from durable_memory.memory.errors import MemorySummaryRejected
 from durable_memory.memory.flushing.llm.budget import DailyBudget
 from durable_memory.memory.flushing.llm.model import Model, Question
 from durable_memory.memory.flushing.llm.prompt import shortening_prompt, summary_prompt
-from durable_memory.memory.flushing.llm.usable import check_substance, summary_in, tokens_of
+from durable_memory.memory.flushing.llm.usable import check_substance, fewest_tokens, summary_in, tokens_of
 from durable_memory.memory.flushing.summarizer import SummaryRequest
 
 
@@ -51,11 +51,12 @@ class LlmSummarizer:
         room = answer_tokens(request.max_tokens)
         prompt = await asyncio.to_thread(summary_prompt, request.messages, request.max_tokens, self._prompt)
         text = await self._ask(Question(*prompt, room), request)
-        await check_substance(text, request)
+        fewest = await fewest_tokens(request)
+        await check_substance(text, request, fewest)
         if await tokens_of(text, request) <= request.max_tokens:
             return text
         text = await self._ask(Question(*shortening_prompt(text, request.max_tokens), room), request)
-        await check_substance(text, request)
+        await check_substance(text, request, fewest)
         tokens = await tokens_of(text, request)
         if tokens > request.max_tokens:
             raise MemorySummaryRejected(

@@ -28,6 +28,9 @@ _FLOOR_TOKENS: Final = 8
 _MOST_OF_A_MESSAGE: Final = 100
 """Tokens of one message that count for this fiftieth: one may be a log or a file, of which a sentence remains."""
 
+_NOTHING: Final = regex.compile(r"\W*(?:n ?/ ?a|none|null|no summary(?: \w+){0,2})\W*", regex.IGNORECASE)
+"""What models write where they have nothing to say."""
+
 _SAME_WORDS: Final = 10
 """How often each word comes in a text that goes in circles, on average: in one of 2,000 words of sense it is about four
 times."""
@@ -53,7 +56,7 @@ def summary_in(answer: Answer, question: Question) -> str:
         raise _rejected("the model declined to write the summary")
     if answer.ending == "cut" or text is None:
         raise _rejected("the model's answer was cut before its end")
-    if not any(map(str.isalnum, text)):
+    if not any(map(str.isalnum, text)) or _NOTHING.fullmatch(text):
         raise _rejected("the model returned an empty text")
     if _repeats(text, question):
         raise _rejected("the model repeated what it was told")
@@ -62,11 +65,19 @@ def summary_in(answer: Answer, question: Question) -> str:
     return text
 
 
-async def check_substance(text: str, request: SummaryRequest) -> None:
-    """Raises MemorySummaryRejected for what says next to nothing, for a refusal, and for nothing of the messages."""
+async def fewest_tokens(request: SummaryRequest) -> float:
+    """Returns how many tokens a summary has at least. Counts all messages, so ask once a request."""
     said = await request.counter.count_texts([message.text for message in request.messages])
     total = sum(min(count.tokens, _MOST_OF_A_MESSAGE) for count in said)
-    if await tokens_of(text, request) < min(total / 3, max(_FLOOR_TOKENS, total * _FLOOR), request.max_tokens / 2):
+    return min(total / 3, max(_FLOOR_TOKENS, total * _FLOOR), request.max_tokens / 2)
+
+
+async def check_substance(text: str, request: SummaryRequest, fewest: float) -> None:
+    """Raises MemorySummaryRejected for what says next to nothing, for a refusal, and for nothing of the messages.
+
+    fewest: see fewest_tokens.
+    """
+    if await tokens_of(text, request) < fewest:
         raise _rejected("the model's summary says next to nothing")
     if is_refusal(text) and not await asyncio.to_thread(retells, text, texts_told(request.messages)):
         raise _rejected("the model declined to write the summary")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
@@ -16,7 +17,10 @@ from durable_memory.memory.errors import (
 from durable_memory.memory.flushing.llm.prompt import DEFAULT_TASK
 from durable_memory.memory.flushing.llm.summarizer import LlmSummarizer
 from durable_memory.memory.flushing.map_reduce import summarize_in_parts
+from durable_memory.memory.flushing.summarizer import SummaryRequest
 from durable_memory.memory.flushing.summary import earlier_summary
+from durable_memory.memory.tokens.counter import Count
+from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from durable_memory.memory.types import Message
 from tests.integration.llm.asking import KEY, TALK, make, request
 from tests.integration.llm.endpoint import SUMMARY, Endpoint, Fails, Says
@@ -86,6 +90,15 @@ async def test_what_is_no_summary_is_rejected_and_worth_another_attempt(
     with pytest.raises(MemorySummaryRejected, match=words) as rejected:
         await summarizer.summarize(request())
     assert rejected.value.retryable
+
+
+@pytest.mark.parametrize("answer", ["N/A", "**None.**", "null", "No summary available.", "No summary"])
+async def test_a_word_for_nothing_stands_for_no_messages_however_few(
+    service: Endpoint, summarizer: LlmSummarizer, answer: str
+) -> None:
+    service.default = Says(answer)
+    with pytest.raises(MemorySummaryRejected, match="empty text"):
+        await summarizer.summarize(request(*[Message.user("ok")] * 6))
 
 
 @pytest.mark.parametrize("answer", ["Parcel." * 100_000, "Parcel. " * 100_000], ids=["one-event", "many"])
@@ -161,6 +174,26 @@ async def test_a_summary_that_is_too_long_is_shortened_by_a_second_question(
     assert "Parcel 11 left the depot" not in second
     assert long.strip() in second
     assert "Shorten" in instructions
+
+
+class CountsBatches(TiktokenCounter):
+    """Notes how many texts were counted at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.batches = list[int]()
+
+    async def count_texts(self, texts: Sequence[str]) -> list[Count]:
+        self.batches.append(len(texts))
+        return await super().count_texts(texts)
+
+
+async def test_the_messages_are_counted_once_for_both_questions(service: Endpoint, summarizer: LlmSummarizer) -> None:
+    service.script.append(Says("".join(f"Parcel {number} left the depot at noon. " for number in range(20, 40))))
+    counter = CountsBatches()
+    assert await summarizer.summarize(SummaryRequest(TALK, 80, counter)) == SUMMARY
+    assert len(service.requests) == 2
+    assert counter.batches.count(len(TALK)) == 1
 
 
 @pytest.mark.parametrize(
