@@ -1,6 +1,7 @@
 """Words that tell nothing of a conversation: of all sentences, of requests and of refusals, in a few large languages.
 
-One that is missing makes an answer count as one about the conversation, so what is not listed is let through.
+One that is missing makes an answer count as one about the conversation, so what is not listed is let through. Words are
+compared by five letters: one of up to four letters does not cover its other forms.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ point policies policy possible prefer present prevent privacy private problem pr
 prompt protect provide purpose question read ready receive record refer refuse regard related remain request require
 respond response review right rule safe send sensitive sent share situation sorry specific start sufficient suitable
 summary support sure system task tell text topic transcript type unable understand unfortunately user view violate
-welcome wish word work write written wrong complete full incomplete internal limit mind moment notice server
+welcome wish word work write written wrong complete full incomplete internal limit mind moment notice server asked
+asking used using users wants needs works told given having
 
 aber als auch auf aus bei bin bitte daher dann das dass dem den der des die dies doch durch ein für habe haben hat
 hier ich ihm ihn ihnen ihr ist jetzt kann kein können man mehr mein mich mir mit nach nicht noch nur oder ohne sehr

@@ -42,15 +42,14 @@ def is_grounded(text: str, record: Iterable[str]) -> bool:
     record: the texts of the conversation.
     """
     said = _telling(text)
-    heard, letters = 0.0, set[str]()
+    heard = dict[str, float]()
     for part in record:
         found = _telling(part)
         if not said.keys().isdisjoint(found):
             return True
-        heard += sum(found.values())
-        letters |= _letters(found)
+        heard |= found
     says_much = sum(said.values()) >= _ENOUGH_IN_OTHER_LETTERS
-    return heard < _FEWEST_TO_JUDGE or (says_much and letters.isdisjoint(_letters(said)))
+    return sum(heard.values()) < _FEWEST_TO_JUDGE or (says_much and _letters(heard).isdisjoint(_letters(said)))
 
 
 def retells(text: str, record: Iterable[str]) -> bool:

@@ -21,6 +21,9 @@ _REPORTS: Final = (
 )
 """Who spoke: what stands behind it was said in the conversation."""
 
+_QUOTED_AS_A_WHOLE: Final = regex.compile(r"""\A[*_]*["\u201c](?=[^"\u201c\u201d]*+\W*\Z)""")
+"""The mark in front of an answer that quotes nobody."""
+
 _I_CANNOT: Final = (
     r"(?:i|we)(?: (?:can't|cannot|can not|couldn't|won't|will not|do not|don't|wasn't able to)(?: be able to)?"
     r"|(?:'m| am|'re| are| was) (?:unable|not (?:able|going|permitted|allowed)) to)(?: \w+ly| be| in good conscience)*"
@@ -91,4 +94,4 @@ _REFUSAL: Final = regex.compile(
 def is_refusal(text: str) -> bool:
     """Tells whether an answer is as short as those that decline, ask back or report an error, and has such a phrase."""
     said = " ".join(unicodedata.normalize("NFKC", text).replace("\u2019", "'").casefold().split())
-    return len(said) <= _LONGEST and _REFUSAL.match(said) is not None
+    return len(said) <= _LONGEST and _REFUSAL.match(_QUOTED_AS_A_WHOLE.sub("", said)) is not None
