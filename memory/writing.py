@@ -70,6 +70,8 @@ class Writing:
     ) -> Self:
         """Returns the writing side of a declared memory, for a caller with this access."""
         limits = resource.limits()
+        # The lender first: at no time is the borrower the only owner.
+        owners = (lender, caller.owner) if lender else (caller.owner,)
         return cls(
             services,
             memory,
@@ -83,9 +85,9 @@ class Writing:
             truncates=resource.oversize == "truncate",
             calibration=services.counters.calibration(resource.counting),
             lender=lender,
-            # The lender first: at no time is the borrower the only owner.
+            # What outlives them all has none: a workflow may write to the memories of every user for years.
             registration=Registration(
-                services.index, services.register, memory, (lender, caller.owner) if lender else (caller.owner,)
+                services.index, services.register, memory, owners if resource.has_owners else (None,)
             ),
         )
 

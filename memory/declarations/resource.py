@@ -298,6 +298,11 @@ class MemoryResource(Declaration):
         return self.on_workflow_end or SCOPES[self.scope].actions[0]
 
     @property
+    def has_owners(self) -> bool:
+        """Whether the workflows that write to a memory own it: False where it outlives them all and nothing is done."""
+        return self.workflow_end_action != "keep" or "clear" in SCOPES[self.scope].actions
+
+    @property
     def policy(self) -> PolicyName:
         """The policy, wherever it is named: in eviction_policy.type, or by a short form of flushing.type."""
         return policy_of(self)

@@ -19,7 +19,7 @@ from durable_memory.activities.waker import TemporalWaker
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.memory import Memory
-from tests.integration.janitor.sweeping import Counts, Sweeper, damage, next_run, sweeper
+from tests.integration.janitor.sweeping import Counts, Sweeper, appended, damage, next_run, sweeper
 from tests.integration.temporal.background import flusher_ended, messages_accounted_for, texts
 from tests.integration.temporal.declarations import DECLARATIONS
 from tests.integration.temporal.flows.calls import AppendMany
@@ -338,3 +338,13 @@ async def test_three_hundred_owners_are_swept_in_bounded_calls_that_go_on_where_
     assert max(counts["owners"] for counts in calls) < 150
     assert max(counts["memories"] for counts in calls) <= 50
     print(f"{len(calls)} calls, the longest {longest:.2f} s")  # noqa: T201 - seen with -s
+
+
+async def test_what_outlives_every_workflow_has_no_owners(by_hand: Sweeper) -> None:
+    handle = await by_hand.rig.start(End.run, "chat", "user:42", "wait")
+    await appended(by_hand.rig, "chat", "user:42")
+    assert await by_hand.bindings(handle.id) == ()
+    assert +await by_hand.sweep() == Counts({"memories": 1})
+    await handle.terminate()
+    assert +await by_hand.sweep() == Counts({"memories": 1})
+    assert await by_hand.rig.texts("chat", "user:42") == [WORDS]

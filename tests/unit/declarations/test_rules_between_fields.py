@@ -71,6 +71,18 @@ def test_the_scope_decides_lifetime_and_end(scope: str, ttl: timedelta | None, a
         assert f"where scope is {scope}" in problem_of(data, "on_workflow_end", choice)
 
 
+@pytest.mark.parametrize("scope", ["user", "app", "project"])
+def test_workflows_own_what_outlives_them_all_only_where_their_end_does_something(scope: str) -> None:
+    assert not declared(BY_TOKENS, scope=scope).has_owners
+    assert not declared(BY_TOKENS, scope=scope, persistence__ttl="30d").has_owners
+    assert declared(BY_TOKENS, scope=scope, on_workflow_end="flush").has_owners
+
+
+@pytest.mark.parametrize(("scope", "ttl"), [("temp", "2h"), ("session", None), ("session", "30d")])
+def test_workflows_own_what_might_be_cleared_after_them_under_another_declaration(scope: str, ttl: str | None) -> None:
+    assert declared(BY_TOKENS, scope=scope, persistence__ttl=ttl).has_owners
+
+
 def test_null_is_for_ever_also_where_the_scope_has_a_lifetime() -> None:
     resource = declared(BY_TOKENS, persistence__ttl=None)
     assert (resource.scope, resource.ttl, resource.limits().ttl_ms) == ("session", None, None)
