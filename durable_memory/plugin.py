@@ -69,14 +69,13 @@ class MemoryPlugin(SimplePlugin):
     change while a worker runs, or a registry. task_queue: the project's queue, where flushers run; each project has its
     own unless one is given. encoding: how tokens of memories without token_provider are counted. encryption_keys:
     encrypts what Redis keeps, `id:base64` pairs of which the first one writes. telemetry_key: the secret behind the
-    hashes of memories in spans and audit. companion: run a second worker for that
-    queue beside yours; switch it off where `worker.py` serves it. janitor: ensure the schedule of the project's
-    janitor, which finishes what terminated workflows leave; `worker.py` does that as well. cleanup: settle the memories
-    of a workflow before it ends; without it, each ends where it returns, which loses no signal, and the janitor settles
-    them. summarizer: writes the summaries of all resources, in place of those that they declare; else the one that
-    DURABLE_MEMORY_SUMMARIZER names. summary_slots: how many summaries that wait for a model are written at the same
-    time. allow_in_memory: accept resources of persistence type in_memory, whose memories end with the last worker: for
-    tests.
+    hashes of memories in spans and audit. companion: run a second worker for that queue beside yours; switch it off
+    where `worker.py` serves it. janitor: ensure the schedule of the project's janitor, which finishes what terminated
+    workflows leave; `worker.py` does that as well. cleanup: settle the memories of a workflow before it ends; without
+    it, each ends where it returns, which loses no signal, and the janitor settles them. summarizer: writes the
+    summaries of all resources, in place of those that they declare; else the one that DURABLE_MEMORY_SUMMARIZER names.
+    summary_slots: how many summaries that wait for a model are written at the same time. allow_in_memory: accept
+    resources of persistence type in_memory, whose memories end with the last worker: for tests.
     """
 
     def __init__(  # noqa: PLR0913 - each is a choice of its own

@@ -18,7 +18,7 @@ from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis import script_runner
 from durable_memory.memory.stores.redis.keys import RedisKeys
 from durable_memory.memory.stores.redis.scripts import Script, load_script
-from durable_memory.memory.stores.values import Entry
+from durable_memory.memory.stores.values import Batch, Entry
 from durable_memory.testing.contracts.builders import divided
 from durable_memory.testing.contracts.driven import Driven
 from tests.integration.redis.test_short_ways import any_batch, any_limits
@@ -70,7 +70,10 @@ def placed(batch: list[Entry], section: str) -> list[Entry]:
 
 
 async def kept(raw: Redis, prefix: str, driven: Driven) -> dict[str, object]:
-    """All that Redis holds of a memory, and when it ends; the incarnation, which is random, as a star."""
+    """All that Redis holds of a memory, and when it ends; the incarnation, which is random, as a star.
+
+    But for the end of a lease, which is as long as it says, by the server's own clock.
+    """
     names = RedisKeys(prefix).memory(driven.memory, *SECTIONS).names
     short = [name.decode().partition("}:")[2] for name in names]
     async with raw.pipeline(transaction=False) as pipe:
@@ -84,6 +87,7 @@ async def kept(raw: Redis, prefix: str, driven: Driven) -> dict[str, object]:
             pipe.pexpiretime(name.decode())
         found = await pipe.execute()
     held = dict(zip(short, zip(found[::2], found[1::2], strict=True), strict=True))
+    held["lease"] = held["lease"][0]
     incarnation = held["meta"][0].get(b"life", b"")[:16]
     star = {
         what: {field: value.replace(incarnation, b"*") for field, value in held[what][0].items()}
@@ -101,6 +105,14 @@ async def answered(driven: Driven, number: int, batch: list[Entry]) -> object:
         return error.type, error.message
     ids = tuple(one.partition("-")[2] for one in appended.ids)
     return replace(appended, ids=ids, version=appended.version.partition(":")[2])
+
+
+async def begun(driven: Driven, number: int) -> object:
+    """What the begin of a flush answers, but for the incarnation and how long another lease lasts; its batch stands."""
+    ends_ms = driven.clock.now_ms() + 1_000
+    given = {"batch_id": f"{number:032x}", "force": True, "attempt_ends_ms": ends_ms, "limits": driven.limits}
+    answer = await driven.store.begin(driven.memory, f"flusher/{number}", **given)  # type: ignore[arg-type] # one a type
+    return replace(answer, incarnation="*") if isinstance(answer, Batch) else replace(answer, retry_after_ms=0)
 
 
 def test_the_scripts_have_what_is_changed_here() -> None:
@@ -131,6 +143,7 @@ async def test_a_usual_append_is_the_general_one_in_all_that_it_answers_and_leav
         if limits.shares:
             batch = placed(batch, dice.choice(["short_term", *SECTIONS]))
         flushes, touches, other = dice.random() < 0.1, dice.random() < 0.3, dice.random() < 0.05
+        begins = dice.random() < 0.1
         if other:
             limits = made(dice)
         left = []
@@ -140,8 +153,9 @@ async def test_a_usual_append_is_the_general_one_in_all_that_it_answers_and_leav
                 await driven.drop(op=f"flush {number}")
             shown = (await driven.read()).entries if touches else ()
             await driven.touch(*(entry.id for entry in shown[:2]))
+            batched = await begun(driven, number) if begins else None
             answer = await answered(driven.under(limits), number, batch)
             ways[usual] = driven.under(limits)
-            left.append((answer, await kept(raw, prefix, driven)))
+            left.append((batched, answer, await kept(raw, prefix, driven)))
         assert left[0] == left[1]
     assert int(await raw.get(f"{prefix}usual") or 0) > STEPS / 20

@@ -23,6 +23,8 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkerConfig, W
 from durable_memory import AgentMemory, MemoryClient, MemoryPlugin, Registry
 from durable_memory.activities.waker import TemporalWaker
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
+from durable_memory.memory.hashing import memory_hash
+from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.tokens.encodings import Encodings
 from tests.integration.temporal.background import flusher_ended, texts
 from tests.integration.temporal.flows.activity_ids import TalkHere
@@ -54,6 +56,19 @@ async def test_registered_on_the_client_and_the_worker_it_says_so_in_one_sentenc
 async def test_registered_on_the_worker_only_it_says_where_it_belongs(temporal_client: Client, redis_url: str) -> None:
     with pytest.raises(ValueError, match=r"^MemoryPlugin belongs on the client[^.]*: pass it to Client\.connect$"):
         worker(temporal_client, unique("queue"), plugins=[plugin(redis_url, "worker-only")])
+
+
+async def test_its_telemetry_key_is_the_secret_behind_the_hashes_of_its_memories(
+    temporal_address: str, redis_url: str
+) -> None:
+    hashes = []
+    for secret in ("a secret of the plugin", "another secret of the plugin", "a secret of the plugin"):
+        ours = plugin(redis_url, unique("project"), telemetry_key=secret)
+        client, queue = await Client.connect(temporal_address, plugins=[ours]), unique("queue")
+        async with worker(client, queue):
+            await client.execute_workflow(AppendMany.run, args=["ring", ["k"], ["Hello"]], id=queue, task_queue=queue)
+            hashes.append(memory_hash(MemoryId("project", "ring", "k")))
+    assert hashes[0] == hashes[2] != hashes[1]
 
 
 async def test_without_a_companion_flushes_wait_for_a_worker_of_the_projects_queue(

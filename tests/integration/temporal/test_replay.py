@@ -13,6 +13,7 @@ from temporalio.api.enums.v1.workflow_pb2 import PENDING_ACTIVITY_STATE_STARTED
 from temporalio.client import WorkflowFailureError, WorkflowHandle, WorkflowHistory
 from temporalio.worker import Replayer
 
+from durable_memory import MemoryPlugin
 from durable_memory.activities import wire
 from tests.integration.temporal.background import flusher_ended, texts
 from tests.integration.temporal.flows.calls import AppendMany
@@ -20,7 +21,7 @@ from tests.integration.temporal.flows.conversations import CONVERSATIONS
 from tests.integration.temporal.flows.endings import ENDINGS, End
 from tests.integration.temporal.flows.talks import Talk, UseEveryMethod
 from tests.integration.temporal.observing import event_types_of, eventually
-from tests.integration.temporal.rig import Rig, plugin, unique
+from tests.integration.temporal.rig import Rig, unique
 
 
 async def waits(handle: WorkflowHandle[Any, Any]) -> bool:
@@ -54,7 +55,7 @@ async def played(rig: Rig) -> None:
     await last.result()
 
 
-async def test_the_histories_of_workflows_and_flushers_replay(rig: Rig, redis_url: str) -> None:
+async def test_the_histories_of_workflows_and_flushers_replay_without_declarations_and_redis(rig: Rig) -> None:
     await played(rig)
     replayed: list[str] = []
 
@@ -65,7 +66,7 @@ async def test_the_histories_of_workflows_and_flushers_replay(rig: Rig, redis_ur
                 replayed.append(execution.workflow_type)
                 yield await rig.client.get_workflow_handle(execution.id, run_id=execution.run_id).fetch_history()
 
-    replayer = Replayer(workflows=[*CONVERSATIONS, *ENDINGS], plugins=[plugin(redis_url, unique("project"))])
+    replayer = Replayer(workflows=[*CONVERSATIONS, *ENDINGS], plugins=[MemoryPlugin(memories=[])])
     results = await replayer.replay_workflows(histories(), raise_on_replay_failure=False)
     assert results.replay_failures == {}
     assert {"End", "Talk", "UseEveryMethod", "AppendMany", wire.FLUSHER} == set(replayed)
