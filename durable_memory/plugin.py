@@ -21,6 +21,7 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
 from durable_memory.activities import conversation, flush
 from durable_memory.activities.interceptor import ActivityInterceptor
+from durable_memory.activities.runs import TemporalRuns
 from durable_memory.activities.served import EVERY_WORKER, PROJECT_WORKER
 from durable_memory.activities.waker import TemporalWaker
 from durable_memory.audit_log import keep_audit_log
@@ -32,6 +33,7 @@ from durable_memory.memory.declarations.watching import Watch
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.flushing.named import NamedSummarizer
 from durable_memory.memory.flushing.summarizer import Summarizer
+from durable_memory.memory.janitor.sweep import Janitor
 from durable_memory.memory.settings import Settings
 from durable_memory.memory.stores.redis.url import check_url
 from durable_memory.memory.task_queues import summaries_queue
@@ -72,7 +74,7 @@ class MemoryPlugin(SimplePlugin):
     hashes of memories in spans and audit. companion: run a second worker for that queue beside yours; switch it off
     where `worker.py` serves it. janitor: ensure the schedule of the project's janitor, which finishes what terminated
     workflows leave; `worker.py` does that as well. cleanup: settle the memories of a workflow before it ends; without
-    it, each ends where it returns, which loses no signal, and the janitor settles them. summarizer: writes the
+    it, each ends where it returns, which loses no signal, and they are settled a moment later. summarizer: writes the
     summaries of all resources, in place of those that they declare; else the one that DURABLE_MEMORY_SUMMARIZER names.
     summary_slots: how many summaries that wait for a model are written at the same time. allow_in_memory: accept
     resources of persistence type in_memory, whose memories end with the last worker: for tests.
@@ -139,7 +141,10 @@ class MemoryPlugin(SimplePlugin):
         """Clients of users' workers that run the project's flushes themselves, and need no companion."""
         super().__init__(
             "durable_memory.MemoryPlugin",
-            interceptors=[ActivityInterceptor(self._client_of_activity), WorkflowInterceptor(cleanup=cleanup)],
+            interceptors=[
+                ActivityInterceptor(self._client_of_activity),
+                WorkflowInterceptor(None if cleanup else self._groups.note_end),
+            ],
             workflow_runner=_pass_through,
             # As input that a call refuses: it fails the workflow, not its task for ever.
             workflow_failure_exception_types=[InvalidValue],
@@ -250,6 +255,7 @@ class MemoryPlugin(SimplePlugin):
             lambda: self._connect(client),
             partial(self._make_companion, client),
             nullcontext if self._reloads is None else self._reloads.watched,
+            self._settle,
             after=after,
         )
 
@@ -322,6 +328,11 @@ class MemoryPlugin(SimplePlugin):
             await memories.close()
             raise
         return memories
+
+    async def _settle(self, group: WorkerGroup, workflow_id: str) -> bool:
+        waker = TemporalWaker(group.temporal, self._settings.task_queue)
+        janitor = Janitor(group.client, TemporalRuns(group.temporal), waker.revive)
+        return await janitor.settle(group.temporal.namespace, workflow_id)
 
     def _begin_to_load(self) -> None:
         """Begins to load the tokenizers of the declared memories, which no append should wait for."""

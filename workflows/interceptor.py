@@ -6,7 +6,7 @@ handles.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from temporalio import workflow
@@ -37,21 +37,25 @@ from durable_memory.workflows.passing_on import hold_reference, refuse_handles, 
 from durable_memory.workflows.use import mark_used, never_used, was_used
 
 _HEADER = "durable-memory-used"
+_ON_END = "durable-memory-on-end"
 
 
 class WorkflowInterceptor(Interceptor):
-    """Worker interceptor that runs `memory.cleanup` at the end of workflows that used memory."""
+    """Worker interceptor that settles what workflows owned that used memory: at their end, or after it."""
 
-    def __init__(self, *, cleanup: bool = True) -> None:
-        """cleanup: False leaves what ended workflows owned to the janitor, so that each ends where it returns."""
-        self._inbound = _Inbound if cleanup else _InboundWithoutCleanup
+    def __init__(self, on_end: Callable[[str, str], None] | None = None) -> None:
+        """on_end: is told namespace and id of a workflow that ends, from the thread that runs it.
 
-    def workflow_interceptor_class(
-        self,
-        input: WorkflowInterceptorClassInput,  # noqa: ARG002 - the names of the overridden method
-    ) -> type[WorkflowInboundInterceptor]:
+        Without it, a workflow runs `memory.cleanup` before it ends; with it, it ends where it returns.
+        """
+        self._on_end = on_end
+
+    def workflow_interceptor_class(self, input: WorkflowInterceptorClassInput) -> type[WorkflowInboundInterceptor]:
         """See base class."""
-        return self._inbound
+        if self._on_end is None:
+            return _Inbound
+        input.unsafe_extern_functions[_ON_END] = self._on_end
+        return _InboundWithoutCleanup
 
 
 class _Inbound(WorkflowInboundInterceptor):
@@ -123,7 +127,13 @@ class _InboundWithoutCleanup(_Inbound):
     """The same for runs that end where they return: the server takes no signal for one that nobody would heed."""
 
     async def _clean_up(self) -> None:
-        """Leaves all to the janitor."""
+        """Tells whoever settles it from outside, which is no command. Not in a replay, as of a run that ended long ago.
+
+        It need not be the end: the server refuses one if a signal came meanwhile.
+        """
+        if was_used() and not workflow.unsafe.is_replaying():
+            info = workflow.info()
+            workflow.extern_functions()[_ON_END](info.namespace, info.workflow_id)
 
 
 class _Outbound(WorkflowOutboundInterceptor):

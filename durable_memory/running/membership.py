@@ -68,6 +68,12 @@ class WorkerGroups:
         """Returns the memory clients whose connections are open."""
         return [client for group in self._groups.values() if (client := group.open_client) is not None]
 
+    def note_end(self, namespace: str, workflow_id: str) -> None:
+        """Tells the groups of a namespace of a workflow that one of them saw end. For any thread."""
+        for (loop, _, namespace_there), group in list(self._groups.items()):
+            if namespace_there == namespace and not group.ended:
+                loop.call_soon_threadsafe(group.ended_workflows.note, workflow_id)
+
     def _group_of(self, client: Client) -> WorkerGroup:
         """Returns the group that a worker of this client joins; a new one if there is none, or it is closing."""
         place = _place(client)
@@ -75,6 +81,7 @@ class WorkerGroups:
         if group is None or group.closing:
             group = self._groups[place] = self._make_group(client, group)
         group.clients.add(client)
+        group.temporal = client
         return group
 
     async def _follow(self, worker: Worker, group: WorkerGroup) -> None:

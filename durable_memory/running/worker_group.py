@@ -8,11 +8,13 @@ import logging
 import weakref
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 
 from temporalio.client import Client
 from temporalio.worker import Worker
 
 from durable_memory.memory.client import MemoryClient
+from durable_memory.running.ended_workflows import EndedWorkflows
 
 _log = logging.getLogger(__name__)
 _CLOSE_SECONDS = 5
@@ -30,18 +32,23 @@ class WorkerGroup:
         connect: Callable[[], Awaitable[MemoryClient]],
         make_companion: Callable[[WorkerGroup], Worker | None],
         reloading: Callable[[], AbstractAsyncContextManager[None]],
+        settle: Callable[[WorkerGroup, str], Awaitable[bool]],
         *,
         after: WorkerGroup | None,
     ) -> None:
         """Begins to open.
 
-        reloading: keeps declarations up to date meanwhile. after: the group before this one in the same place, which
-        may still be closing.
+        reloading: keeps declarations up to date meanwhile. settle: see EndedWorkflows. after: the group before this one
+        in the same place, which may still be closing.
         """
         self.users = 0
         """How many workers of users run."""
         self.clients: weakref.WeakSet[Client] = weakref.WeakSet()
         """Temporal clients of the workers that it serves."""
+        self.temporal: Client
+        """The one of them that was given last."""
+        self.ended_workflows = EndedWorkflows(partial(settle, self))
+        """Workflows that its workers saw end, if they do not wait for a cleanup."""
         self._own_workers: set[Worker] = set()
         """The running workers that the plugin made, beside those of users."""
         self._connect = connect
@@ -82,6 +89,7 @@ class WorkerGroup:
     def follow(self, client: Client) -> None:
         """Gives the workers that the plugin made a client that replaces theirs, as when certificates are renewed."""
         self.clients.add(client)
+        self.temporal = client
         for worker in self._own_workers:
             worker.client = client
 
@@ -113,7 +121,7 @@ class WorkerGroup:
             self._client.set_exception(error)
             return
         try:
-            async with self._reloading():
+            async with self._reloading(), self.ended_workflows.settling():
                 await self._with_companion(client)
         finally:
             with contextlib.suppress(TimeoutError):

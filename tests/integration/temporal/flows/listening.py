@@ -24,7 +24,7 @@ class Listens:
         """See class."""
         await workflow.wait_condition(lambda: bool(self._heard))
         taken = 0
-        memory = AgentMemory("scratch", key=key)
+        memory = AgentMemory("kept", key=key)
         while taken < len(self._heard):
             taken += 1
             await memory.append(self._heard[taken - 1])
