@@ -35,6 +35,14 @@ async def say_absent(client: MemoryClient, resource: str, key: str) -> None:
     say(f"No such memory: {resource!r} has none under {key!r} in project {client.project!r}; {hint}")
 
 
+def no_memory(project: str) -> tuple[str, str]:
+    """Says in a row that there is none, and in which project.
+
+    A memory that was written and is not found is most often in another one.
+    """
+    return "memory", f"there is no memory under this key in project {project!r} (--project, DURABLE_MEMORY_PROJECT)"
+
+
 async def _similar(client: MemoryClient, resource: str, key: str) -> list[str]:
     """Returns keys of memories that look like this one, the most similar first."""
     try:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
+from durable_memory.cli.absence import no_memory
 from durable_memory.cli.table import LongTable, Table, facts, listing
 from durable_memory.cli.wording import FLUSH_REASONS, clock_time, counted, from_now, size_of
 from durable_memory.memory.types import ListedMemory, ListedPage, MemoryHealth, MemoryStats
@@ -53,14 +54,6 @@ def memory_rows(memories: Sequence[ListedMemory]) -> Iterator[tuple[str, ...]]:
     """A row for each memory of a list."""
     now = datetime.now(UTC)
     return ((each.resource, each.key, *_listed(each, now)) for each in memories)
-
-
-def no_memory(project: str) -> tuple[str, str]:
-    """Says in a row that there is none, and in which project.
-
-    A memory that was written and is not found is most often in another one.
-    """
-    return "memory", f"there is no memory under this key in project {project!r} (--project, DURABLE_MEMORY_PROJECT)"
 
 
 def _stats_rows(stats: MemoryStats, project: str) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from durable_memory.cli.counter_tables import no_memory
+from durable_memory.cli.absence import no_memory
 from durable_memory.cli.table import Table, facts, listing
 from durable_memory.cli.wording import counted, size_of
 from durable_memory.memory.stores.values import ABSENT
