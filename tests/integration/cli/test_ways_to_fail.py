@@ -115,7 +115,7 @@ async def test_a_misspelt_setting_is_named(cli: Cli) -> None:
         ("import", "-"),
         ("context", "clerk"),
         ("execute", "-"),
-        ("janitor", "--once"),
+        ("janitor",),
     ],
     ids=" ".join,
 )
