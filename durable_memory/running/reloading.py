@@ -68,16 +68,17 @@ class Reloading:
             self._keep(f"faults in the declarations: {len(invalid.faults)}; {_KEPT}", *faults)
         except MemoryInvalid as refused:
             self._keep(f"{_KEPT}: {refused.message}")
-        except Exception:  # noqa: BLE001 - whatever is wrong with the files, the worker goes on
-            self._keep(f"the declarations could not be read again; {_KEPT}", exc_info=True)
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with the files, the worker goes on
+            self._keep(f"the declarations could not be read again; {_KEPT}", error=error)
 
-    def _keep(self, why: str, *faults: str, exc_info: bool = False) -> None:
+    def _keep(self, why: str, *faults: str, error: Exception | None = None) -> None:
         """Notes why the old ones stay, and logs it unless that was told when the same files were tried before."""
         self.notes, self._tried_at = (why,), time.monotonic()
-        if self._told == (why, *faults):
+        told = (why, *faults, repr(error))
+        if self._told == told:
             return
-        self._told = (why, *faults)
-        _log.error("%s", why, exc_info=exc_info)
+        self._told = told
+        _log.error("%s", why, exc_info=error)
         for fault in faults:
             _log.error("%s", fault)
 

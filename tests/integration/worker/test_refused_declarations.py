@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from datetime import timedelta
 from pathlib import Path
@@ -48,3 +49,24 @@ async def test_they_are_tried_until_they_hold_and_told_once(
         "the last good declarations stay in force: not now",
         "the declarations were read again; changed: notes",
     ]
+
+
+async def test_another_unexpected_error_is_told_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(reloading, "_AGAIN_SECONDS", 0.02)
+    errors = [RuntimeError("first"), RuntimeError("first"), RuntimeError("second"), RuntimeError("second")]
+    held = asyncio.Event()
+
+    def accept(_: Registry) -> None:
+        if errors:
+            raise errors.pop(0)
+        held.set()
+
+    file = tmp_path / "notes.yaml"
+    file.write_text(NOTES.format(budget=900))
+    async with Reloading(Watch([tmp_path]), accept, timedelta(milliseconds=20)).watched():
+        file.write_text(NOTES.format(budget=1000))
+        await held.wait()
+    told = [record.exc_info for record in caplog.records if record.name == reloading.__name__]
+    assert [str(info[1]) for info in told if info is not None] == ["first", "second"]
