@@ -10,10 +10,9 @@ from durable_memory.cli import view_tables
 from durable_memory.cli.absence import say_absent
 from durable_memory.cli.options import Authors, Input, Shared, WorkflowId, WorkflowType, named_values
 from durable_memory.cli.output import say, show
-from durable_memory.cli.session import refuse_in_memory, with_client
+from durable_memory.cli.session import key_is_usage, refuse_in_memory, with_client
 from durable_memory.cli.spread_options import spread_options
 from durable_memory.memory.client import MemoryClient
-from durable_memory.memory.errors import MemoryKeyInvalid
 from durable_memory.memory.stores.values import ABSENT
 from durable_memory.memory.types import AgentContext, AgentRef
 from durable_memory.memory.types.answers import to_json
@@ -41,10 +40,8 @@ def context(
     async def composed(client: MemoryClient) -> AgentContext:
         for use in client.registry.agent(agent).uses:
             refuse_in_memory(client.registry.memory(use.resource))
-        try:
+        with key_is_usage("--input, --workflow-id and --workflow-type"):
             memories = client.agent(ref)
-        except MemoryKeyInvalid as invalid:
-            raise invalid.saying("keys are made of --input, --workflow-id and --workflow-type") from None
         found = await memories.context(max_tokens=max_tokens, authors=authors)
         if not found.memories:
             say(f"No memory of agent {agent!r} takes part in its context: append-only ones do if they have `inject`")

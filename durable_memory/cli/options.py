@@ -18,7 +18,8 @@ Key = Annotated[
     str | None,
     typer.Argument(
         metavar="KEY",
-        help="Key of the memory, such as user:42. Left out, its template makes it, of --input and the like.",
+        help="Key of the memory, such as user:42. Left out, its template makes it: then give at least one of --input, "
+        "--workflow-id and --workflow-type.",
         show_default=False,
     ),
 ]

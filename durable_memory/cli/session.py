@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 import typer
 
@@ -29,6 +29,9 @@ from durable_memory.memory.waking import FlushWaker
 
 _Result = TypeVar("_Result")
 
+
+_ONE_KEY: Final = "KEY, or --input, --workflow-id and --workflow-type"
+"""What gives a command the key of one memory."""
 
 async def open_client(settings: Settings, waker: FlushWaker) -> MemoryClient:
     """Returns a client of the memories that the settings name. Raises MemoryFault, in one sentence."""
@@ -129,7 +132,7 @@ def with_memory_if_any(
         if out_of_reach is None:
             raise fault
         settings = at.settings(**more)
-        with _saying_what_makes_a_key(at):
+        with key_is_usage(_ONE_KEY, named=at.key is not None):
             found = resolve(at.ref, Registry.load(settings.memories), project=settings.project)
         return Answer(found.memory, out_of_reach(fault))
 
@@ -142,20 +145,19 @@ def _opened(client: MemoryClient, at: OneMemory) -> Memory:
     refuse_in_memory(resource)
     if at.agent is None:
         _refuse_nobody(client.registry, resource)
-    with _saying_what_makes_a_key(at):
+    with key_is_usage(_ONE_KEY, named=at.key is not None):
         return client.memory(at.ref)
 
 
 @contextmanager
-def _saying_what_makes_a_key(at: OneMemory) -> Iterator[None]:
-    """Adds what to give to the error of a key that is neither given nor made; it is wrong usage."""
+def key_is_usage(makes_it: str, *, named: bool = False) -> Iterator[None]:
+    """Makes the error of a key that is neither named nor made one of wrong usage, which says what makes it here."""
     try:
         yield
     except MemoryKeyInvalid as invalid:
-        if at.key is not None:
+        if named:
             raise
-        here = "here: KEY, or --input, --workflow-id and --workflow-type"
-        raise typer.BadParameter(f"{invalid.message} ({here})") from None
+        raise typer.BadParameter(f"{invalid.message} (here: {makes_it})") from None
 
 
 def _refuse_nobody(registry: Registry, resource: MemoryResource) -> None:

@@ -79,7 +79,7 @@ async def test_the_command_shows_the_context(declared: Path, redis_url: str, des
     assert ("To Lyon." in table.out, "Trip thread: 1 message" in table.out) == (True, True)
     for wrong in (["--input", "user"], ["--input", "a=1", "--input", "a=2"]):
         assert (await run_program("context", "clerk", *wrong, cwd=declared, **given)).code == 2
-    assert (await run_program("context", "clerk", cwd=declared, **given)).code == 1
+    assert (await run_program("context", "clerk", cwd=declared, **given)).code == 2
     mistyped = await run_program("context", "clerk", "--input", f"user={user}x", "-o", "json", cwd=declared, **given)
     assert (mistyped.code, {part["version"] for part in mistyped.json()["memories"]}) == (0, {"absent"})
     assert f"No such memory: 'desk' has none under 'trip:{user}x' in project" in mistyped.err
@@ -111,9 +111,9 @@ async def test_the_command_opens_memories_whose_keys_are_made_of_a_workflow(decl
     shown = await run_program("context", "runner", *named, "-o", "json", cwd=declared, **given)
     assert [message["content"] for message in shown.json()["messages"]][-1] == "Packed."
     unnamed = await run_program("context", "runner", cwd=declared, **given)
-    assert (unnamed.code, unnamed.out) == (1, "")
+    assert (unnamed.code, unnamed.out) == (2, "")
     assert "the key needs workflow.type, which is not given" in unnamed.err
-    assert "keys are made of --input, --workflow-id" in unnamed.err
+    assert "(here: --input, --workflow-id and --workflow-type)" in unnamed.err
     wrong = await run_program("context", "runner", "--workflow-id", "", cwd=declared, **given)
     assert (wrong.code, wrong.err.splitlines()[-1]) == (
         2,

@@ -38,6 +38,11 @@ async def test_help_of_a_verb_shows_no_types_of_python_and_no_braces(tmp_path: P
     assert re.findall(r"<(?:str|int|float|list|path)[^>]*>|[{}]", ended.out.lower()) == []
 
 
+async def test_help_says_without_what_no_key_may_be_left_out(tmp_path: Path) -> None:
+    told = " ".join((await run_program("read", "--help", cwd=tmp_path)).out.split())
+    assert "then give at least one of --input, --workflow-id and --workflow-type" in told
+
+
 async def test_only_append_speaks_of_signing(tmp_path: Path) -> None:
     signing = {verb for verb in VERBS if "signs" in (await run_program(verb, "--help", cwd=tmp_path)).out}
     assert signing == {"append"}
