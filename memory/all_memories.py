@@ -80,13 +80,15 @@ class AllMemories:
         scope: Scope | None = None,
         prefix: str = "",
         dry_run: bool = True,
-        confirm: bool = False,
+        confirm: bool | Callable[[PurgeResult], bool] = False,
     ) -> PurgeResult:
         """Erases all memories of a resource, of a scope, or with a prefix; see `list_memories` for what these mean.
 
         Their backups go as well, also those of a memory that was cleared or has expired. A memory that is created after
         the purge began stays. dry_run: only count what would be removed, which is the default; the real purge takes
-        `dry_run=False, confirm=True`. Raises MemoryInvalid without it, or if nothing says which.
+        `dry_run=False, confirm=True`. confirm: or a function that is told what would be removed, if that is anything,
+        and says whether it is; without its yes the answer is that of a dry run. Raises MemoryInvalid without it, or if
+        nothing says which; MemoryContractTooNew, at its end, if memories that a newer version wrote had to stay.
         """
         truth("dry_run", dry_run)
         with AuditedCall("purge", self._caller, project=self._wiring.project) as record:
@@ -96,11 +98,21 @@ class AllMemories:
                 raise MemoryInvalid(
                     "purge: name a resource, a scope or a key prefix; there is no purge of a whole project"
                 )
-            if not dry_run and confirm is not True:
+            if not dry_run and confirm is not True and not callable(confirm):
                 raise MemoryInvalid("confirm: purge removes these memories for good; pass confirm=True to do it")
             inventory = await self._inventory(resource, scope, prefix)
+            began = await inventory.moments()
+            if dry_run:
+                return (await inventory.purge(began, None)).whole()
+            if callable(confirm):
+                record.skip()  # until it has said yes
+                found = await inventory.purge(began, None)
+                if not found.counts.memories and not found.counts.backups:
+                    return found.whole()
+                if not confirm(found.counts):
+                    return found.counts
             record.begun(resource=resource, scope=scope, by_prefix=bool(prefix))
-            result = await inventory.purge(self._caller, dry_run=dry_run)
+            result = (await inventory.purge(began, self._caller)).whole()
             record.done(removed=result.messages, memories=result.memories, backups=result.backups)
             return result
 

@@ -80,7 +80,7 @@ class AuditedCall:
         return self
 
     def skip(self) -> None:
-        """Leaves no record, whatever happens: this call removes nothing, as a dry run."""
+        """Leaves no record of what happens before `begun`: until then this call is a dry run, and removes nothing."""
         self._skipped = True
 
     def named(self, operation_id: str) -> None:
@@ -90,7 +90,7 @@ class AuditedCall:
 
     def begun(self, **values: object) -> None:
         """Says that from now on an error may leave something changed. values: FIELDS that were checked until then."""
-        self._started = True
+        self._started, self._skipped = True, False
         self._values |= values
 
     def done(self, *, already_applied: bool = False, removed: int, **values: object) -> None:

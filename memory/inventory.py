@@ -41,6 +41,24 @@ class Place:
     limits: Limits
 
 
+@dataclass(frozen=True, slots=True)
+class Purged:
+    """What a purge removed, or would remove, and why memories that a newer version wrote stay."""
+
+    counts: PurgeResult
+    newer: Sequence[MemoryContractTooNew]
+
+    def whole(self) -> PurgeResult:
+        """Returns the counts. Raises MemoryContractTooNew, which says them too, if memories had to stay."""
+        if self.newer:
+            memories = self.counts.memories
+            done = f"{memories} could be removed" if self.counts.dry_run else f"{memories} were removed"
+            raise self.newer[0].saying(
+                f"such memories: {len(self.newer)}, which a worker of that version removes; {done}"
+            )
+        return self.counts
+
+
 class Inventory:
     """The memories of some resources whose keys have a prefix. places: in the order of their resources' ids."""
 
@@ -91,36 +109,38 @@ class Inventory:
                     break
                 cursor = page.cursor
 
-    async def purge(self, caller: Caller, *, dry_run: bool) -> PurgeResult:
-        """Erases all memories that existed when it began, with their backups, or counts them.
+    async def moments(self) -> Sequence[int]:
+        """Returns the time at each place, which has a clock of its own: what is created after it is left by a purge.
 
-        A memory that is created anew meanwhile stays. A memory that has expired is visited for its backups. caller:
-        recorded in the audit as who did it. Raises MemoryContractTooNew, at its end, if memories that a newer version
-        wrote had to stay.
+        It is asked of all places before anything is erased, since the last resource is reached much later.
+        """
+        return [await self._now_ms(place) for place in self._places]
+
+    async def purge(self, began: Sequence[int], caller: Caller | None) -> Purged:
+        """Erases all memories that existed when it began, with their backups; without a caller it counts them.
+
+        A memory that is created anew meanwhile stays. A memory that has expired is visited for its backups. began: the
+        `moments` at which it did. caller: recorded in the audit as who did it.
         """
         memories = messages = backups = 0
-        kept: list[MemoryContractTooNew] = []
-        # The time of all is asked before anything is erased: the last resource is reached much later.
-        for place, began_ms in [(place, await self._now_ms(place)) for place in self._places]:
+        newer: list[MemoryContractTooNew] = []
+        for place, began_ms in zip(self._places, began, strict=True):
             cursor: str | None = None
             while True:
                 page = await place.index.memories(self._project, place.resource, cursor, _PAGE, self._prefix)
-                for erased in await self._purge_page(place, page, began_ms, None if dry_run else caller):
+                for erased in await self._purge_page(place, page, began_ms, caller):
                     if isinstance(erased, MemoryContractTooNew):
-                        kept.append(erased)
+                        newer.append(erased)
                         continue
                     memories, messages = memories + (erased.version is not None), messages + erased.messages
                     backups += erased.backups
                 if page.cursor is None:
                     break
                 cursor = page.cursor
-        if kept:
-            done = f"{memories} could be removed" if dry_run else f"{memories} were removed"
-            raise kept[0].saying(f"such memories: {len(kept)}, which a worker of that version removes; {done}")
-        return PurgeResult(memories=memories, messages=messages, dry_run=dry_run, backups=backups)
+        counts = PurgeResult(memories=memories, messages=messages, dry_run=caller is None, backups=backups)
+        return Purged(counts, newer)
 
     async def _now_ms(self, place: Place) -> int:
-        """Returns the time there: each backend has a clock of its own."""
         return (await place.index.memories(self._project, place.resource, None, 1)).read_ms
 
     async def _purge_page(

@@ -128,19 +128,15 @@ def purge(
     if not dry_run:
         require_answer(yes=yes)
 
-    async def run(client: MemoryClient) -> PurgeResult | None:
+    def wanted(found: PurgeResult) -> bool:
+        return confirmed(f"Remove {_sum(found)} for good?")
+
+    async def run(client: MemoryClient) -> PurgeResult:
         refuse_unseen(client, resource)
-        if not yes:
-            counted_now = await client.purge(resource, scope=scope, prefix=prefix, dry_run=True)
-            nothing = not counted_now.memories and not counted_now.backups
-            if dry_run or nothing:
-                return counted_now
-            if not confirmed(f"Remove {_sum(counted_now)} for good?"):
-                return None
-        return await client.purge(resource, scope=scope, prefix=prefix, dry_run=dry_run, confirm=not dry_run)
+        return await client.purge(resource, scope=scope, prefix=prefix, dry_run=dry_run, confirm=yes or wanted)
 
     result = with_client(shared, run)
-    if result is None:
+    if result.dry_run and not dry_run and (result.memories or result.backups):
         say("Nothing was removed.")
         raise typer.Exit(1)
     show(shared.output, to_json(result), _purge_table(_title(shared, resource, scope, prefix), result))

@@ -214,6 +214,21 @@ async def test_a_purge_is_recorded_for_each_memory_and_as_a_whole(client: Memory
     assert recorded.brief(client.project) == ["purge applied"]
 
 
+async def test_a_purge_that_asks_is_recorded_once_it_was_told_to(client: MemoryClient, recorded: Recorded) -> None:
+    await filled(client)
+    await client.purge("ring", dry_run=False, confirm=lambda _: False)
+    assert recorded.of(client.project) == []
+
+    def interrupted(_: object) -> bool:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        await client.purge("ring", dry_run=False, confirm=interrupted)
+    assert recorded.of(client.project) == []
+    await client.purge("ring", dry_run=False, confirm=lambda _: True)
+    assert recorded.brief(client.project) == ["purge_memory applied", "purge applied"]
+
+
 async def test_a_purge_that_is_refused_is_recorded(client: MemoryClient, recorded: Recorded) -> None:
     wrong: tuple[dict[str, Any], ...] = (
         {"confirm": True},

@@ -8,6 +8,7 @@ import json
 import os
 import pty
 import sys
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -107,8 +108,13 @@ async def shown_at_a_terminal(*arguments: str, cwd: Path, width: int, with_error
     return shown.decode().replace("\r\n", "\n")
 
 
-async def answered_at_a_terminal(folder: Path, answer: str, *arguments: str, **given: str) -> Ended:
-    """Runs `durable-memory` with a terminal as stdin, at which someone types `answer`."""
+async def answered_at_a_terminal(
+    folder: Path, answer: str | Callable[[], Awaitable[str]], *arguments: str, **given: str
+) -> Ended:
+    """Runs `durable-memory` with a terminal as stdin, at which someone types `answer`.
+
+    answer: or what gives it, and is called while the question stands.
+    """
     ours, theirs = pty.openpty()
     process = await asyncio.create_subprocess_exec(
         PROGRAM,
@@ -120,11 +126,16 @@ async def answered_at_a_terminal(folder: Path, answer: str, *arguments: str, **g
         stderr=asyncio.subprocess.PIPE,
     )
     os.close(theirs)
+    question = b""
+    if not isinstance(answer, str):
+        assert process.stderr is not None
+        question = await process.stderr.readuntil(b"[y/N]: ")
+        answer = await answer()
     os.write(ours, f"{answer}\n".encode())
     out, err = await process.communicate()
     os.close(ours)
     assert process.returncode is not None
-    return Ended(process.returncode, out.decode(), err.decode())
+    return Ended(process.returncode, out.decode(), (question + err).decode())
 
 
 async def run_command(*command: str, cwd: Path, stdin: str = "", **given: str) -> Ended:

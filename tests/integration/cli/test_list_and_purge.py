@@ -7,8 +7,10 @@ from functools import partial
 from pathlib import Path
 
 from durable_memory import MemoryClient, Registry
+from durable_memory.memory.identity import MemoryId
 from tests.integration.cli.conftest import Cli
 from tests.integration.cli.programs import DECLARATIONS, answered_at_a_terminal, shown_at_a_terminal
+from tests.integration.inventory.newer import become_newer
 
 
 async def test_list_finds_by_prefix_and_in_pages(cli: Cli) -> None:
@@ -135,6 +137,39 @@ async def test_purge_asks_at_a_terminal(cli: Cli, folder: Path, redis_url: str, 
     assert (done.code, "1 memory, 1 message" in done.out) == (0, True)
     nothing_to_ask_about = await answered_at_a_terminal(folder, "n", "purge", "thread", **given)
     assert (nothing_to_ask_about.code, nothing_to_ask_about.err) == (0, "")
+
+
+async def test_what_comes_into_being_while_the_question_stands_stays(
+    cli: Cli, folder: Path, redis_url: str, project: str
+) -> None:
+    await cli("append", "thread", "old", "Goes")
+    given = {"REDIS_URL": redis_url, "DURABLE_MEMORY_PROJECT": project}
+
+    async def yes() -> str:
+        await cli("append", "thread", "new", "Stays")
+        return "y"
+
+    done = await answered_at_a_terminal(folder, yes, "purge", "thread", "-o", "json", **given)
+    assert (done.code, done.json()["memories"]) == (0, 1)
+    assert [memory["key"] for memory in (await cli("list", "thread", "-o", "json")).json()] == ["new"]
+
+
+async def test_purge_asks_also_where_a_memory_of_a_newer_version_has_to_stay(
+    cli: Cli, folder: Path, redis_url: str, project: str
+) -> None:
+    given = {"REDIS_URL": redis_url, "DURABLE_MEMORY_PROJECT": project}
+    for key in ("newer", "old"):
+        await cli("append", "thread", key, "Hello")
+    await become_newer(redis_url, MemoryId(project, "thread", "newer"))
+    refused = await answered_at_a_terminal(folder, "n", "purge", "thread", **given)
+    assert (refused.code, refused.err) == (1, "Remove 1 memory, 1 message for good? [y/N]: Nothing was removed.\n")
+    done = await answered_at_a_terminal(folder, "y", "purge", "thread", **given)
+    assert (done.code, done.out) == (1, "")
+    assert "such memories: 1, which a worker of that version removes; 1 were removed" in done.err
+    assert [memory["key"] for memory in (await cli("list", "thread", "-o", "json")).json()] == ["newer"]
+    nothing_to_ask_about = await answered_at_a_terminal(folder, "y", "purge", "thread", **given)
+    assert (nothing_to_ask_about.code, "[y/N]" in nothing_to_ask_about.err) == (1, False)
+    assert "such memories: 1" in nothing_to_ask_about.err
 
 
 async def test_purge_names_the_backups_that_go_with_it(cli: Cli) -> None:

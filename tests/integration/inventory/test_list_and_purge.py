@@ -17,10 +17,10 @@ from durable_memory.memory.errors import MemoryContractTooNew, MemoryInvalid, Me
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.inventory import Inventory, Place
 from durable_memory.memory.stores.port import Store
-from durable_memory.memory.stores.redis.keys import MEMORY_KEYS, RedisKeys
 from durable_memory.memory.stores.values import Erased
 from durable_memory.memory.types import PurgeResult
 from tests.integration.inventory.conftest import declared
+from tests.integration.inventory.newer import become_newer
 
 
 async def fill(client: MemoryClient, resource: str, *keys: str) -> None:
@@ -139,6 +139,28 @@ async def test_a_purge_without_a_word_of_confirmation_or_of_what_is_refused(clie
     assert await keys_of(client, "desk") == ["desk/a"]
 
 
+async def test_a_purge_asks_a_function_and_removes_what_it_was_told_of(client: MemoryClient) -> None:
+    asked = list[PurgeResult]()
+
+    def no(found: PurgeResult) -> bool:
+        asked.append(found)
+        return False
+
+    def yes(found: PurgeResult) -> bool:
+        asked.append(found)
+        return True
+
+    await fill(client, "desk", "user:1", "user:2")
+    would_be = PurgeResult(memories=2, messages=4, dry_run=True)
+    assert await client.purge("desk", dry_run=False, confirm=no) == would_be
+    assert len(await keys_of(client, "desk")) == 2
+    done = await client.purge("desk", dry_run=False, confirm=yes)
+    assert done == PurgeResult(memories=2, messages=4, dry_run=False)
+    assert asked == [would_be, would_be]
+    nothing = await client.purge("desk", dry_run=False, confirm=yes)
+    assert (nothing.memories, len(asked)) == (0, 2), "there is nothing to ask about"
+
+
 async def test_a_purge_reaches_the_last_of_2500_while_others_are_born_and_those_stay(client: MemoryClient) -> None:
     await fill(client, "desk", *(f"user:{number:04}" for number in range(2500)))
     await asyncio.sleep(0.01)
@@ -198,7 +220,8 @@ async def test_a_memory_of_a_later_resource_that_is_born_meanwhile_stays(client:
         store = services.store if name == "thread" else cast("Store", Meanwhile(services.store, born))
         places.append(Place(name, store, services.index, resource.limits()))
     inventory = Inventory(client.project, places, "user:")
-    assert (await inventory.purge(ProcessCaller(SystemClock()), dry_run=False)).memories == 2
+    purged = await inventory.purge(await inventory.moments(), ProcessCaller(SystemClock()))
+    assert purged.whole().memories == 2
     assert await keys_of(client) == ["thread/user:2"]
 
 
@@ -295,10 +318,7 @@ async def test_a_memory_of_a_newer_version_is_named_and_keeps_no_other_from_heal
 ) -> None:
     await fill(client, "desk", *(f"user:{number:03}" for number in range(250)))
     newer = client.memory("desk", "user:002")
-    async with Redis.from_url(redis_url) as raw:
-        meta = RedisKeys("dm:").memory(newer.id).names[MEMORY_KEYS.index("meta")]
-        assert await raw.hdel(meta, "life")
-        await raw.hset(meta, "schema", 2)
+    await become_newer(redis_url, newer.id)
     health = await newer.health()
     [problem] = health.problems
     assert "newer version" in problem
