@@ -10,7 +10,7 @@ from durable_memory.cli import counter_tables
 from durable_memory.cli.confirming import Unasked, confirmed, require_answer
 from durable_memory.cli.options import Shared
 from durable_memory.cli.output import Output, escape_what_is_lacking, say, show
-from durable_memory.cli.session import refuse_unseen, with_client
+from durable_memory.cli.session import refuse_unseen, say_unseen, with_client
 from durable_memory.cli.spread_options import spread_options
 from durable_memory.cli.table import LongTable, Table, facts
 from durable_memory.cli.wording import counted
@@ -69,6 +69,7 @@ def list_(
     async def collect(client: MemoryClient) -> ListedPage | None:
         """Returns what is to be shown; None where it was, page by page."""
         refuse_unseen(client, resource)
+        say_unseen(client, resource, scope)
         at, listed = cursor, list[ListedMemory]()
         as_it_comes: LongTable | None = None
         count = 0
@@ -133,6 +134,7 @@ def purge(
 
     async def run(client: MemoryClient) -> PurgeResult:
         refuse_unseen(client, resource)
+        say_unseen(client, resource, scope)
         return await client.purge(resource, scope=scope, prefix=prefix, dry_run=dry_run, confirm=yes or wanted)
 
     result = with_client(shared, run)

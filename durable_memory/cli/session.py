@@ -13,13 +13,14 @@ import typer
 from durable_memory.audit_log import keep_audit_log
 from durable_memory.cli.absence import exists, say_absent
 from durable_memory.cli.options import Connection, OneMemory
+from durable_memory.cli.output import say
 from durable_memory.cli.waking import CommandWaker
 from durable_memory.logs import configure_logs
 from durable_memory.memory.caller import ProcessCaller
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.clock import SystemClock
 from durable_memory.memory.declarations.registry import Registry
-from durable_memory.memory.declarations.resource import MemoryResource
+from durable_memory.memory.declarations.resource import MemoryResource, Scope
 from durable_memory.memory.errors import MemoryAccessDenied, MemoryInvalid, MemoryKeyInvalid, MemoryUnavailable
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.memory import Memory
@@ -29,9 +30,9 @@ from durable_memory.memory.waking import FlushWaker
 
 _Result = TypeVar("_Result")
 
-
 _ONE_KEY: Final = "KEY, or --input, --workflow-id and --workflow-type"
 """What gives a command the key of one memory."""
+
 
 async def open_client(settings: Settings, waker: FlushWaker) -> MemoryClient:
     """Returns a client of the memories that the settings name. Raises MemoryFault, in one sentence."""
@@ -182,3 +183,11 @@ def refuse_unseen(client: MemoryClient, resource: object) -> None:
     for declared in client.registry.memories():
         if declared.id == resource:
             refuse_in_memory(declared)
+
+
+def say_unseen(client: MemoryClient, resource: str | None, scope: Scope | None) -> None:
+    """Says which declared resources a command on all of a project, or of a scope, leaves out for the same reason."""
+    meant = client.registry.memories() if resource is None else ()
+    unseen = [each.id for each in meant if each.persistence.type == "in_memory" and scope in (None, each.scope)]
+    if unseen:
+        say(f"Left out, as persistence.type in_memory keeps them inside other processes: {', '.join(sorted(unseen))}")

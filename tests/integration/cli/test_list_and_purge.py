@@ -172,6 +172,18 @@ async def test_purge_asks_also_where_a_memory_of_a_newer_version_has_to_stay(
     assert "such memories: 1" in nothing_to_ask_about.err
 
 
+async def test_resources_that_live_in_other_processes_are_named_where_all_are_meant(cli: Cli, folder: Path) -> None:
+    (folder / "memories" / "local.yaml").write_text(
+        "resource: memory\nid: local\nscope: user\nmax_tokens: 1000\npersistence: {type: in_memory}\n"
+    )
+    left_out = "Left out, as persistence.type in_memory keeps them inside other processes: local\n"
+    for of_all in (["list"], ["list", "--scope", "user"], ["purge", "--scope", "user", "--yes"]):
+        ended = await cli(*of_all)
+        assert (ended.code, ended.err) == (0, left_out)
+    for of_others in (["list", "thread"], ["list", "--scope", "session"]):
+        assert (await cli(*of_others)).err == ""
+
+
 async def test_purge_names_the_backups_that_go_with_it(cli: Cli) -> None:
     await cli("append", "thread", "k", "Hello")
     backup = (await cli("clear", "thread", "k", "--yes", "--backup", "-o", "json")).json()["backup_id"]
