@@ -35,7 +35,7 @@ Interval = Annotated[Duration, Within("1s", "1d")]
 """A setting that says how often something is done."""
 
 _PREFIX: Final = "DURABLE_MEMORY_"
-_SECRETS: Final[Mapping[str, str]] = {
+SECRETS: Final[Mapping[str, str]] = {
     "redis_url": "REDIS_URL",
     "encryption_keys": "DURABLE_MEMORY_ENCRYPTION_KEYS",
     "payload_keys": "DURABLE_MEMORY_PAYLOAD_KEYS",
@@ -203,7 +203,7 @@ class Settings(BaseSettings):
             super().__init__(**given)
         except ValidationError as error:
             wrong = ((str(item["loc"][0]), problem_text(item)) for item in error.errors())
-            named = (f"{field if field in given else _variable(field)}: {problem}" for field, problem in wrong)
+            named = (f"{field if field in given else variable_of(field)}: {problem}" for field, problem in wrong)
             raise MemoryInvalid("; ".join(named)) from None
 
     def of_client(self) -> ClientSettings:
@@ -243,7 +243,7 @@ class _SecretFiles(PydanticBaseSettingsSource):
 
     def __call__(self) -> dict[str, Any]:
         values: dict[str, Any] = {}
-        for name, variable in _SECRETS.items():
+        for name, variable in SECRETS.items():
             if name in self.current_state or variable in self.current_state:
                 continue
             secret = self._secret(name)
@@ -253,7 +253,7 @@ class _SecretFiles(PydanticBaseSettingsSource):
 
     @staticmethod
     def _secret(name: str) -> str | None:
-        variable = _SECRETS[name]
+        variable = SECRETS[name]
         file = os.environ.get(f"{variable}_FILE")
         if not file:
             return None
@@ -274,8 +274,9 @@ class _SecretFiles(PydanticBaseSettingsSource):
         return secret
 
 
-def _variable(field: str) -> str:
-    return field if field in _SECRETS.values() else _SECRETS.get(field, f"{_PREFIX}{field.upper()}")
+def variable_of(field: str) -> str:
+    """Returns the name of the variable that a field is set by."""
+    return field if field in SECRETS.values() else SECRETS.get(field, f"{_PREFIX}{field.upper()}")
 
 
 def _refuse_near_misses(environment: Mapping[str, str]) -> None:
@@ -283,8 +284,8 @@ def _refuse_near_misses(environment: Mapping[str, str]) -> None:
 
     Others of our prefix are let be: Kubernetes makes some of its own for a service called durable-memory.
     """
-    known = {_variable(name).removeprefix(_PREFIX): _variable(name) for name in Settings.model_fields}
-    files = {f"{variable}_FILE" for variable in _SECRETS.values()}
+    known = {variable_of(name).removeprefix(_PREFIX): variable_of(name) for name in Settings.model_fields}
+    files = {f"{variable}_FILE" for variable in SECRETS.values()}
     for name in map(str.upper, environment):
         if not name.startswith(_PREFIX) or name in known.values() or name in files:
             continue

@@ -75,24 +75,25 @@ async def test_folder_and_ports_of_the_servers_can_be_chosen(folder: Path) -> No
 
 async def test_another_shell_with_the_exported_settings_wakes_this_worker(folder: Path) -> None:
     given = {"DURABLE_MEMORY_TASK_QUEUE": "queue-of-ours", "DURABLE_MEMORY_ENCODING": "cl100k_base"}
-    folders = {"--memories": "memories", "--project": "of-ours"}
-    options = [part for option in folders.items() for part in option]
+    options = ("--project", "of-ours")
     async with worker_process("--dev", "--log-format", "json", *options, cwd=folder, **given) as worker:
         await worker.ready()
         line = (folder / ".durable-memory" / "env").read_text()
-        exported = dict(each.split("=", 1) for each in shlex.split(line)[1:])
-        assert exported == {**await addresses(worker), **given, "DURABLE_MEMORY_PROJECT": "of-ours"}
+        exported = dict(each.split("=", 1) for each in shlex.split(line, comments=True)[1:])
+        assert exported == {
+            **await addresses(worker),
+            **given,
+            "DURABLE_MEMORY_PROJECT": "of-ours",
+            "DURABLE_MEMORY_MEMORIES": str(folder / "memories"),
+        }
         full = json.dumps([{"role": "user", "content": "A sentence of about ten tokens, give or take. " * 2}] * 40)
         elsewhere = folder / "elsewhere"
         elsewhere.mkdir()
-        with_memories = {**exported, "DURABLE_MEMORY_MEMORIES": str(folder / "memories")}
-        appended = await run_program(
-            *("append", "thread", "k", "--json", "-"), stdin=full, cwd=elsewhere, **with_memories
-        )
+        appended = await run_program(*("append", "thread", "k", "--json", "-"), stdin=full, cwd=elsewhere, **exported)
         assert (appended.code, "flush due" in appended.out) == (0, True)
 
         async def flushed() -> bool:
-            counted = await run_program("stats", "thread", "k", "-o", "json", cwd=elsewhere, **with_memories)
+            counted = await run_program("stats", "thread", "k", "-o", "json", cwd=elsewhere, **exported)
             return bool(counted.json()["last_flush_outcome"] == "committed")
 
         await eventually(flushed)
