@@ -22,7 +22,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Worker, WorkerDeploymentConfig
 
 from durable_memory.dev import DevPlaces, dev_servers
-from durable_memory.dev.env_file import env_file, export_line
+from durable_memory.dev.env_file import env_file, export_line, require_ours
 from durable_memory.exit import leave
 from durable_memory.logs import log_lost_errors
 from durable_memory.memory.declarations.model_access import cannot_summarize, missing_counting_key
@@ -153,6 +153,9 @@ async def _servers(settings: Settings, *, dev: DevPlaces | None) -> AsyncIterato
             )
         yield settings.redis_url, profile
         return
+    file = dev.folder / "env"
+    if settings.redis_url is None or profile.address is None:
+        require_ours(file)  # before anything is started
     async with dev_servers(dev, redis_url=settings.redis_url, temporal_address=profile.address) as servers:
         for name in servers.started:
             _log.info("started %s for development; its data is in %s", name, dev.folder / name)
@@ -165,10 +168,10 @@ async def _servers(settings: Settings, *, dev: DevPlaces | None) -> AsyncIterato
             _log.info("other shells need the same %s", names)
         with ExitStack() as stack:
             if servers.started:
-                file = dev.folder / "env"
                 stack.enter_context(env_file(file, variables))
-                _log.info("for other shells: . %s", shlex.quote(str(file)))
-            elif variables:
+                # Whole, so that it is found from any folder: a bare name would be looked for on the PATH.
+                _log.info("for other shells: . %s", shlex.quote(str(file.resolve())))
+            else:
                 _log.info("for other shells: %s", export_line(variables))
             yield servers.redis_url, load_profile(servers.temporal_address)
 

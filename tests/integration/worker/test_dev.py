@@ -69,8 +69,27 @@ async def test_folder_and_ports_of_the_servers_can_be_chosen(folder: Path) -> No
         }
         assert (await worker.entry(temporal_ui=None))["temporal_ui"] == f"http://127.0.0.1:{ui}"
         await worker.text("its data is in kept/valkey")
-        await worker.text("for other shells: . kept/env")
+        await worker.text(f"for other shells: . {folder}/kept/env")
         assert await worker.end(signal.SIGTERM) == 0
+
+
+async def test_in_the_users_own_folder_the_file_is_found_by_any_shell_and_replaces_none_of_theirs(folder: Path) -> None:
+    here = ("--dev", "--log-format", "json", "--dev-folder", ".")
+    theirs = folder / "env"
+    theirs.write_text("export MINE=1\n")
+    async with worker_process(*here, cwd=folder) as worker:
+        assert await worker.end() == 1
+        [said] = worker.log_text().splitlines()
+        assert "env is not of durable-memory" in said
+    assert (theirs.read_text(), (folder / "valkey").exists()) == ("export MINE=1\n", False)
+    theirs.unlink()
+    async with worker_process(*here, cwd=folder) as worker:
+        await worker.ready()
+        told = await sourced(str(folder / "env"), cwd=Path("/"))
+        await worker.text(f"for other shells: . {folder}/env")
+        assert {name: told[name] for name in ("REDIS_URL", "TEMPORAL_ADDRESS")} == await addresses(worker)
+        assert await worker.end(signal.SIGTERM) == 0
+    assert not theirs.exists()
 
 
 async def test_another_shell_with_the_exported_settings_wakes_this_worker(folder: Path) -> None:

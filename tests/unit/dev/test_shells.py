@@ -1,4 +1,4 @@
-"""What `--dev` tells other shells: all that has to be alike there, and no secret."""
+"""What `--dev` tells other shells: all that has to be alike there, and no secret; and where it writes it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from durable_memory.dev import DevServers
-from durable_memory.dev.env_file import export_line
+from durable_memory.dev import DevServers, ServerStartError
+from durable_memory.dev.env_file import env_file, export_line, require_ours
 from durable_memory.memory.settings import Settings
 from durable_memory.worker.shells import secrets_of, shell_variables
 
@@ -67,3 +67,25 @@ def test_a_redis_that_only_this_command_names_is_one_of_the_secrets(monkeypatch:
     monkeypatch.setenv("REDIS_URL", "redis://another:1/0")
     assert secrets_of(given) == "REDIS_URL"
     assert secrets_of(Settings()) == "", "other shells may have the same environment"
+
+
+def test_a_file_that_an_earlier_run_left_is_replaced(tmp_path: Path) -> None:
+    file = tmp_path / "env"
+    require_ours(file)
+    with env_file(file, {"A": "1"}):
+        left = file.read_bytes()
+    assert not file.exists()
+    file.write_bytes(left)
+    require_ours(file)
+    with env_file(file, {"A": "2"}):
+        assert file.read_text().splitlines()[1:] == ["export A=2"]
+
+
+def test_what_somebody_else_has_under_that_name_is_refused(tmp_path: Path) -> None:
+    file, folder = tmp_path / "env", tmp_path / "virtualenv"
+    file.write_bytes(b"export MINE=1\n\xff")
+    folder.mkdir()
+    for taken in (file, folder):
+        with pytest.raises(ServerStartError, match=r"is not of durable-memory.*--dev-folder"):
+            require_ours(taken)
+    assert file.read_bytes() == b"export MINE=1\n\xff"
