@@ -17,7 +17,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from agents import TASK_QUEUE, Case, Stretch, TriageWorkflow
+from desk_agents import TASK_QUEUE, Case, Stretch, TriageWorkflow
 from screen import Screen
 from script import Conversation, load_conversation
 from temporalio.client import Client

@@ -9,7 +9,7 @@ import signal
 from collections.abc import Mapping
 from pathlib import Path
 
-from agents import TASK_QUEUE, BillingWorkflow, TriageWorkflow
+from desk_agents import TASK_QUEUE, BillingWorkflow, TriageWorkflow
 from script import load_conversation
 from temporalio import activity
 from temporalio.client import Client
