@@ -71,6 +71,7 @@ from durable_memory.memory.types import (
     View,
     messages_from_anthropic,
     messages_from_openai,
+    messages_from_openai_responses,
 )
 from durable_memory.workflows.agent import Agent
 from durable_memory.workflows.agent_memory import AgentMemory
@@ -189,6 +190,7 @@ __all__ = [
     "memory_error",
     "messages_from_anthropic",
     "messages_from_openai",
+    "messages_from_openai_responses",
 ]
 
 

@@ -3,6 +3,7 @@
 from durable_memory.memory.types.agent import AgentContext, AgentTurn, ContextMemory, MemoryTurn
 from durable_memory.memory.types.chat_anthropic import messages_from_anthropic
 from durable_memory.memory.types.chat_openai import messages_from_openai
+from durable_memory.memory.types.chat_responses import messages_from_openai_responses
 from durable_memory.memory.types.clean import (
     InvalidValue,
     Json,
@@ -126,6 +127,7 @@ __all__ = [
     "is_section_name",
     "messages_from_anthropic",
     "messages_from_openai",
+    "messages_from_openai_responses",
     "names_workflow",
     "refuse_beside_reference",
     "refuse_broken_text",

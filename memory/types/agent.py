@@ -8,6 +8,7 @@ from typing import Any
 from durable_memory.memory.types.answers import JsonForm
 from durable_memory.memory.types.chat_anthropic import anthropic_request
 from durable_memory.memory.types.chat_openai import openai_messages
+from durable_memory.memory.types.chat_responses import openai_responses_items
 from durable_memory.memory.types.message import Message
 from durable_memory.memory.types.results import AppendResult
 from durable_memory.memory.types.view import Omitted
@@ -45,6 +46,10 @@ class AgentContext(JsonForm):
     def to_openai(self, *, system: str | None = None) -> list[Any]:
         """Returns the messages of a chat-completions request. system: your own prompt, which comes first."""
         return openai_messages(self.messages, system)
+
+    def to_openai_responses(self, *, system: str | None = None) -> list[Any]:
+        """Returns the items of a Responses request. system: your own prompt, which comes first."""
+        return openai_responses_items(self.messages, system)
 
     def to_anthropic(self, *, system: str | None = None) -> dict[str, Any]:
         """Returns `system` and `messages` of a Messages API request. system: your own prompt, which comes first."""

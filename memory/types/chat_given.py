@@ -13,8 +13,8 @@ from durable_memory.memory.types.message import Message
 class SdkModel(Protocol):
     """An object of OpenAI's or Anthropic's SDK."""
 
-    def model_dump(self) -> dict[str, Any]:
-        """Returns it as a dict."""
+    def model_dump(self, *, exclude_unset: bool = False) -> dict[str, Any]:
+        """Returns it as a dict. exclude_unset: without what the API did not send."""
         ...
 
 

@@ -13,7 +13,7 @@ from durable_memory.memory.types.documents import held_in, words_about
 from durable_memory.memory.types.message import TEXT_PARTS, ContentPart, Message
 from durable_memory.memory.types.tool_call import ToolCall
 
-_THOUGHTS: Final = frozenset({"thinking", "redacted_thinking"})
+THOUGHTS: Final = frozenset({"thinking", "redacted_thinking"})
 """Signed by another model: no use to this one."""
 
 _OF_OTHERS: Final = frozenset(
@@ -85,21 +85,21 @@ def _message(message: Message) -> dict[str, Json] | None:
     if message.name and message.role != "tool":
         data["name"] = _NOT_IN_NAMES.sub("_", message.name)[:_LONGEST_NAME]
     if message.tool_calls:
-        data["tool_calls"] = [_use(call) for call in message.tool_calls]
+        data["tool_calls"] = [accepted_call(call).to_dict() for call in message.tool_calls]
     if message.tool_call_id is not None:
-        data["tool_call_id"] = _id(message.tool_call_id)
+        data["tool_call_id"] = accepted_id(message.tool_call_id)
     elif not data["content"] and not message.tool_calls:
         return None  # it held nothing but thoughts
     return data
 
 
-def _use(call: ToolCall) -> dict[str, Json]:
-    return ToolCall(
-        _id(call.id), _NOT_IN_TOOLS.sub("_", call.name)[:_LONGEST_NAME] or _UNNAMED, call.arguments
-    ).to_dict()
+def accepted_call(call: ToolCall) -> ToolCall:
+    """Returns a call with an id and a name such as the API takes."""
+    name = _NOT_IN_TOOLS.sub("_", call.name)[:_LONGEST_NAME] or _UNNAMED
+    return ToolCall(accepted_id(call.id), name, call.arguments)
 
 
-def _id(call_id: str) -> str:
+def accepted_id(call_id: str) -> str:
     """Returns an id as it is, or one of the length that the API takes, which a call and its result get alike."""
     return call_id if len(call_id) <= _LONGEST_ID else hashlib.sha256(call_id.encode()).hexdigest()[:_LONGEST_ID]
 
@@ -107,9 +107,9 @@ def _id(call_id: str) -> str:
 def _content(message: Message) -> Json:
     if message.content is None or isinstance(message.content, str):
         return message.content
-    parts = [made for part in message.content if part["type"] not in _THOUGHTS for made in _parts(part)]
+    parts = [made for part in message.content if part["type"] not in THOUGHTS for made in chat_parts(part)]
     if message.role != "user":
-        parts = [part if _may_be_said_by(message.role, part) else _mention(part) for part in parts]
+        parts = [part if _may_be_said_by(message.role, part) else mention(part) for part in parts]
     if not parts:
         return "" if message.role == "tool" else None
     return parts
@@ -123,11 +123,12 @@ def _may_be_said_by(role: str, part: Mapping[str, Json]) -> bool:
     return part["type"] == "text" or (part["type"] == "refusal" and role == "assistant")
 
 
-def _mention(part: Mapping[str, Json]) -> dict[str, Json]:
+def mention(part: Mapping[str, Json]) -> dict[str, Json]:
+    """Returns a part of text in the place of one that may not stand there."""
     return {"type": "text", "text": str(part.get("refusal")) if part["type"] == "refusal" else f"[{part['type']}]"}
 
 
-def _parts(part: ContentPart) -> list[Mapping[str, Json]]:
+def chat_parts(part: ContentPart) -> list[Mapping[str, Json]]:
     """Returns a part in this API's terms: none where it says nothing, several for a document of several things."""
     if _is_wordless(part):
         return []
@@ -147,7 +148,7 @@ def _part(part: ContentPart) -> Mapping[str, Json]:
         return {"type": "image_url", "image_url": {"url": url, **detail}}
     if kind == "input_file":
         return _file(part)
-    return _mention(part) if kind in _OF_OTHERS else part
+    return mention(part) if kind in _OF_OTHERS else part
 
 
 def _link_of_picture(part: ContentPart) -> str | None:
@@ -174,7 +175,7 @@ def _document(part: ContentPart) -> list[Mapping[str, Json]]:
     if isinstance(source, Mapping) and source.get("type") == "base64" and url:
         about = [_text(words) for words in _words(part.get("context"))]
         return [*about, {"type": "file", "file": {"file_data": url, "filename": part.get("title") or _UNNAMED_FILE}}]
-    held = [made for one in held_in(part) or () for made in _parts(one) if made.get("text") != ""]
+    held = [made for one in held_in(part) or () for made in chat_parts(one) if made.get("text") != ""]
     if not held:
         return [_text(" ".join(["[document]", *named, *_words(url)]))]
     return [_text("\n".join(["[document]", *named])), *held] if named else held

@@ -9,6 +9,7 @@ from durable_memory.memory.types.answers import JsonForm
 from durable_memory.memory.types.brief import brief
 from durable_memory.memory.types.chat_anthropic import anthropic_request
 from durable_memory.memory.types.chat_openai import openai_messages
+from durable_memory.memory.types.chat_responses import openai_responses_items
 from durable_memory.memory.types.message import Message
 
 
@@ -47,6 +48,14 @@ class View(JsonForm):
         system: your own prompt, which comes first; no part of the memory, nor of its budget.
         """
         return openai_messages(self.messages, system)
+
+    def to_openai_responses(self, *, system: str | None = None) -> list[Any]:
+        """Returns the items of a Responses request, summaries as system messages.
+
+        For `client.responses.create(input=view.to_openai_responses(), …)`; see openai_responses_items. system: as in
+        to_openai.
+        """
+        return openai_responses_items(self.messages, system)
 
     def to_anthropic(self, *, system: str | None = None) -> dict[str, Any]:
         """Returns `system`, with the summaries, and `messages` of a Messages API request.

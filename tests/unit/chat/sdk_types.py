@@ -7,9 +7,11 @@ from typing import Any
 
 from anthropic.types import MessageParam, TextBlockParam
 from openai.types.chat import ChatCompletionMessageParam
+from openai.types.responses import ResponseInputItemParam
 from pydantic import TypeAdapter
 
 _OPENAI: TypeAdapter[list[ChatCompletionMessageParam]] = TypeAdapter(list[ChatCompletionMessageParam])
+_RESPONSES: TypeAdapter[list[ResponseInputItemParam]] = TypeAdapter(list[ResponseInputItemParam])
 _TURNS: TypeAdapter[list[MessageParam]] = TypeAdapter(list[MessageParam])
 _SYSTEM: TypeAdapter[list[TextBlockParam]] = TypeAdapter(list[TextBlockParam])
 
@@ -17,6 +19,11 @@ _SYSTEM: TypeAdapter[list[TextBlockParam]] = TypeAdapter(list[TextBlockParam])
 def check_openai(messages: Iterable[ChatCompletionMessageParam]) -> None:
     """Fails unless these are the messages of a chat-completions request."""
     _check(_OPENAI, messages)
+
+
+def check_responses(items: Iterable[ResponseInputItemParam]) -> None:
+    """Fails unless these are the input of a Responses request."""
+    _check(_RESPONSES, items)
 
 
 def check_anthropic(request: Mapping[str, Any]) -> None:
