@@ -88,9 +88,9 @@ async def test_the_tour_prints_what_the_readme_says(tour: Path, redis_url: str, 
 
 
 async def test_the_tour_works_in_one_file_as_well(tour: Path, redis_url: str, temporal_address: str) -> None:
-    own_modules = ("from agents import SupportAgent\n", "from model import reply\n")
-    parts = [(tour / name).read_text() for name in ("agents.py", "model.py", "main.py")]
-    for name in ("agents.py", "model.py"):
+    own_modules = ("from support import SupportAgent\n", "from model import reply\n")
+    parts = [(tour / name).read_text() for name in ("support.py", "model.py", "main.py")]
+    for name in ("support.py", "model.py"):
         (tour / name).unlink()
     whole = "\n\n".join(parts)
     for line in own_modules:
@@ -212,12 +212,12 @@ async def test_the_script_prints_what_the_readme_says(tour: Path, redis_url: str
 
 def test_every_named_file_of_the_readme_is_part_of_a_test() -> None:
     assert sorted(files_of("README.md")) == [
-        "agents.py",
         "main.py",
         "memories/booking.yaml",
         "memories/support.yaml",
         "model.py",
         "script.py",
+        "support.py",
     ]
 
 

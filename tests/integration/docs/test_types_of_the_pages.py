@@ -20,7 +20,10 @@ follow_imports = silent
 async def test_mypy_finds_no_fault_in_any_file_of_the_pages(tmp_path: Path) -> None:
     pages = [
         files_of(page)
-        for page in ("README.md", "docs/python.md", "docs/sharing.md", "docs/security.md", "docs/telemetry.md")
+        for page in (
+            "README.md",
+            *(f"docs/{name}.md" for name in ("openai-agents", "python", "security", "sharing", "telemetry")),
+        )
     ]
     written = [(name, text) for files in pages for name, text in files.items() if name.endswith(".py")]
     assert len({name for name, _ in written}) == len(written) >= len(pages)
