@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from agents import Model, ModelResponse
+from agents import Model, ModelResponse, Usage
 from temporalio.openai_agents.testing import ResponseBuilders
 
 Given = list[dict[str, Any]]
@@ -41,9 +41,17 @@ def says(text: str) -> Callable[[Given], ModelResponse]:
     return lambda _: ResponseBuilders.output_message(text)
 
 
-def tracks(order: str) -> Callable[[Given], ModelResponse]:
-    """Calls the tool."""
-    return lambda _: ResponseBuilders.tool_call(json.dumps({"order": order}), "track", call_id=f"call_{order}")
+def calls(name: str, arguments: str, call_id: str) -> Callable[[Given], ModelResponse]:
+    """Calls a tool."""
+    return lambda _: ResponseBuilders.tool_call(arguments, name, call_id=call_id)
+
+
+def tracks_and_pays(order: str) -> Callable[[Given], ModelResponse]:
+    """Calls both tools at once."""
+    arguments = json.dumps({"order": order})
+    both = [("track", f"call_{order}"), ("pay", f"pay_{order}")]
+    made = [ResponseBuilders.tool_call(arguments, name, call_id=call_id) for name, call_id in both]
+    return lambda _: ModelResponse([item for one in made for item in one.output], Usage(), None)
 
 
 def counts(given: Given) -> ModelResponse:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from agents import Agent, RunConfig, Runner, SessionSettings
+from agents import Agent, RunConfig, Runner, SessionSettings, function_tool
 from agents.memory import Session
 from temporalio.client import Client
 from temporalio.openai_agents.testing import AgentEnvironment
@@ -15,8 +15,8 @@ from temporalio.worker import Replayer, Worker
 from durable_memory import MemoryClient, MemoryPlugin, Message, Registry
 from durable_memory.memory.memory import Memory
 from durable_memory.openai_agents import MemorySession
-from tests.integration.openai_agents.flows import Ask
-from tests.integration.openai_agents.models import Scripted, counts, says, tracks
+from tests.integration.openai_agents.flows import Ask, track
+from tests.integration.openai_agents.models import Scripted, calls, counts, says, tracks_and_pays
 from tests.integration.temporal.observing import activities_of
 from tests.integration.temporal.rig import unique
 
@@ -56,7 +56,7 @@ def memory(client: MemoryClient) -> Memory:
 
 
 async def test_what_agents_say_in_one_workflow_is_known_to_the_next(temporal_address: str, redis_url: str) -> None:
-    model = Scripted(tracks("A-17"), says("It is in Lyon."), says("Still in Lyon."))
+    model = Scripted(calls("track", '{"order": "A-17"}', "call_A-17"), says("It is in Lyon."), says("Still in Lyon."))
     project, queue = unique("project"), unique("queue")
     ours = MemoryPlugin(redis_url=redis_url, memories=REGISTRY, project=project, task_queue=f"flushes-of-{project}")
     async with AgentEnvironment(model=model, add_temporal_spans=False) as agents:
@@ -111,6 +111,42 @@ async def test_it_is_what_the_sdk_calls_a_session(memory: Memory) -> None:
     assert await session.get_items() == [asked("Where is A-17?")]
     await session.clear_session()
     assert not (await memory.stats()).exists
+
+
+@function_tool(needs_approval=True)
+async def pay(order: str) -> str:
+    """Pays an order."""
+    return f"{order} is paid."
+
+
+async def test_calls_are_shown_once_a_human_has_decided_about_all_of_them(memory: Memory) -> None:
+    model, session = Scripted(tracks_and_pays("A-17"), says("Done.")), MemorySession(memory)
+    clerk = Agent("Clerk", model=model, tools=[track, pay])
+    stopped = await Runner.run(clerk, "Pay A-17, if it is here.", session=session)
+    assert await session.get_items() == [asked("Pay A-17, if it is here.")]
+    state = stopped.to_state()
+    [waiting] = stopped.interruptions
+    state.approve(waiting)
+    assert (await Runner.run(clerk, state, session=session)).final_output == "Done."
+    paid = {"call_id": "pay_A-17", "name": "pay"}
+    assert await session.get_items() == [
+        asked("Pay A-17, if it is here."),
+        CALL,
+        {**CALL, **paid},
+        OUTPUT,
+        {**OUTPUT, "call_id": "pay_A-17", "output": "A-17 is paid."},
+        said("Done."),
+    ]
+
+
+async def test_what_was_handed_over_to_another_agent_is_a_call_as_well(memory: Memory) -> None:
+    session = MemorySession(memory)
+    billing = Agent("Billing", model=Scripted(says("It costs 20 euros.")))
+    triage = Agent("Triage", model=Scripted(calls("transfer_to_billing", "{}", "h")), handoffs=[billing])
+    assert (await Runner.run(triage, "What does it cost?", session=session)).final_output == "It costs 20 euros."
+    question, call, output, answer = await session.get_items()
+    assert (question, answer) == (asked("What does it cost?"), said("It costs 20 euros."))
+    assert (call["name"], call["call_id"], output["call_id"]) == ("transfer_to_billing", "h", "h")
 
 
 @pytest.mark.parametrize(
