@@ -113,7 +113,7 @@ def import_(
     result = with_client(shared, run)
     show(shared.output, to_json(result), _import_table(file, result))
     if not result.complete:
-        say("Error: the last line of the export is missing; the file is not whole.")
+        say("Error: the file is not whole: its last line is missing, or names another number of messages.")
     if result.faults:
         say(f"Error: {counted(result.faults, 'line')} could not be appended.")
     if result.faults or not result.complete:

@@ -74,7 +74,7 @@ class Import:
         where flushes do not help: started again, it goes on. All else that is wrong with a line is in the result.
         """
         self._header = header
-        read, promised, number = 0, None, 1
+        read, unread, promised, number = 0, 0, None, 1
         async for raw in lines:
             number += 1
             if not raw.strip():
@@ -82,6 +82,7 @@ class Import:
             try:
                 line = read_line(raw)
             except BadLine as bad:
+                unread += 1
                 self._problem(number, "BadLine", bad.problem)
                 continue
             if isinstance(line, int):
@@ -97,7 +98,8 @@ class Import:
             summaries=self._summaries,
             faults=self._faults,
             problems=tuple(self._problems),
-            complete=promised == read,
+            # A line that cannot be read may be one of those that were promised: it is there, the file is not cut.
+            complete=promised is not None and read <= promised <= read + unread,
         )
 
     async def _take(self, number: int, line: MessageLine, raw: bytes) -> None:

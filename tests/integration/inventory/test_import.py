@@ -281,6 +281,14 @@ async def test_a_file_that_is_cut_off_is_told_from_a_whole_one(client: MemoryCli
     assert (await client.import_messages(lines, resource="thread")).complete
 
 
+async def test_a_line_that_cannot_be_read_makes_no_whole_file_a_cut_one(client: MemoryClient, memory: Memory) -> None:
+    await memory.append(["one", "two"])
+    [header, _, second, last] = await lines_of(client)
+    result = await client.import_messages([header, "no JSON", second, last], resource="thread")
+    assert (result.faults, result.complete) == (1, True)
+    assert not (await client.import_messages([header, "no JSON", last], resource="thread")).complete
+
+
 async def test_an_import_into_what_is_not_declared_is_refused(client: MemoryClient, memory: Memory) -> None:
     await memory.append("Hello")
     with pytest.raises(MemoryUnknownResource):
