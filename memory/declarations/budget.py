@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 DEFAULT_SUMMARY_TOKENS: Final = 350
 """Room for a summary where there is no token budget to take a tenth of."""
 MIN_SUMMARY_TOKENS: Final = 16
-"""Below it, the line that marks a summary leaves no room for a word, and no flush could ever end."""
+"""Below it, the line that marks a summary leaves no room for a word, and no flush could ever end. In tokens of an
+encoding: where they are estimated, the line has as many more as the factor says."""
 DEFAULT_OVERFLOW_FACTOR: Final = 4
 MIN_OVERFLOW_FACTOR: Final = 2
 """R15 of docs/protocol.md: a full view and the one message that makes its group too large must fit."""
@@ -99,8 +100,8 @@ def _summary_problems(resource: MemoryResource) -> list[Problem]:
     elif (share := allocated_tokens(resource).get(LONG_TERM)) is not None and room >= share:
         text = f"must be less than the share of summaries: {room} is not below the {share} tokens of long_term"
         problems.append((_path_of_room(resource), text))
-    elif room < MIN_SUMMARY_TOKENS:
-        text = f"leaves {room} tokens for summaries; they need {MIN_SUMMARY_TOKENS} at least"
+    elif room < (least := _least_summary_tokens(resource)):
+        text = f"leaves {room} tokens for summaries; they need {least} at least"
         if resource.flushing.summary_tokens is None:
             part = "a tenth of it is" if share is None else "half of it at most is"
             text = f"{text}: raise it ({part} for summaries), or write flushing.summary_tokens"
@@ -109,6 +110,11 @@ def _summary_problems(resource: MemoryResource) -> list[Problem]:
         text = "must be at least 2 where flushing.type is hybrid_summary: one is the summary"
         problems.append(("max_messages", text))
     return problems
+
+
+def _least_summary_tokens(resource: MemoryResource) -> int:
+    factor = None if resource.token_provider is None else resource.token_provider.counting.factor
+    return max(MIN_SUMMARY_TOKENS, math.ceil(_share(factor or 1.0, MIN_SUMMARY_TOKENS)))
 
 
 def _path_of_room(resource: MemoryResource) -> str:

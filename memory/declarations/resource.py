@@ -101,8 +101,8 @@ class Flushing(Declaration):
 
     summary_tokens: Tokens | None = None
     """Room that is kept free for summaries, so messages have that much less; with `token_allocation` the most that one
-    summary may have, less than the part of `long_term`. At least 16, also where it is a default. Only for
-    `hybrid_summary`.
+    summary may have, less than the part of `long_term`. At least 16, also where it is a default; of a model whose
+    tokens are estimated, 16 times its factor, if that is above 1. Only for `hybrid_summary`.
 
     Default: a tenth of the token budget, at most half of the part of `long_term`; 350 without a token budget.
     """
