@@ -69,7 +69,19 @@ def _problems(kind: Kind, model: type[BaseModel], item: Any) -> Iterator[Finding
     if unknown:
         yield location, refused_field(kind, path) or _unknown(model, location)
         return
-    yield location, problem_text(item)
+    short = _in_full(model, location, item["input"]) if item["type"] == "model_type" else ""
+    yield location, problem_text(item) + short
+
+
+def _in_full(model: type[BaseModel], location: Location, value: object) -> str:
+    """Says how a part is written for which only its type was given, or that it is on or off."""
+    part = model
+    for name in location:
+        part = _parts_of(part).get(name, part)
+    if isinstance(value, bool) and "enabled" in part.model_fields:
+        return f"; write {{enabled: {str(value).lower()}}}"
+    kinds = typing.get_args(typing.get_type_hints(part).get("type"))
+    return f"; write {{type: {value}}}" if isinstance(value, str) and value in kinds else ""
 
 
 def _unknown(model: type[BaseModel], location: Location) -> str:

@@ -121,7 +121,16 @@ def test_unknown_misspelt_and_misplaced_fields_are_errors_at_each_level(tmp_path
         ("id: desk\nresource: memry\n", "a.yaml:2: resource: must be memory or agent; did you mean 'memory'?"),
         ("id: desk\nresource: [memory]\n", "a.yaml:2: resource: must be memory or agent"),
         ("resource: memory\nmax_tokens: 9\n", "a.yaml:1: id: is missing"),
-        (f"{DESK}flushing: drop\n", "a.yaml:4: flushing: must be a mapping of fields"),
+        (f"{DESK}flushing: drop\n", "a.yaml:4: flushing: must be a mapping of fields; write {type: drop}"),
+        (f"{DESK}flushing: dropp\n", "a.yaml:4: flushing: must be a mapping of fields"),
+        (
+            f"{DESK}flushing: {{summarizer: llm}}\n",
+            "a.yaml:4: flushing.summarizer: must be a mapping of fields; write {type: llm}",
+        ),
+        (
+            f"{DESK}persistence:\n  circuit_breaker: true\n",
+            "a.yaml:5: persistence.circuit_breaker: must be a mapping of fields; write {enabled: true}",
+        ),
         (f"{DESK}flushing:\n- drop\n", "a.yaml:4: flushing: must be a mapping of fields"),
         (f"{DESK}scope: [user]\n", "a.yaml:4: scope: must be temp, session, user, app or project"),
         (f"{DESK}description: true\n", "a.yaml:4: description: must be text; put it in quotes"),
