@@ -163,8 +163,10 @@ def _keep_problems(resource: MemoryResource) -> list[Problem]:
             holder = "section short_term" if limits.shares and unit == "tokens" else "the memory"
             text = (
                 f"does not fit: keep_first and keep_last keep {kept} groups from being flushed, and {holder} holds "
-                f"{room} {unit} beside its summary"
+                f"{room} {unit}{' beside its summary' if _summarizes(resource) else ''}"
             )
+            if path.removeprefix("flushing.") not in flushing.model_fields_set:
+                text = f"{text}; keep_last is {flushing.keep_last} where nothing is written"
             return [(path, text)]
     return []
 

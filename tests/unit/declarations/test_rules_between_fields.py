@@ -239,6 +239,16 @@ def test_a_summary_must_leave_room() -> None:
     assert declared(drop, max_messages=1).limits().room_messages == 1
 
 
+def test_what_is_kept_and_does_not_fit_is_told_with_the_default_that_nobody_wrote() -> None:
+    kept = "flushing.keep_last: does not fit: keep_first and keep_last keep 2 groups from being flushed, and the memory"
+    by_default = str(_refusal(with_field(BY_MESSAGES, "max_messages", 3)))
+    assert by_default.endswith(f"{kept} holds 2 messages beside its summary; keep_last is 2 where nothing is written")
+    written = with_field(with_field(BY_MESSAGES, "max_messages", 3), "flushing.keep_last", 2)
+    assert str(_refusal(written)).endswith(f"{kept} holds 2 messages beside its summary")
+    drop = with_field(with_field(BY_MESSAGES, "max_messages", 2), "flushing", {"type": "drop", "keep_last": 2})
+    assert str(_refusal(drop)).endswith(f"{kept} holds 2 messages")
+
+
 def test_problems_between_fields_are_reported_together() -> None:
     data = with_field(with_field(BY_TOKENS, "flushing.target_ratio", 0.9), "overflow.max_tokens", 10)
     data |= {"scope": "temp", "on_workflow_end": "keep"}
