@@ -157,7 +157,13 @@ def _parts(source: str) -> list[str | Variable]:
 
 
 def _kind(node: nodes.Node) -> str:
-    names = {"Getitem": "a subscript", "Call": "a call", "Const": "a constant", "Name": "a name without a dot"}
+    names = {
+        "Getitem": "a subscript",
+        "Call": "a call",
+        "Const": "a constant",
+        "Name": "a name without a dot",
+        "Sub": "a '-', in a name too,",  # Jinja reads `input.user-id` as a difference
+    }
     return names.get(type(node).__name__, f"the expression {type(node).__name__.lower()}")
 
 

@@ -146,6 +146,11 @@ def test_attacks_are_refused_without_being_run() -> None:
         KeyTemplate.parse("{{ 'x' * 10**18 }}")
 
 
+def test_a_hyphen_in_a_name_is_named_as_what_is_wrong() -> None:
+    with pytest.raises(TemplateInvalid, match=r"^a '-', in a name too, is not allowed"):
+        KeyTemplate.parse("user:{{ input.user-id }}")
+
+
 def test_the_run_id_is_refused_with_the_reason() -> None:
     with pytest.raises(TemplateInvalid, match="changes at continue-as-new") as caught:
         KeyTemplate.parse("{{ workflow.run_id }}")
