@@ -131,6 +131,19 @@ async def test_what_must_stand_and_does_not_fit_is_an_error(clerk: Clerk) -> Non
         await clerk.agent.context(max_tokens=10)
 
 
+@pytest.mark.parametrize("authors", [False, True])
+async def test_system_messages_fit_as_they_are_shown_all_quoted_in_one(clerk: Clerk, *, authors: bool) -> None:
+    await clerk.thread.append([Message.system(f"Rule {number}.") for number in range(20)])
+    await clerk.thread.append(Message.assistant("Kept.", pinned=True, agent="desk-clerk"))
+    whole = await clerk.agent.context(authors=authors)
+    stored = (await clerk.thread.read(authors=authors)).tokens
+    shown = next(memory.tokens for memory in whole.memories if memory.resource == "desk")
+    assert shown < stored, "one message has one frame"
+    assert texts(await clerk.agent.context(max_tokens=whole.tokens, authors=authors)) == texts(whole)
+    with pytest.raises(MemoryOversize, match="system and pinned messages and the label do not fit"):
+        await clerk.agent.context(max_tokens=whole.tokens - 1, authors=authors)
+
+
 async def test_a_memory_whose_label_alone_is_too_large_shows_nothing_and_is_told(clerk: Clerk) -> None:
     own = (await clerk.agent.context()).tokens
     version = (await clerk.thread.append("Hello.")).version
