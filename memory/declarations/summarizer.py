@@ -73,12 +73,14 @@ class SummarizerChoice(Declaration):
 
     endpoint: Endpoint | None = None
     """Where the model is served, if not by its provider: the base URL of a service with OpenAI's or Anthropic's API.
+    It has to stream its answers.
 
     Default: the provider's.
     """
 
     api_key_env: Variable | None = None
-    """The variable that holds the key; never the key itself. With `endpoint` and without this, no key is sent.
+    """The variable that holds the key; never the key itself. With `endpoint` and without this, the word
+    `no-key` is sent in its place.
 
     Default: `OPENAI_API_KEY` or `ANTHROPIC_API_KEY`; none with `endpoint`.
     """

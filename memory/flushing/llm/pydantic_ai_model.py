@@ -49,6 +49,8 @@ class PydanticAiModel:
 
     def __init__(self, choice: SummarizerChoice, key: str | None) -> None:
         self.name = choice.model or ""
+        self._at_an_endpoint = choice.endpoint is not None
+        self._has_key = key is not None
         self._timeout_seconds = choice.timeout.total_seconds()
         self._model, self._close = _open(choice, key or _NO_KEY)
 
@@ -101,18 +103,25 @@ class PydanticAiModel:
         except Exception as error:  # noqa: BLE001 - what cannot be read was paid for, and its error may repeat content
             sent = _was_sent(error)
             problem = "could not be asked, or its answer broke off" if sent else "cannot be reached"
+            unread = isinstance(error, exceptions.UnexpectedModelBehavior)
+            hint = "; what endpoint names has to stream its answers" if unread and self._at_an_endpoint else ""
             raise MemoryModelUnavailable(
-                f"the model {self.name!r} {problem} ({type(error).__name__})", may_be_charged=sent
+                f"the model {self.name!r} {problem} ({type(error).__name__}){hint}", may_be_charged=sent
             ) from None
 
     def _by_status(self, error: exceptions.ModelHTTPError) -> MemoryModelUnavailable | MemoryModelRefused:
         status = error.status_code
         if status in (401, 403):
-            return MemoryModelRefused(
-                f"the model {self.name!r} refused the key (status {status}); check the variable that api_key_env names"
+            refused = (
+                "refused the key (status {}); check the variable that api_key_env names"
+                if self._has_key
+                else "asks for a key (status {}); name its variable in api_key_env"
             )
+            return MemoryModelRefused(f"the model {self.name!r} {refused.format(status)}")
         if status == 404:  # noqa: PLR2004 - a status of HTTP
-            return MemoryModelRefused(f"there is no model {self.name!r} at this endpoint (status {status})")
+            return MemoryModelRefused(
+                f"there is no model {self.name!r} at this endpoint (status {status}); check model and endpoint"
+            )
         if isinstance(error, exceptions.ModelQuotaExceededError):
             return MemoryModelRefused(f"the account for the model {self.name!r} has no quota left (status {status})")
         if status < 500 and status not in (408, 409, 425, 429):  # noqa: PLR2004 - statuses of HTTP

@@ -19,10 +19,10 @@ TALK = tuple(
 )
 
 
-def make(service: Endpoint, **changes: Any) -> LlmSummarizer:
+def make(service: Endpoint, key: str | None = KEY, **changes: Any) -> LlmSummarizer:
     choice = SummarizerChoice(type="llm", model="openai:gpt-4o-mini", endpoint=service.url, **changes)
     return LlmSummarizer(
-        PydanticAiModel(choice, KEY), resource="desk", max_input_tokens=choice.max_input_tokens, prompt=choice.prompt
+        PydanticAiModel(choice, key), resource="desk", max_input_tokens=choice.max_input_tokens, prompt=choice.prompt
     )
 
 

@@ -20,6 +20,7 @@ class Says:
 
     gate: waits for it after the first word. cut: closes the connection in the middle. drip_seconds: between words.
     echo: the question itself is the answer. breaks: an error comes in the middle of the stream, after status 200.
+    whole: in one piece, as a service that cannot stream.
     """
 
     text: str = SUMMARY
@@ -31,6 +32,7 @@ class Says:
     drip_seconds: float = 0.0
     echo: bool = False
     breaks: bool = False
+    whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,11 @@ class Endpoint:
             body = json.dumps({"error": error}).encode()
             extra = "".join(f"{name}: {value}\r\n" for name, value in reply.headers.items())
             writer.write(_head(reply.status, f"content-length: {len(body)}\r\n{extra}") + body)
+            await writer.drain()
+            return True
+        if reply.whole:
+            body = json.dumps(_whole(reply)).encode()
+            writer.write(_head(200, f"content-length: {len(body)}\r\ncontent-type: application/json\r\n") + body)
             await writer.drain()
             return True
         if " /v1/messages " in head[0]:
@@ -181,6 +188,12 @@ async def _stream_as_anthropic(reply: Says, writer: asyncio.StreamWriter) -> boo
 
 def _head(status: int, headers: str) -> bytes:
     return f"HTTP/1.1 {status} Whatever\r\n{headers}\r\n".encode()
+
+
+def _whole(reply: Says) -> dict[str, Any]:
+    said = {"role": "assistant", "content": reply.text}
+    choice = {"index": 0, "message": said, "finish_reason": reply.finish}
+    return {"id": "1", "object": "chat.completion", "created": 1, "model": "gpt-4o-mini", "choices": [choice]}
 
 
 def _choice(delta: dict[str, Any], finish: str | None) -> dict[str, Any]:

@@ -206,7 +206,7 @@ async def test_the_messages_are_counted_once_for_both_questions(service: Endpoin
         (Fails(503), MemoryModelUnavailable, "status 503", None),
         (Fails(401), MemoryModelRefused, "refused the key.*api_key_env", None),
         (Fails(403), MemoryModelRefused, "refused the key", None),
-        (Fails(404), MemoryModelRefused, "there is no model 'openai:gpt-4o-mini'", None),
+        (Fails(404), MemoryModelRefused, r"there is no model 'openai:gpt-4o-mini'.*check model and", None),
         (Fails(400), MemoryModelRefused, "refuses this request.*max_input_tokens", None),
         (Fails(400, code="content_filter"), MemoryModelRefused, "filter of the provider .* declines", None),
         (Fails(400, code="invalid_prompt"), MemoryModelRefused, "filter of the provider .* declines", None),
@@ -214,6 +214,7 @@ async def test_the_messages_are_counted_once_for_both_questions(service: Endpoin
         (Says(finish="whatever"), MemoryModelUnavailable, "broke off", None),
         (Says(cut=True), MemoryModelUnavailable, "broke off|cannot be reached", None),
         (Says(finish=None, tokens=None), MemoryModelUnavailable, "broke off", None),
+        (Says(whole=True), MemoryModelUnavailable, "what endpoint names has to stream its answers", None),
     ],
     ids=[
         "429",
@@ -231,6 +232,7 @@ async def test_the_messages_are_counted_once_for_both_questions(service: Endpoin
         "strange-finish",
         "cut-off",
         "no-finish",
+        "no-stream",
     ],
 )
 async def test_a_failure_says_what_to_do_and_never_what_the_provider_wrote(
@@ -243,6 +245,15 @@ async def test_a_failure_says_what_to_do_and_never_what_the_provider_wrote(
     assert KEY not in str(failed.value)
     assert failed.value.__cause__ is None
     assert len(service.requests) == 1
+
+
+async def test_a_service_that_wants_a_key_and_was_given_none_is_told_apart_from_a_wrong_key(service: Endpoint) -> None:
+    service.default = Fails(401)
+    summarizer = make(service, key=None)
+    with pytest.raises(MemoryModelRefused, match=r"asks for a key .*name its variable in api_key_env"):
+        await summarizer.summarize(request())
+    assert service.keys == ["Bearer no-key"]
+    await summarizer.close()
 
 
 async def test_an_end_of_an_answer_may_have_another_name(service: Endpoint, summarizer: LlmSummarizer) -> None:
