@@ -88,7 +88,7 @@ def _flush_table(title: str, result: FlushResult) -> Table:
             "view then, at most" if would else "view now",
             size_of(result.messages_after, result.tokens_after) if changed else "",
         ),
-        ("free in", f"{result.retry_after_ms:,} ms" if result.retry_after_ms else ""),
+        ("free in", f"{result.retry_after_ms / 1000:,.1f} s" if result.retry_after_ms else ""),
         ("flush due", "yes" if result.flush_due else ""),
     ]
     return facts(title, rows)

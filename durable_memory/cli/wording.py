@@ -13,7 +13,10 @@ REPEATED: Final = "this operation id was applied before; nothing changed"
 FLUSH_REASONS: Final[Mapping[FlushOutcome | FlushReason, str]] = {
     "gone": "there is no such memory, or no longer",
     "stale": "the memory was cleared, expired or replaced meanwhile; nothing was written",
-    "busy": "another flush is at work, or the last one failed a moment ago; for that --force does not wait",
+    "busy": (
+        "another flush is at work, or waits for its next attempt; or the last one failed a moment ago, which --force "
+        "ignores"
+    ),
     "below_threshold": "below the threshold; --force flushes anyway",
     "pinned": "system and pinned messages are all there is",
     "keep": "keep_first and keep_last keep all there is",

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import pty
+import re
 import signal
 from pathlib import Path
 
@@ -90,6 +91,7 @@ async def test_a_flush_soon_after_a_failed_one_says_why_it_waits(cli: Cli, redis
     held_up = await cli("flush", "thread", "k")
     assert held_up.code == 1
     assert "the last one failed a moment ago" in held_up.out
+    assert re.search(r"free in +[56]\d\.\d s\n", held_up.out)
     assert (await cli("flush", "thread", "k", "--force")).code == 0
 
 
