@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Final
 
 from rich import box, table
 from rich.cells import cell_len
@@ -11,10 +12,14 @@ from rich.text import Text
 
 from durable_memory.cli.table import Table
 
+_GAP: Final = 2
+"""Columns between two of a table; where a terminal is too narrow for what is never folded, there is one."""
+
 
 def print_folded(shown: Table) -> None:
     """Prints a table in the width of the terminal."""
-    folded = _with_headings(shown) if shown.columns else _facts()
+    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+    folded = _with_headings(shown, console.width) if shown.columns else _facts()
     folded.title = Text(shown.title, style="bold", no_wrap=True, overflow="ignore")
     folded.title_justify = "left"
     if shown.caption:
@@ -22,7 +27,7 @@ def print_folded(shown: Table) -> None:
         folded.caption_justify = "left"
     for cells in shown.rows:
         folded.add_row(*(map(Text, cells) if shown.columns else (cells[0], Text(cells[1]))))
-    Console(file=sys.stdout, highlight=False, markup=False, emoji=False).print(folded, crop=False)
+    console.print(folded, crop=False)
 
 
 def _facts() -> table.Table:
@@ -32,12 +37,16 @@ def _facts() -> table.Table:
     return folded
 
 
-def _with_headings(shown: Table) -> table.Table:
+def _with_headings(shown: Table, terminal_width: int) -> table.Table:
     folded = table.Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    narrowest = 0
     for number, column in enumerate(shown.columns):
         # A narrow terminal folds what stands in other rows, but not the headings.
         unfolded = [line for row in shown.rows for line in row[number].splitlines()] if column in shown.whole else []
         width = max(map(cell_len, (column, *unfolded)))
         justify = "right" if column in shown.numbers else "left"
         folded.add_column(column, justify=justify, overflow="fold", min_width=width)  # type: ignore[arg-type]
+        narrowest += width + _GAP
+    if narrowest > terminal_width:
+        folded.padding = (0, 0, 0, 0)
     return folded

@@ -41,7 +41,7 @@ async def test_list_without_a_resource_lists_the_memories_of_the_whole_project(c
         await cli("append", resource, key, "Hello")
     found = (await cli("list", "-o", "json")).json()
     assert [(one["resource"], one["key"]) for one in found] == [("notes", "k"), ("thread", "a")]
-    assert "all resources" in (await cli("list")).out
+    assert "all declared resources" in (await cli("list")).out
     assert (await cli("list", "--project", "nobodys", "-o", "json")).json() == []
     unreachable = await cli("list", "--redis-url", "redis://127.0.0.1:1/0")
     assert (unreachable.code, "cannot be reached" in unreachable.err) == (1, True)
@@ -89,6 +89,18 @@ async def test_ids_keys_and_cursors_are_whole_in_a_narrow_terminal(
     read = (await at_terminal("read", "thread", f"{LONG}:2")).splitlines()
     assert read[0] == f"thread  {LONG}:2"
     assert max(len(line) for line in read if "word" in line) <= 40, "messages are folded"
+
+
+async def test_the_list_of_usual_names_fits_a_terminal_of_eighty_columns(
+    cli: Cli, folder: Path, redis_url: str, project: str
+) -> None:
+    (folder / "memories" / "support.yaml").write_text("resource: memory\nid: customer-support\nmax_tokens: 500\n")
+    await cli("append", "customer-support", "user:42", "Hello")
+    at_terminal = partial(shown_at_a_terminal, cwd=folder, REDIS_URL=redis_url, DURABLE_MEMORY_PROJECT=project)
+    narrow, wide = [(await at_terminal("list", "customer-support", width=width)).splitlines() for width in (80, 120)]
+    assert max(map(len, narrow)) <= 80
+    assert [line.split() for line in narrow[1:3]] == [line.split() for line in wide[1:3]]
+    assert max(map(len, wide)) > 80, "with more room the columns stand further apart"
 
 
 async def test_what_is_left_of_a_lifetime_is_rounded(cli: Cli, folder: Path) -> None:
