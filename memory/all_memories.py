@@ -50,9 +50,10 @@ class AllMemories:
     ) -> AsyncIterator[MemoryId]:
         """Goes through the memories that exist, each once, by resource and key; loads no message.
 
-        resource: only its memories; it may be one that is no longer declared. scope: only of resources of this scope.
-        prefix: only keys that begin with these whole segments, which `:` and `/` end: `user:al` is no prefix of
-        `user:alice`. Raises MemoryUnknownResource for a resource that is neither declared nor has memories.
+        resource: only its memories; it may be one that is no longer declared, which nothing but its id finds.
+        scope: only of resources of this scope. prefix: only keys that begin with these whole segments, which `:` and
+        `/` end: `user:al` is no prefix of `user:alice`. Raises MemoryUnknownResource for a resource that is neither
+        declared nor has memories.
         """
         inventory = await self._inventory(resource, scope, prefix)
         async for listed in inventory.all():

@@ -41,7 +41,9 @@ def list_(
     shared: Shared,
     resource: Annotated[
         str | None,
-        typer.Argument(metavar="RESOURCE", help="Its memories. Default: those of all.", show_default=False),
+        typer.Argument(
+            metavar="RESOURCE", help="Its memories. Default: those of all that are declared.", show_default=False
+        ),
     ] = None,
     *,
     scope: InScope = None,
@@ -59,8 +61,8 @@ def list_(
 ) -> None:
     """List the memories of the project.
 
-    All of them, or those of one resource, of a scope, or with a prefix. The resource may be one whose declaration is
-    gone. The rows of more than 1,000 memories are printed as they are read.
+    All of them, or those of one resource, of a scope, or with a prefix. If the declaration of a resource is gone, only
+    its id finds its memories. The rows of more than 1,000 memories are printed as they are read.
     """
     if cursor is not None and limit is None:
         raise typer.BadParameter("--cursor goes on where a page ended; give --limit as well")
@@ -121,7 +123,8 @@ def purge(
 ) -> None:
     """Remove memories for good, after a question.
 
-    Those of a resource, of a scope, or with a prefix. Backups of `clear --backup` go with them. What comes into being
+    Those of a resource, of a scope, or with a prefix. If the declaration of a resource is gone, only its id finds its
+    memories. Backups of `clear --backup` go with them. What comes into being
     meanwhile stays.
     """
     if resource is None and scope is None and not prefix:
@@ -145,7 +148,9 @@ def purge(
 
 
 def _title(shared: Shared, resource: str | None, scope: Scope | None, prefix: str) -> str:
-    wanted = "  ".join(part for part in (resource or "all resources", scope and f"scope {scope}", prefix) if part)
+    wanted = "  ".join(
+        part for part in (resource or "all declared resources", scope and f"scope {scope}", prefix) if part
+    )
     return f"{wanted}  in project {shared.settings().project!r}"
 
 

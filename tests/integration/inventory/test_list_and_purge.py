@@ -260,6 +260,8 @@ async def test_data_of_a_resource_that_is_no_longer_declared_is_found_and_purged
         assert await keys_of(client, "gone") == ["gone/user:1", "gone/user:2"]
         with pytest.raises(MemoryInvalid, match="no longer declared"):
             await client.purge("gone", scope="user")
+        assert (await client.purge(prefix="user:1")).memories == 0, "nothing but its id finds it, as the docs say"
+        assert (await client.purge("gone", prefix="user:1")).memories == 1
         purged = await client.purge("gone", dry_run=False, confirm=True)
         assert (purged.memories, purged.messages) == (2, 4)
         with pytest.raises(MemoryUnknownResource):
