@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+import shlex
 import stat
 from pathlib import Path
 
@@ -31,6 +33,20 @@ async def test_a_file_comes_back_and_only_its_owner_reads_it(cli: Cli, folder: P
     assert (again.code, again.json()["messages"]) == (0, 1)
     assert "Hello ✓" in (await cli("read", "thread", "user:2")).out
     assert (await cli("export", "thread", "--file", "out.jsonl")).code == 2, "a file is not written over"
+
+
+async def test_a_memory_is_renamed_as_the_guide_says(cli: Cli, folder: Path) -> None:
+    guide = (Path(__file__).parents[3] / "docs" / "yaml.md").read_text("utf-8")
+    (commands,) = re.findall(r"^```sh\n(.*?)^```$", guide, re.DOTALL | re.MULTILINE)
+    both = "---\n".join(f"resource: memory\nid: {name}\nmax_tokens: 500\n" for name in ("old-id", "new-id"))
+    (folder / "memories" / "renamed.yaml").write_text(both)
+    await cli("append", "old-id", "user:1", "Hello")
+    await cli("append", "new-id", "user:1", "Meanwhile")
+    for command in commands.splitlines():
+        assert (await cli(*shlex.split(command)[1:])).code == 0, command
+    said = (await cli("read", "new-id", "user:1", "-o", "json")).json()["messages"]
+    assert [message["content"] for message in said] == ["Meanwhile", "Hello"]
+    assert (await cli("list", "old-id", "-o", "json")).json() == []
 
 
 async def test_several_memories_do_not_become_one_unless_they_are_to_be_merged(cli: Cli) -> None:
