@@ -108,8 +108,9 @@ class Import:
             await self._finish()
             if before not in (None, line.key) and self._key is not None and not self._merge:
                 raise MemoryInvalid(
-                    f"line {number}: the import ends here: it is of another memory than the lines before it, and under "
-                    "one key they would be one conversation; pass merge=True (--merge) if they shall, or no key"
+                    f"line {number}: the import ends here: it is of another memory than the lines before it, which "
+                    "were taken and stay; under one key all would be one conversation: pass merge=True (--merge) if "
+                    "they shall, or no key"
                 )
             self._group = _Group(line.key, number, [], [], Counter())
         self._group.lines.append(line)
