@@ -9,7 +9,12 @@ import signal
 import sys
 import traceback
 from collections.abc import Coroutine
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
+
+_IN_A_LOOP: Final = (
+    "run_and_leave was called where an event loop runs already. If this file has workflows, Temporal's sandbox "
+    'imported it again: call it below `if __name__ == "__main__":`.'
+)
 
 
 def run_and_leave(work: Coroutine[Any, Any, int | None]) -> NoReturn:
@@ -20,6 +25,10 @@ def run_and_leave(work: Coroutine[Any, Any, int | None]) -> NoReturn:
     """
     import asyncio  # noqa: PLC0415 - the command line leaves from here as well, and most of it needs no event loop
 
+    if _inside_a_loop():
+        work.close()
+        sys.stderr.write(f"Error: {_IN_A_LOOP}\n")
+        leave(1)
     code = 1
     try:
         code = asyncio.run(work) or 0
@@ -33,6 +42,15 @@ def run_and_leave(work: Coroutine[Any, Any, int | None]) -> NoReturn:
     except BaseException:  # noqa: BLE001 - whatever it is, an ordinary end could crash and hide it
         traceback.print_exc()
     leave(code)
+
+
+def _inside_a_loop() -> bool:
+    import asyncio  # noqa: PLC0415 - see above
+
+    with contextlib.suppress(RuntimeError):
+        asyncio.get_running_loop()
+        return True
+    return False
 
 
 def leave(code: int) -> NoReturn:

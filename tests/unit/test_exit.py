@@ -51,3 +51,10 @@ def test_an_error_is_told_with_its_place_and_the_program_leaves_with_1() -> None
 
 def test_the_words_of_an_exit_are_told() -> None:
     assert _ended("sys.exit('REDIS_URL is not set')") == (1, "begun\n", "REDIS_URL is not set\n")
+
+
+def test_a_program_that_a_running_loop_imports_again_is_told_where_the_call_belongs() -> None:
+    code, out, err = _ended("run_and_leave(main())")
+    assert (code, out) == (1, "begun\n")
+    assert err.startswith("Error: run_and_leave was called where an event loop runs already.")
+    assert err.endswith('call it below `if __name__ == "__main__":`.\n')
