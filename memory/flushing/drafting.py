@@ -166,6 +166,12 @@ def _log_summary(memory: MemoryId, summarizer: str, outcome: str) -> None:
         )
 
 
+_THEY_STAY: Final = "; the messages stay as they are"
+
+
 def _cause(error: Exception) -> str:
     """Says why a model wrote nothing: our own errors in their words, any other, which may hold content, by type."""
-    return f"{error.type}: {error.message}" if isinstance(error, MemoryFault) else type_of(error)
+    if not isinstance(error, MemoryFault):
+        return type_of(error)
+    # That messages stay is true of the attempt: here the rules take them.
+    return f"{error.type}: {error.message.removesuffix(_THEY_STAY)}"

@@ -15,7 +15,7 @@ from durable_memory.memory.flushing.summarizer import SummaryRequest
 from durable_memory.memory.hashing import memory_hash
 from durable_memory.memory.memory import Memory
 from tests.integration.cli.programs import run_program
-from tests.integration.llm.endpoint import SUMMARY, Endpoint, Fails
+from tests.integration.llm.endpoint import SUMMARY, Endpoint, Fails, Says
 from tests.integration.llm.rig import RULES, declared, desk
 from tests.integration.temporal.background import texts
 from tests.integration.temporal.rig import unique
@@ -83,6 +83,17 @@ async def test_a_direct_flush_says_why_the_rules_wrote_and_never_what_the_provid
     assert "so the rules write it (MemoryModelUnavailable: the model 'openai:gpt-4o-mini' is overloaded" in ended.err
     assert "status 503" in ended.err
     assert "refused for" not in ended.err
+
+
+async def test_where_the_rules_write_no_log_says_that_messages_stay(
+    redis_url: str, service: Endpoint, caplog: pytest.LogCaptureFixture
+) -> None:
+    registry = Registry.from_resources([declared("desk", service.url)])
+    service.default = Says("")
+    async with await MemoryClient.connect(redis_url, memories=registry, project=unique("project")) as memories:
+        await flushed(memories.memory("desk", "key"))
+    (told,) = [record.getMessage() for record in caplog.records if "so the rules write it" in record.getMessage()]
+    assert told.endswith("(MemorySummaryRejected: the model returned an empty text)")
 
 
 async def test_a_direct_flush_without_the_key_names_the_memory_and_where_it_is_declared(
