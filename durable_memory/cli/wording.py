@@ -46,8 +46,8 @@ def ids_of(ids: Sequence[str]) -> str:
 
 
 def clock_time(moment: datetime | None) -> str:
-    """Returns a time of the clock on this machine; of none, nothing."""
-    return "" if moment is None else moment.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    """Returns a time of the clock on this machine, with its zone: problems of `health` are in UTC. Of none, nothing."""
+    return "" if moment is None else moment.astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")
 
 
 def from_now(moment: datetime | None, now: datetime) -> str:
