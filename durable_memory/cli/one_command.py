@@ -22,6 +22,13 @@ class OneCommand(TyperCommand):
         """Reads the command line; where the key is to be made, what follows RESOURCE is no KEY."""
         given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
         if any(given.get(name) for name in MAKING_A_KEY):
+            arguments = {each.name or "": each for each in self.params if isinstance(each, TyperArgument)}
+            # Of several IDs the first one may stand in the place of KEY.
+            full = all(each.nargs == 1 and given.get(name) is not None for name, each in arguments.items())
+            if full and "key" in arguments:
+                ctx.fail(
+                    "KEY is given, and so is what makes one (--input, --workflow-id, --workflow-type): leave one out"
+                )
             self.params = [each for each in self.params if each.name != "key" or not isinstance(each, TyperArgument)]
         return super().parse_args(ctx, args)
 

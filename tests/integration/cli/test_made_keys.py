@@ -53,7 +53,8 @@ async def test_the_key_is_known_also_where_redis_cannot_be_asked(cli: Cli) -> No
     [
         (("read", "thread"), "(here: KEY, or --input, --workflow-id and --workflow-type)"),
         (("read", "desk"), "(here: KEY, or --input, --workflow-id and --workflow-type)"),
-        (("read", "desk", "user:7:nobody", *MADE), "Got unexpected extra argument(s) (user:7:nobody)"),
+        (("read", "desk", "user:7:nobody", *MADE), "KEY is given, and so is what makes one"),
+        (("append", "desk", "user:7:nobody", "Hello", *MADE), "KEY is given, and so is what makes one"),
         (("read", "desk", "--input", "user_id"), "--input takes NAME=VALUE"),
         (("pin", "desk", *MADE), "Missing argument 'ID'"),
     ],
