@@ -75,9 +75,7 @@ def _problems(kind: Kind, model: type[BaseModel], item: Any) -> Iterator[Finding
 
 def _in_full(model: type[BaseModel], location: Location, value: object) -> str:
     """Says how a part is written for which only its type was given, or that it is on or off."""
-    part = model
-    for name in location:
-        part = _parts_of(part).get(name, part)
+    part = _level_of(model, location)
     if isinstance(value, bool) and "enabled" in part.model_fields:
         return f"; write {{enabled: {str(value).lower()}}}"
     kinds = typing.get_args(typing.get_type_hints(part).get("type"))
@@ -85,12 +83,17 @@ def _in_full(model: type[BaseModel], location: Location, value: object) -> str:
 
 
 def _unknown(model: type[BaseModel], location: Location) -> str:
-    level = model
-    for name in location[:-1]:
-        level = _parts_of(level).get(name, level)
-    name = location[-1]
+    level, name = _level_of(model, location[:-1]), location[-1]
     near = did_you_mean(name, tuple(level.model_fields))
     return f"{NO_FIELD}{_elsewhere(model, level, name) or near}"
+
+
+def _level_of(model: type[BaseModel], location: Location) -> type[BaseModel]:
+    """Returns the part that stands there."""
+    level = model
+    for name in location:
+        level = _parts_of(level).get(name, level)
+    return level
 
 
 def _elsewhere(model: type[BaseModel], level: type[BaseModel], name: str) -> str:
