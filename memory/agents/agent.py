@@ -63,7 +63,7 @@ class AgentMemories:
         sources = [
             Source(memory, use.label or use.resource, use.max_tokens, self._counter_of(memory.id))
             for use, memory, _ in self._memories
-            if use.mode != "append-only" or use.has_inject
+            if use.takes_part
         ]
         return await compose(sources, limit, authors=truth("authors", authors))
 

@@ -48,7 +48,7 @@ class Inject(Declaration):
     ) = None
     """What the model reads above it.
 
-    Default: the id of the memory.
+    Default: the id of the memory. If that stands in a context twice, one of them needs a label.
     """
 
 
@@ -107,9 +107,9 @@ class Use:
     label: str | None
 
     @property
-    def has_inject(self) -> bool:
-        """Whether the declaration says how it stands in a context."""
-        return self.max_tokens is not None or self.label is not None
+    def takes_part(self) -> bool:
+        """Whether it stands in a context: one that is append-only only if the declaration says how."""
+        return self.mode != "append-only" or self.max_tokens is not None or self.label is not None
 
 
 class AgentResource(Declaration):

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from durable_memory.memory.declaration_faults import Fault, Finding, Location
 from durable_memory.memory.declarations.agent import AgentResource
 from durable_memory.memory.declarations.declaration import is_id
-from durable_memory.memory.declarations.references import repeated_memories, unknown_memories
+from durable_memory.memory.declarations.references import repeated_labels, repeated_memories, unknown_memories
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.declarations.scalars import read_values
 from durable_memory.memory.declarations.validation import NO_FIELD, DeclarationInvalid, Resource, declare
@@ -235,6 +235,6 @@ def _wrong_references(sources: Sequence[Source]) -> list[Fault]:
     for source in sources:
         found = list(unknown_memories(source.data, known)) if source.kind == "agent" else []
         if isinstance(source.declaration, AgentResource):
-            found += repeated_memories(source.declaration, declared)
+            found += [*repeated_memories(source.declaration, declared)] or repeated_labels(source.declaration)
         faults += [source.fault(location, problem) for location, problem in found]
     return faults

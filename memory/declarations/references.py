@@ -1,4 +1,4 @@
-"""What agents refer to: every memory must be declared, and none twice under one key."""
+"""What agents refer to: every memory must be declared, and none twice under one key or one label."""
 
 from __future__ import annotations
 
@@ -52,4 +52,20 @@ def repeated_memories(agent: AgentResource, memories: Mapping[str, MemoryResourc
         first = seen.setdefault((use.resource, () if template is None else template.parts_for(agent.id)), index)
         if first != index:
             problem = f"names memory {use.resource!r} under the key of memories.{first}; give it a key of its own"
+            yield ("memories", str(index)), problem
+
+
+def repeated_labels(agent: AgentResource) -> Iterator[Finding]:
+    """Yields a problem for each memory that stands in the agent's context under the label of another one."""
+    seen: dict[str, int] = {}
+    for index, use in enumerate(agent.uses):
+        if not use.takes_part:
+            continue
+        label = use.label or use.resource
+        first = seen.setdefault(label, index)
+        if first != index:
+            problem = (
+                f"stands in a context under {label!r}, as memories.{first} does, and a model cannot tell them apart; "
+                "give one an inject.label"
+            )
             yield ("memories", str(index)), problem

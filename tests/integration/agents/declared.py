@@ -58,7 +58,10 @@ def declarations(persistence: str = "redis") -> list[dict[str, Any]]:
         {
             "resource": "agent",
             "id": "twins",
-            "memories": [{"id": "desk", "key": "a:{{ input.a }}"}, {"id": "desk", "key": "a:{{ input.b }}"}],
+            "memories": [
+                {"id": "desk", "key": "a:{{ input.a }}"},
+                {"id": "desk", "key": "a:{{ input.b }}", "inject": {"label": "Other"}},
+            ],
         },
         {
             "resource": "agent",

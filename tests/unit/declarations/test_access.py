@@ -30,7 +30,7 @@ REGISTRY = Registry.from_resources(
             "id": "full",
             "memories": [
                 {"id": "desk", "key": "trip:{{ input.trip }}"},
-                {"id": "desk", "key": "everyone", "mode": "read-only"},
+                {"id": "desk", "key": "everyone", "mode": "read-only", "inject": {"label": "Everyone"}},
                 {"id": "profile", "mode": "append-only"},
             ],
         },

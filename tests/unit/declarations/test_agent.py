@@ -150,6 +150,25 @@ def test_two_ways_to_write_one_key_are_one_key(first: str, second: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("first", "second", "label"),
+    [
+        ({}, {}, "desk"),
+        ({"inject": {"label": "Trip"}}, {"inject": {"label": "Trip"}}, "Trip"),
+        ({}, {"mode": "append-only", "inject": {"max_tokens": 50}}, "desk"),
+    ],
+)
+def test_two_memories_in_a_context_need_two_labels(first: dict[str, Any], second: dict[str, Any], label: str) -> None:
+    uses = [{"id": "desk", "key": "a", **first}, {"id": "desk", "key": "b", **second}]
+    ((path, problem),) = faults(memories=uses)
+    assert path == "memories.1"
+    assert problem.startswith(f"stands in a context under '{label}', as memories.0 does")
+
+
+def test_a_memory_that_stands_in_no_context_needs_no_label() -> None:
+    assert len(declared(memories=[{"id": "desk", "key": "a"}, {"id": "desk", "key": "b", "mode": "append-only"}])) == 2
+
+
+@pytest.mark.parametrize(
     ("first", "second"),
     [
         ("trip 1", "trip1"),
@@ -160,7 +179,8 @@ def test_two_ways_to_write_one_key_are_one_key(first: str, second: str) -> None:
     ],
 )
 def test_keys_that_only_look_alike_are_two(first: str, second: str) -> None:
-    one, other = declared(memories=[{"id": "desk", "key": first}, {"id": "desk", "key": second}])
+    other_label = {"label": "Other"}
+    one, other = declared(memories=[{"id": "desk", "key": first}, {"id": "desk", "key": second, "inject": other_label}])
     assert one != other
 
 
