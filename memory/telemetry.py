@@ -60,6 +60,7 @@ _flush_durations = _meter.create_histogram(
     description="Duration of flushes",
     explicit_bucket_boundaries_advisory=SECONDS_BUCKETS,
 )
+_overdue = _meter.create_gauge("memory_flushes_overdue", description="Flushes that are due for minutes and not done")
 _summaries = _meter.create_counter("memory_summaries", description="Attempts of summarisers by outcome")
 _model_tokens = _meter.create_counter("memory_model_tokens", description="Tokens that language models charged for")
 _model_cost = _meter.create_counter(
@@ -148,6 +149,11 @@ def count_flush(resource: str, strategy: str, outcome: FlushOutcome | Literal["f
     labels = {"resource": resource, "strategy": strategy, "outcome": outcome}
     _flushes.add(1, labels)
     _flush_durations.record(seconds, {"resource": resource, "strategy": strategy})
+
+
+def record_overdue(resource: str, flushes: int) -> None:
+    """Records how many memories of a resource have a flush that is overdue."""
+    _overdue.set(flushes, {"resource": resource})
 
 
 def count_summary(resource: str, summarizer: str, outcome: str) -> None:

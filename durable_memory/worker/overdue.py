@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from durable_memory.memory import telemetry
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged, MemoryFault, MemoryUnknownResource
 from durable_memory.memory.health import overdue
@@ -32,15 +34,17 @@ class OverdueFlushes:
         self._project = project
         self._registry = registry
         self._cursor: str | None = None
-        self._found = 0
-        self._seen = 0
+        self._found = Counter[str]()
+        self._seen = Counter[str]()
+        """Of each resource, in the round so far and in the last whole one."""
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What is to be said of them, if there are any."""
-        if not self._seen:
+        flushes = self._seen.total()
+        if not flushes:
             return ()
-        what = "1 flush is" if self._seen == 1 else f"{self._seen:,} flushes are"
+        what = "1 flush is" if flushes == 1 else f"{flushes:,} flushes are"
         return (f"{what} overdue: see the health of these memories, and whether all workers of the project run",)
 
     def watched(self, every: timedelta = _EVERY) -> AbstractAsyncContextManager[None]:
@@ -48,15 +52,17 @@ class OverdueFlushes:
         return repeating(lambda: self._look_and_wait(every), "the look for overdue flushes", pause=every)
 
     async def look(self) -> None:
-        """Looks at the next memories; at the end of a round, tells what it found, once."""
+        """Looks at the next memories; at the end of a round, tells what it found: the log once, and the gauge."""
         for _ in range(_PAGES):
             page = await self._backend.index.registered(self._project, self._cursor, _PAGE)
             # By the clock that notes since when flushes are due: that of this machine may be hours off.
             now = datetime.fromtimestamp(page.read_ms / 1000, UTC)
-            self._found += sum([await self._is_overdue(memory, now) for memory in page.memories])
+            self._found.update([memory.resource for memory in page.memories if await self._is_overdue(memory, now)])
             self._cursor = page.cursor
             if self._cursor is None:
-                before, self._seen, self._found = self._seen, self._found, 0
+                before, self._seen, self._found = self._seen, self._found, Counter()
+                for resource in {one.id for one in self._registry().memories()} | before.keys():
+                    telemetry.record_overdue(resource, self._seen[resource])
                 if self._seen and not before:
                     _log.warning("%s", *self.notes)
                 elif before and not self._seen:

@@ -12,7 +12,7 @@ from tests.integration.telemetry.page import rows
 
 def test_every_series_is_listed() -> None:
     source = Path(telemetry.__file__).read_text()
-    created = re.findall(r"create_(counter|histogram)\(\s*\"(\w+)\",?\s*(unit=\"s\")?", source)
+    created = re.findall(r"create_(counter|histogram|gauge)\(\s*\"(\w+)\",?\s*(unit=\"s\")?", source)
     series = {
         name + ("_total" if kind == "counter" else "_seconds" if unit else ""): kind for kind, name, unit in created
     }

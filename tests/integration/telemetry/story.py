@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from prometheus_client.parser import text_string_to_metric_families
+from redis.asyncio import Redis
 from temporalio.client import Client
 
 from durable_memory import MemoryClient
@@ -29,6 +30,7 @@ from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.janitor.sweep import Janitor
 from durable_memory.memory.limits import BreakerLimits
 from durable_memory.memory.stores.breaker import Breaker
+from durable_memory.memory.stores.redis.keys import MEMORY_KEYS, RedisKeys
 from durable_memory.memory.tokens.calibration import Calibration
 from durable_memory.memory.tokens.encodings import Encodings
 from durable_memory.memory.tokens.endpoint import Endpoint
@@ -36,6 +38,7 @@ from durable_memory.memory.tokens.estimating import ScaledCounter
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from durable_memory.memory.types import Message
 from durable_memory.worker.metrics import WorkerMetrics
+from durable_memory.worker.overdue import OverdueFlushes
 from tests.integration.llm.endpoint import endpoint
 from tests.integration.redis.proxy import open_proxy
 from tests.integration.telemetry.declared import REGISTRY
@@ -92,6 +95,7 @@ async def play(client: MemoryClient, redis_url: str, temporal: Client) -> None:
     await _lose_a_lease(client, redis_url)
     await _retry(client, redis_url)
     await _estimate(client)
+    await _be_overdue(client, redis_url)
     await _wake_in_vain(client, temporal)
     await _sweep(client, temporal)
     await _break()
@@ -110,6 +114,15 @@ async def _fill_the_disk(client: MemoryClient) -> None:
     logger.removeHandler(added)
     added.close()
     logger.setLevel(level)
+
+
+async def _be_overdue(client: MemoryClient, redis_url: str) -> None:
+    memory = client.memory("small", f"{KEY}/overdue")
+    await memory.append(["Nobody knows why."] * 60)
+    async with Redis.from_url(redis_url) as raw:
+        # Due since the year 2001.
+        await raw.hset(RedisKeys("dm:").memory(memory.id).names[MEMORY_KEYS.index("meta")], "due_at", 10**12)
+    await OverdueFlushes(client.wiring.backends["redis"], client.project, lambda: REGISTRY).look()
 
 
 async def _retry(client: MemoryClient, redis_url: str) -> None:

@@ -41,7 +41,10 @@ ONCE = {
 }
 """Alerts about one event."""
 
-WATCHED = LASTING | REPEATED | ONCE
+STANDING = {"MemoryFlushesOverdue": 'memory_flushes_overdue{resource="chat"}'}
+"""Alerts about a number that is not zero."""
+
+WATCHED = LASTING | REPEATED | ONCE | STANDING
 EVERY_QUARTER = " ".join(f"{number}x14" for number in range(1, 20))
 
 
@@ -67,7 +70,14 @@ async def test_it_fires_while_it_goes_on(tmp_path: Path, alert: str) -> None:
     await check(tmp_path, alert, "1+1x40", range(25, 40), fires=True)
 
 
-@pytest.mark.parametrize("alert", WATCHED)
+@pytest.mark.parametrize("alert", STANDING)
+async def test_it_fires_for_what_stands_for_minutes_and_no_longer(tmp_path: Path, alert: str) -> None:
+    await check(tmp_path, alert, "0x9 1x20 0x20", range(16, 29), fires=True)
+    await check(tmp_path, alert, "0x9 1x20 0x20", [*range(14), *range(31, 49)], fires=False)
+    await check(tmp_path, alert, "0x9 1x3 0x20", range(32), fires=False)
+
+
+@pytest.mark.parametrize("alert", [*LASTING, *REPEATED, *ONCE])
 async def test_it_is_silent_some_time_after_it_is_over(tmp_path: Path, alert: str) -> None:
     await check(tmp_path, alert, "1+1x5 6x240", range(190, 240), fires=False)
 
