@@ -31,7 +31,7 @@ class Summarizer(Protocol):
     def max_input_tokens(self) -> int | None:
         """What one request may hold at most, in tokens of its messages as lines of JSON; None for any size.
 
-        More is summarised in parts, and then the summaries of the parts.
+        At least 64. More is summarised in parts, and then the summaries of the parts.
         """
         ...
 
