@@ -18,7 +18,7 @@ from durable_memory.memory.declarations.declaration import is_id
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import MemoryAccessDenied, MemoryInvalid
 from durable_memory.memory.flushing.summarizer import Summarizer
-from durable_memory.memory.hashing import use_secret
+from durable_memory.memory.hashing import checked_secret, use_secret
 from durable_memory.memory.identity import DEFAULT_PREFIX, DEFAULT_PROJECT, MemoryId, Owner
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.resolution import Resolved, resolve, resolve_agent
@@ -101,6 +101,8 @@ class MemoryClient(AllMemories):
         MemoryUnavailable if Redis cannot be reached.
         """
         _check(project, waker, summarizer)
+        if telemetry_key is not None:
+            checked_secret(telemetry_key)
         try:
             counter = make_counter(counting_named(encoding))
         except MemoryInvalid as error:
@@ -110,7 +112,7 @@ class MemoryClient(AllMemories):
             _ = resource.privacy  # takes a tenth of a second to build, which no message should wait for
         backends = await open_backends(registry, redis_url, prefix=prefix, encryption_keys=encryption_keys)
         if telemetry_key is not None:
-            use_secret(telemetry_key)
+            use_secret(telemetry_key)  # only now: a client that cannot be opened leaves the hashes of others alone
         return cls(registry, backends, project=project, waker=waker, summarizer=summarizer, counter=counter)
 
     @classmethod

@@ -24,10 +24,15 @@ def use_secret(secret: object) -> None:
 
     Raises MemoryInvalid for what is no secret.
     """
+    # Hashed first, since a key of blake2 has at most 64 bytes.
+    _of_process.key = hashlib.sha256(checked_secret(secret).encode()).digest()
+
+
+def checked_secret(secret: object) -> str:
+    """Returns a secret. Raises MemoryInvalid for what is none."""
     if not isinstance(secret, str) or not secret:
         raise MemoryInvalid("telemetry_key: must be text, the same in all processes whose hashes should compare")
-    # Hashed first, since a key of blake2 has at most 64 bytes.
-    _of_process.key = hashlib.sha256(secret.encode()).digest()
+    return secret
 
 
 def memory_hash(memory: MemoryId) -> str:

@@ -35,7 +35,8 @@ _CHANGES: Final[dict[str, Call]] = {
 
 _OPEN_TO_ALL: Final = frozenset(
     {
-        *("append", "try_append", "read", "find", "touch", "plan", "recorded", "scan", "stats", "ping", "close"),
+        *("append", "try_append", "read", "find", "touch", "plan", "recorded", "scan", "stats"),
+        *("ping", "check_rights", "close"),
         *("content", "draft", "renew", "fail"),  # they need a batch, which only a begin gives
     }
 )
