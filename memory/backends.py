@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from durable_memory.memory.declarations.encryption import refuse_plain_text
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.privacy.keyring import Keyring
@@ -15,6 +16,8 @@ async def open_backends(
     """Returns what the memories of a registry need, by persistence type. See MemoryClient.connect."""
     needed = {resource.persistence.type for resource in registry.memories()}
     keyring = None if encryption_keys is None else _keyring(encryption_keys)
+    if keyring is None:
+        refuse_plain_text(registry)
     backends: dict[str, Backend] = {}
     if "in_memory" in needed:
         from durable_memory.memory.stores.in_memory import open_in_memory  # noqa: PLC0415 - loaded where it is used

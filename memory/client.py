@@ -59,7 +59,8 @@ class MemoryClient(AllMemories):
         """Puts a client together from its parts; most programs want `connect`.
 
         backends: by persistence type, `redis` and `in_memory`. counter: for resources that declare no token_provider.
-        Raises MemoryInvalid for a project that is no id, and for a waker or summarizer that is none.
+        Raises MemoryInvalid for a project that is no id, for a waker or summarizer that is none, and for a resource
+        that requires encryption where its backend does not encrypt.
         """
         _check(project, waker, summarizer)
         clock = clock or SystemClock()
@@ -97,8 +98,8 @@ class MemoryClient(AllMemories):
         declare. encoding: an encoding or a model, by which tokens of memories without token_provider are counted; the
         same in all programs, too. encryption_keys: encrypts what Redis keeps, `id:base64` pairs of which the first one
         writes; the same in all programs. telemetry_key: the secret behind the hashes of memories in spans and audit,
-        one for all clients of the process. Raises MemoryInvalid for wrong declarations and addresses,
-        MemoryUnavailable if Redis cannot be reached.
+        one for all clients of the process. Raises MemoryInvalid for wrong declarations and addresses, and without keys
+        for a resource that requires encryption, MemoryUnavailable if Redis cannot be reached.
         """
         _check(project, waker, summarizer)
         if telemetry_key is not None:
@@ -149,7 +150,7 @@ class MemoryClient(AllMemories):
         """Puts other declarations in force for the handles that are opened from now on; open ones keep theirs.
 
         Nothing that is stored is touched, also not of a resource that is no longer declared. Raises MemoryInvalid, and
-        changes nothing, if a resource needs a store that this client did not open.
+        changes nothing, if a resource needs a store that this client did not open, or keys that it does not have.
         """
         self._wiring.use(registry)
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from durable_memory.memory.admission import Admission
 from durable_memory.memory.clock import Clock
+from durable_memory.memory.declarations.encryption import refuse_plain_text
 from durable_memory.memory.declarations.registry import Registry, checked_registry
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.errors import MemoryInvalid
@@ -45,9 +46,10 @@ class Wiring:
         counter: TokenCounter | None,
         clock: Clock,
     ) -> None:
-        """See MemoryClient, which has checked them."""
+        """See MemoryClient, which has checked them. Raises MemoryInvalid for memories that no store here encrypts."""
         self.project = project
         self.backends = backends
+        self._check_encryption(registry)
         self.clock = clock
         of_projects = backends.get("redis") or next(iter(backends.values()), None)
         self.starts = None if of_projects is None else of_projects.starts
@@ -76,13 +78,19 @@ class Wiring:
         self._guarded: dict[str, tuple[BreakerLimits, Services]] = {}
 
     def check(self, registry: Registry) -> None:
-        """Raises MemoryInvalid for declarations that need a store which is not open."""
+        """Raises MemoryInvalid for declarations that need a store which is not open, or does not encrypt."""
         for resource in checked_registry(registry).memories():
             if resource.persistence.type not in self.backends:
                 raise MemoryInvalid(
                     f"{resource.id}: persistence.type {resource.persistence.type} needs a store that was not opened at "
                     "the start; start again to use it"
                 )
+        self._check_encryption(registry)
+
+    def _check_encryption(self, registry: Registry) -> None:
+        redis = self.backends.get("redis")
+        if redis is not None and not redis.encrypts:
+            refuse_plain_text(registry)
 
     def use(self, registry: Registry) -> None:
         """Puts other declarations in force, in any thread; see MemoryClient.use."""

@@ -1,4 +1,4 @@
-"""The field `privacy_policy`: what is taken out of messages before they are stored, and which are not kept at all."""
+"""The field `privacy_policy`: what of messages is stored, and whether it may be stored in plain text."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ Pattern = Annotated[
 
 
 class PrivacyPolicy(Declaration):
-    """What is taken out of messages before they are counted and stored, and which messages are not kept at all."""
+    """What is taken out of messages before they are counted and stored, which are not kept, and if keys are needed."""
 
     redact_patterns: Annotated[list[Pattern], Field(max_length=_MAX_PATTERNS)] = Field(default=[])
     """Regular expressions; what they match is replaced. RE2 has no look-around and no back-references. Quote them with
@@ -85,6 +85,10 @@ class PrivacyPolicy(Declaration):
         str, Field(min_length=1, max_length=_MAX_MARKER_LENGTH), AfterValidator(_checked_marker)
     ] = "[redacted]"
     """What stands where something was taken out; needs `redact_patterns` or `redact_entities`."""
+
+    require_encryption: bool = False
+    """`true`: a process without encryption keys (`DURABLE_MEMORY_ENCRYPTION_KEYS`) refuses this declaration when it
+    starts, and when it reads changed files. Memories of `in_memory`, which keep nothing at rest, need no keys."""
 
 
 def privacy_problems(policy: PrivacyPolicy) -> list[Problem]:

@@ -279,7 +279,8 @@ class Backend:
 
     guarded: makes the same behind a circuit breaker, on the same connections; None where nothing can be unavailable.
     warnings: one sentence for each setting of its server under which acknowledged messages can be lost.
-    check_loop: raises MemoryInvalid in another event loop than that of its connections.
+    check_loop: raises MemoryInvalid in another event loop than that of its connections. encrypts: whether its store
+    keeps no payload in plain text, as `privacy_policy.require_encryption` asks.
     """
 
     store: Store
@@ -290,3 +291,4 @@ class Backend:
     guarded: Callable[[Breaker], Backend] | None = None
     warnings: tuple[str, ...] = ()
     check_loop: Callable[[], None] = _any_loop
+    encrypts: bool = False

@@ -39,7 +39,7 @@ _log = logging.getLogger(__name__)
 
 def sealed_backend(backend: Backend, keyring: Keyring) -> Backend:
     """Returns the backend with its payloads encrypted; what was stored in plain text before is still read."""
-    sealed = replace(backend, store=SealedStore(backend.store, keyring))
+    sealed = replace(backend, store=SealedStore(backend.store, keyring), encrypts=True)
     guard = backend.guarded
     return sealed if guard is None else replace(sealed, guarded=lambda breaker: sealed_backend(guard(breaker), keyring))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import signal
 import sys
 from pathlib import Path
@@ -74,6 +75,32 @@ async def test_memories_that_live_in_another_process_are_refused(cli: Cli, folde
     for arguments in (["read", "local", "k"], ["append", "local", "k", "Hello"], ["list", "local"]):
         assert_one_sentence(await cli(*arguments), "local", "in_memory")
     assert (await cli("read", "thread", "k")).code == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["read", "sealed", "k"],
+        ["append", "sealed", "k", "Hello"],
+        ["append", "thread", "k", "Hello"],
+        ["list"],
+        ["stats", "sealed", "k"],
+        ["export", "sealed"],
+        ["purge", "sealed", "--yes"],
+    ],
+    ids=" ".join,
+)
+async def test_memories_that_require_encryption_need_the_keys_and_validating_them_does_not(
+    cli: Cli, folder: Path, arguments: list[str]
+) -> None:
+    declared = "resource: memory\nid: sealed\nmax_tokens: 1000\nprivacy_policy: {require_encryption: true}\n"
+    (folder / "memories" / "sealed.yaml").write_text(declared)
+    (folder / "keys").write_text("k1:" + base64.b64encode(b"1" * 32).decode())
+    required = "sealed: privacy_policy.require_encryption is true"
+    assert_one_sentence(await cli(*arguments), required, "DURABLE_MEMORY_ENCRYPTION_KEYS_FILE")
+    assert (await cli(*arguments, DURABLE_MEMORY_ENCRYPTION_KEYS_FILE="keys")).code == 0
+    for command in ("validate", "resources"):
+        assert (await cli(command)).code == 0
 
 
 async def test_wrong_declarations_are_all_listed(cli: Cli, folder: Path) -> None:

@@ -155,6 +155,10 @@ MEMORY: Final = {
         "test_kinds_that_are_not_kept_are_counted_and_open_no_groups",
     ),
     "privacy_policy.default_redaction_string": (_PRIVACY, "test_counting_and_the_digest_are_of_what_is_stored"),
+    "privacy_policy.require_encryption": (
+        "tests/integration/privacy/test_required_encryption.py",
+        "test_no_client_connects_without_keys_and_redis_is_not_even_asked",
+    ),
     "locking.flush_ttl": (
         "durable_memory/testing/contracts/flush_leasing.py",
         "test_a_lease_that_ended_lets_another_in_and_its_batch_is_stale",

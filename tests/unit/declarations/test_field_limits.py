@@ -33,6 +33,7 @@ NO_LIMIT = {
     "privacy_policy.redact_entities",
     "privacy_policy.non_persistable_message_types",
     "privacy_policy.default_redaction_string",
+    "privacy_policy.require_encryption",
     "persistence.circuit_breaker.enabled",
     "persistence.circuit_breaker.timeout",
     "persistence.circuit_breaker.max_failures",

@@ -66,6 +66,7 @@ ACCEPTED: dict[str, list[object]] = {
     "privacy_policy.redact_patterns": [[], [r"\b\d{2}-\d{7}\b", "(foo|bar)+", "(a+)+$", "x" * 2000]],
     "privacy_policy.redact_entities": [[], ["email", "api_key"]],
     "privacy_policy.non_persistable_message_types": [[], ["tool"], ["system", "user"], ["assistant", "tool"]],
+    "privacy_policy.require_encryption": [True, False],
     "locking.flush_ttl": ["1s", "1000ms", "1h"],
     "scope": ["temp", "session", "user", "app", "project"],
     "agents_only": [True, False],
@@ -229,6 +230,7 @@ REFUSED: dict[str, list[tuple[object, str]]] = {
         (["system", "user", "assistant", "tool"], "nothing would ever be stored"),
         (["assistant"], "must name tool too"),
     ],
+    "privacy_policy.require_encryption": [("yes", "must be true or false"), (["k1"], "must be true or false")],
     "privacy_policy.default_redaction_string": [
         ("", "at least 1 characters"),
         ("x" * 101, "at most 100 characters"),
