@@ -27,6 +27,7 @@ from durable_memory.activities.waker import TemporalWaker
 from durable_memory.audit_log import keep_audit_log
 from durable_memory.memory.arguments import require_method
 from durable_memory.memory.client import MemoryClient
+from durable_memory.memory.declarations.encryption import refuse_plain_text
 from durable_memory.memory.declarations.model_access import check_models
 from durable_memory.memory.declarations.registry import Registry, checked_registry
 from durable_memory.memory.declarations.watching import Watch
@@ -159,6 +160,7 @@ class MemoryPlugin(SimplePlugin):
         checked_registry(registry)
         if not self._allow_in_memory:
             refuse_in_memory(registry)
+        self._check_encryption(registry)
         self._check_models(registry, serves=bool(self._served))
         clients = self._groups.open_clients()
         for client in clients:  # all of them, before the first one changes
@@ -297,7 +299,13 @@ class MemoryPlugin(SimplePlugin):
                 "REDIS_URL is not set, and the declared memories are kept in Redis; set it, or pass "
                 "MemoryPlugin(redis_url=…)"
             )
+        self._check_encryption(self._registry)
         self._check_models(self._registry, serves=serves or bool(self._served))
+
+    def _check_encryption(self, registry: Registry) -> None:
+        """Refuses memories that this process would keep in plain text and must not."""
+        if self._settings.encryption_keys is None:
+            refuse_plain_text(registry)
 
     def _check_models(self, registry: Registry, *, serves: bool) -> None:
         """Refuses models that this process would have to ask and cannot.

@@ -25,6 +25,7 @@ from durable_memory.dev import DevPlaces, dev_servers
 from durable_memory.dev.env_file import env_file, export_line, require_ours
 from durable_memory.exit import leave
 from durable_memory.logs import log_lost_errors
+from durable_memory.memory.declarations.encryption import refuse_plain_text
 from durable_memory.memory.declarations.model_access import cannot_summarize, missing_counting_key
 from durable_memory.memory.declarations.watching import Watch
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
@@ -97,6 +98,8 @@ async def _work(settings: Settings, reload: asyncio.Event, *, dev: DevPlaces | N
     deployment = deployment_of(os.environ)
     # A summariser of the program's own writes for all resources: then their models are not asked.
     watch = Watch(settings.memories, check=cannot_summarize if settings.summarizer is None else None)
+    if settings.encryption_keys is None:
+        refuse_plain_text(watch.registry)  # before servers are started or asked
     for note in watch.registry.faults(missing_counting_key):
         _log.warning("%s", note)
     metrics = install_metrics()

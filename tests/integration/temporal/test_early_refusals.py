@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,38 @@ async def test_a_model_without_its_key_is_named_where_a_worker_that_asks_it_is_m
     worker(client, unique("queue"))  # asks nobody
     with pytest.raises(InvalidDeclarations, match="the environment variable NO_SUCH_KEY is not set"):
         worker(client, queue)
+
+
+SEALED = Registry.from_resources(
+    [{"resource": "memory", "id": "desk", "max_tokens": 4000, "privacy_policy": {"require_encryption": True}}]
+)
+WITHOUT_KEYS = r"^desk: privacy_policy\.require_encryption is true.* DURABLE_MEMORY_ENCRYPTION_KEYS or "
+
+
+async def test_memories_that_require_encryption_are_refused_where_a_worker_without_keys_is_made(
+    temporal_address: str, redis_url: str
+) -> None:
+    project = unique("project")
+    given = plugin(redis_url, project, memories=SEALED, companion=False)
+    client = await Client.connect(temporal_address, plugins=[given])  # to start workflows only
+    with pytest.raises(MemoryInvalid, match=WITHOUT_KEYS):
+        worker(client, unique("queue"))
+    keys = "k1:" + base64.b64encode(b"1" * 32).decode()
+    with_keys = plugin(redis_url, project, memories=SEALED, encryption_keys=keys)
+    async with worker(await Client.connect(temporal_address, plugins=[with_keys]), unique("queue")):
+        with_keys.use(SEALED)
+
+
+async def test_declarations_that_require_encryption_replace_none_of_a_plugin_without_keys(
+    temporal_address: str, redis_url: str
+) -> None:
+    given = plugin(redis_url, unique("project"))
+    client = await Client.connect(temporal_address, plugins=[given])
+    with pytest.raises(MemoryInvalid, match=WITHOUT_KEYS):
+        given.use(SEALED)
+    async with worker(client, unique("queue")):  # whose declarations are those of before
+        with pytest.raises(MemoryInvalid, match=WITHOUT_KEYS):
+            given.use(SEALED)
 
 
 @pytest.mark.parametrize("behavior", [VersioningBehavior.UNSPECIFIED, VersioningBehavior.PINNED])

@@ -85,6 +85,15 @@ async def test_a_memory_that_would_end_with_the_process(start_worker: StartWorke
         assert "local: persistence.type in_memory" in await one_sentence(worker)
 
 
+async def test_a_memory_that_requires_encryption_without_keys(start_worker: StartWorker, folder: Path) -> None:
+    declared = "resource: memory\nid: sealed\nmax_tokens: 1000\nprivacy_policy: {require_encryption: true}\n"
+    (folder / "memories" / "sealed.yaml").write_text(declared)
+    async with start_worker() as worker:
+        sentence = await one_sentence(worker)
+        assert "sealed: privacy_policy.require_encryption is true" in sentence
+        assert "DURABLE_MEMORY_ENCRYPTION_KEYS" in sentence
+
+
 @pytest.mark.parametrize("missing", ["REDIS_URL", "TEMPORAL_ADDRESS"])
 async def test_a_server_that_is_not_named(start_worker: StartWorker, missing: str) -> None:
     async with start_worker(**{missing: ""}) as worker:

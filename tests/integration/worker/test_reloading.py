@@ -94,6 +94,31 @@ async def test_declarations_change_under_load_and_no_call_fails_and_no_data_goes
         assert [memory.key async for memory in client.list_memories("removed")] == ["k"]
 
 
+async def test_encryption_that_is_required_later_is_refused_without_keys_and_the_worker_goes_on(
+    start_worker: StartWorker, folder: Path, project: str, temporal_client: Client
+) -> None:
+    file = folder / "memories" / "declared.yaml"
+    file.write_text(THREAD.format(budget=1000))
+    async with (
+        start_worker(DURABLE_MEMORY_RELOAD_INTERVAL="off") as worker,
+        calling(temporal_client, project) as caller,
+    ):
+        await worker.ready()
+        added = OTHER.format(name="sealed") + "privacy_policy: {require_encryption: true}\n"
+        file.write_text(THREAD.format(budget=1000) + "---\n" + added)
+        worker.process.send_signal(signal.SIGHUP)
+        refused = "the last good declarations stay in force: sealed: privacy_policy.require_encryption is true"
+        await worker.text(refused)
+        status, body = await worker.get("/readyz")
+        assert (status, body.startswith(f"ready\n{refused}")) == (200, True)
+        assert 'memory_reloads_total{outcome="failed"} 1' in (await worker.get("/metrics"))[1]
+        assert (await caller.append("thread", "k", "goes on"))["messages"] == 1
+        file.write_text(THREAD.format(budget=1000) + "---\n" + OTHER.format(name="sealed"))
+        worker.process.send_signal(signal.SIGHUP)
+        await reloaded(worker, times=1)
+        assert (await caller.append("sealed", "k", "new"))["messages"] == 1
+
+
 async def test_a_changed_file_is_noticed_without_a_signal(
     start_worker: StartWorker, folder: Path, project: str, temporal_client: Client
 ) -> None:
