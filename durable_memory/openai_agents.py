@@ -18,6 +18,7 @@ from durable_memory.memory.types import (
     View,
     messages_from_openai_responses,
 )
+from durable_memory.memory.types.chat_responses import responses_items
 
 
 class _Handle(Protocol):
@@ -41,8 +42,9 @@ class MemorySession:
     """A conversation of the OpenAI Agents SDK in a memory, as its protocol `Session` wants it.
 
     memory: a handle, `AgentMemory` in a workflow, `Memory` elsewhere. max_tokens: of what a run gets of it; without it,
-    all that the memory's budget holds. In a workflow each call is an activity, which is applied once; in an activity, a
-    retry that makes the same calls changes nothing. Errors are those of the handle.
+    all that the memory's budget holds. In a workflow each call is an activity, which is applied once. Not for an
+    activity: the model of its next attempt would read what the first one left, and say something else. Errors are those
+    of the handle.
 
     A run gets a view: the newest messages that fit, with the summary of older ones as a system message. The reasoning
     of models is not kept.
@@ -52,7 +54,7 @@ class MemorySession:
         self._memory = memory
         self._max_tokens = max_tokens
         ref = memory.ref
-        self.session_id = ref.key or ref.resource
+        self.session_id = f"{ref.resource}/{ref.key}" if ref.key else ref.resource
         self.session_settings: Any = None
         """As the SDK's: its `limit` holds for `get_items` without one."""
 
@@ -79,11 +81,12 @@ class MemorySession:
         Tool calls go with their results and with what was said beside them, since a memory keeps them together.
         """
         view = await self._memory.read(sections=[SHORT_TERM])
-        if not view.messages:
-            return None
-        newest = view.messages[-1]
-        await self._memory.delete([str(newest.id)])
-        return view.to_openai_responses()[-1]
+        for message in reversed(view.messages):
+            items = responses_items(message)
+            if items:
+                await self._memory.delete([str(message.id)])
+                return items[-1]
+        return None
 
     async def clear_session(self) -> None:
         """Removes everything, summaries too."""
@@ -91,5 +94,5 @@ class MemorySession:
 
 
 def _with_their_calls(items: list[Any]) -> list[Any]:
-    called = {item["call_id"] for item in items if str(item.get("type")).endswith("_call") and "call_id" in item}
-    return [item for item in items if not str(item.get("type")).endswith("_output") or item.get("call_id") in called]
+    called = {item["call_id"] for item in items if item.get("type") == "function_call"}
+    return [item for item in items if item.get("type") != "function_call_output" or item["call_id"] in called]

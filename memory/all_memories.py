@@ -87,9 +87,9 @@ class AllMemories:
 
         Their backups go as well, also those of a memory that was cleared or has expired. A memory that is created after
         the purge began stays. dry_run: only count what would be removed, which is the default; the real purge takes
-        `dry_run=False, confirm=True`. confirm: or a function that is told what would be removed, if that is anything,
-        and says whether it is; without its yes the answer is that of a dry run. Raises MemoryInvalid without it, or if
-        nothing says which; MemoryContractTooNew, at its end, if memories that a newer version wrote had to stay.
+        `dry_run=False, confirm=True`. confirm may be a function, no async one: it gets the counts and returns True to
+        go on, else they are the answer. Raises MemoryInvalid without it, or if nothing says which;
+        MemoryContractTooNew, at its end, if memories that a newer version wrote had to stay.
         """
         truth("dry_run", dry_run)
         with AuditedCall("purge", self._caller, project=self._wiring.project) as record:
@@ -110,7 +110,7 @@ class AllMemories:
                 found = await inventory.purge(began, None)
                 if not found.counts.memories and not found.counts.backups:
                     return found.whole()
-                if not confirm(found.counts):
+                if confirm(found.counts) is not True:
                     return found.counts
             record.begun(resource=resource, scope=scope, by_prefix=bool(prefix))
             result = (await inventory.purge(began, self._caller)).whole()

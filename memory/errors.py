@@ -32,9 +32,12 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
-from typing import ClassVar, Self
+from typing import ClassVar, Final, Self
 
 from durable_memory.memory.declaration_faults import Fault
+
+MESSAGES_STAY: Final = "the messages stay as they are"
+"""Ends the errors of attempts after which nothing has changed."""
 
 
 class MemoryFault(Exception):

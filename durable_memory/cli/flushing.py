@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Final
 
 import typer
@@ -88,7 +89,7 @@ def _flush_table(title: str, result: FlushResult) -> Table:
             "view then, at most" if would else "view now",
             size_of(result.messages_after, result.tokens_after) if changed else "",
         ),
-        ("free in", f"{result.retry_after_ms / 1000:,.1f} s" if result.retry_after_ms else ""),
+        ("free in", f"{math.ceil(result.retry_after_ms / 100) / 10:,} s" if result.retry_after_ms else ""),
         ("flush due", "yes" if result.flush_due else ""),
     ]
     return facts(title, rows)

@@ -7,6 +7,7 @@ import contextlib
 import logging
 import weakref
 from collections.abc import AsyncIterator, Callable
+from contextvars import Context
 from typing import TypeAlias
 
 from temporalio.client import Client
@@ -70,9 +71,10 @@ class WorkerGroups:
 
     def note_end(self, namespace: str, workflow_id: str) -> None:
         """Tells the groups of a namespace of a workflow that one of them saw end. For any thread."""
-        for (loop, _, namespace_there), group in list(self._groups.items()):
-            if namespace_there == namespace and not group.ended:
-                loop.call_soon_threadsafe(group.ended_workflows.note, workflow_id)
+        for group in {group for (_, _, there), group in list(self._groups.items()) if there == namespace}:
+            with contextlib.suppress(RuntimeError):  # its loop is closed
+                # In a context of its own: the work is no part of the workflow, whose span has ended.
+                group.loop.call_soon_threadsafe(group.ended_workflows.note, workflow_id, context=Context())
 
     def _group_of(self, client: Client) -> WorkerGroup:
         """Returns the group that a worker of this client joins; a new one if there is none, or it is closing."""

@@ -91,11 +91,12 @@ async def _part(source: Source, limit: int | None, max_tokens: int | None, *, au
         return await _labelled(source, view)
 
     part = None
-    with suppress(MemoryOversize):  # whose numbers are of a read that nobody asked for
+    try:
         part = await read_to_fit(read, show, limit)
-    if part is None and limit is not None:
-        with suppress(MemoryOversize):
-            part = await read_what_stands(read, show, limit)
+    except MemoryOversize:  # whose numbers are of a read that nobody asked for
+        if limit is not None:
+            with suppress(MemoryOversize):
+                part = await read_what_stands(read, show, limit)
     if part is not None:
         return part
     whole = "" if max_tokens is None else f" of {max_tokens}"

@@ -235,6 +235,7 @@ def _wrong_references(sources: Sequence[Source]) -> list[Fault]:
     for source in sources:
         found = list(unknown_memories(source.data, known)) if source.kind == "agent" else []
         if isinstance(source.declaration, AgentResource):
+            # What stands under one key is one memory too many, whose label is of no interest then.
             found += [*repeated_memories(source.declaration, declared)] or repeated_labels(source.declaration)
         faults += [source.fault(location, problem) for location, problem in found]
     return faults

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from durable_memory.memory import codec, telemetry
 from durable_memory.memory.clock import Clock
-from durable_memory.memory.errors import MemoryFault, MemorySummaryRejected, type_of
+from durable_memory.memory.errors import MESSAGES_STAY, MemoryFault, MemorySummaryRejected, type_of
 from durable_memory.memory.flushing.map_reduce import summarize_in_parts
 from durable_memory.memory.flushing.summarizer import Summarizer, SummaryRequest
 from durable_memory.memory.flushing.summarizers import Chosen
@@ -166,12 +166,9 @@ def _log_summary(memory: MemoryId, summarizer: str, outcome: str) -> None:
         )
 
 
-_THEY_STAY: Final = "; the messages stay as they are"
-
-
 def _cause(error: Exception) -> str:
     """Says why a model wrote nothing: our own errors in their words, any other, which may hold content, by type."""
     if not isinstance(error, MemoryFault):
         return type_of(error)
     # That messages stay is true of the attempt: here the rules take them.
-    return f"{error.type}: {error.message.removesuffix(_THEY_STAY)}"
+    return f"{error.type}: {error.message.removesuffix(f'; {MESSAGES_STAY}')}"

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from durable_memory.memory.cutting import cut
-from durable_memory.memory.errors import MemorySummaryRejected
+from durable_memory.memory.errors import MESSAGES_STAY, MemorySummaryRejected
 from durable_memory.memory.flushing.blank_text import is_blank
 from durable_memory.memory.flushing.json_lines import line_tokens, told_parts
 from durable_memory.memory.flushing.summarizer import Summarizer, SummaryRequest
@@ -104,18 +104,18 @@ async def _asked(summarizer: Summarizer, request: SummaryRequest) -> str:
             raise
         # Libraries in Rust panic so. Nobody would take it for a failure, and its words may repeat content.
         raise MemorySummaryRejected(
-            f"the summariser broke off with a {type(error).__name__}; the messages stay as they are"
+            f"the summariser broke off with a {type(error).__name__}; {MESSAGES_STAY}"
         ) from None
     if text is answer:
         raise MemorySummaryRejected("summarize of the summariser is no `async def`, and has to be one")
     if not isinstance(text, str):
         raise MemorySummaryRejected(
-            f"the summariser returned a {type(text).__name__}, and has to return text; the messages stay as they are"
+            f"the summariser returned a {type(text).__name__}, and has to return text; {MESSAGES_STAY}"
         )
     text = clean_text(text).strip()
     if is_blank(text):
         what = "a text of invisible characters alone" if text else "an empty text"
-        raise MemorySummaryRejected(f"the summariser returned {what}; the messages stay as they are")
+        raise MemorySummaryRejected(f"the summariser returned {what}; {MESSAGES_STAY}")
     return text
 
 

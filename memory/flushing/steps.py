@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from durable_memory.memory import telemetry
 from durable_memory.memory.clock import Clock
-from durable_memory.memory.errors import MemoryOperationExpired, type_of
+from durable_memory.memory.errors import MESSAGES_STAY, MemoryOperationExpired, type_of
 from durable_memory.memory.flushing.drafting import Drafting
 from durable_memory.memory.flushing.lease import while_leased
 from durable_memory.memory.identity import MemoryId
@@ -148,7 +148,7 @@ class Flush:
             await self._give_back(self._fail_begun(memory, beginning, error))
             if isinstance(error, TimeoutError) and timeout.expired():
                 raise MemoryOperationExpired(
-                    f"a flush of a {memory.resource!r} memory reached its deadline; the messages stay as they are"
+                    f"a flush of a {memory.resource!r} memory reached its deadline; {MESSAGES_STAY}"
                 ) from None
             raise
 

@@ -87,20 +87,22 @@ class Janitor:
                 if at is None:
                     break
                 if time.monotonic() >= ends:
-                    return Swept(self._counted(counts), f"{name}/{stage}/{at}")
-        return Swept(self._counted(counts), None)
+                    return self._swept(counts, f"{name}/{stage}/{at}")
+        return self._swept(counts, None)
 
     async def settle(self, namespace: str, workflow_id: str) -> bool:
         """Settles what one workflow owned, if it has ended; tells whether it had, or owned nothing.
 
-        Raises MemoryUnavailable if the index does not answer.
+        What could not be settled then stays owned, for a sweep. Raises MemoryUnavailable if the index does not answer.
         """
         counts: Counter[str] = Counter()
         for backend in self._client.wiring.backends.values():
             owned = list(await backend.index.bindings(self._client.project, namespace, workflow_id))
             if owned:
+                # At the time 0 no workflow that Temporal does not know is old enough to have ended.
                 await self._visit_owner(backend, owned, 0, counts)
-        return not self._counted(counts)["living"] and not counts["unknown"]
+        self._count(counts)
+        return not counts["living"] and not counts["unknown"]
 
     def _places(self, position: str | None) -> list[tuple[str, str, str | None]]:
         """Returns the ways that are left: backend, stage, and where to begin in it."""
@@ -114,10 +116,13 @@ class Janitor:
         first = places.index((name, stage))
         return [(name, stage, cursor), *((*place, None) for place in places[first + 1 :])]
 
-    def _counted(self, counts: Counter[str]) -> dict[str, int]:
+    def _swept(self, counts: Counter[str], position: str | None) -> Swept:
+        self._count(counts)
+        return Swept({name: counts[name] for name in COUNTS}, position)
+
+    def _count(self, counts: Counter[str]) -> None:
         for action in ACTIONS:
             telemetry.count_janitor(action, counts[action])
-        return {name: counts[name] for name in COUNTS}
 
     async def _visit_owners(self, backend: Backend, cursor: str | None, counts: Counter[str]) -> str | None:
         page = await backend.index.owners(self._client.project, cursor, _PAGE)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from durable_memory.memory.access import Mode, allows
 from durable_memory.memory.errors import (
+    MESSAGES_STAY,
     MemoryAccessDenied,
     MemoryBackpressure,
     MemoryConflict,
@@ -205,11 +206,11 @@ def before_unknown(resource: str) -> MemoryInvalid:
 
 def summary_missing(resource: str) -> MemorySummaryRejected:
     """A commit without a usable draft."""
-    return MemorySummaryRejected(f"{resource}: the summary is missing or empty; the messages stay as they are")
+    return MemorySummaryRejected(f"{resource}: the summary is missing or empty; {MESSAGES_STAY}")
 
 
 def summary_too_large(resource: str, tokens: int, limit: int) -> MemorySummaryRejected:
     """A draft that would take room that is not kept free for it."""
     return MemorySummaryRejected(
-        f"{resource}: the summary has {tokens} tokens, the room kept for it is {limit}; the messages stay as they are"
+        f"{resource}: the summary has {tokens} tokens, the room kept for it is {limit}; {MESSAGES_STAY}"
     )

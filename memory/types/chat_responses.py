@@ -8,18 +8,21 @@ from typing import Any, Final, cast
 
 from durable_memory.memory.types.chat_given import ChatMessage, SdkModel, own_prompt
 from durable_memory.memory.types.chat_openai import THOUGHTS, accepted_call, accepted_id, chat_parts, mention
-from durable_memory.memory.types.clean import InvalidValue, Json, clean_json
+from durable_memory.memory.types.clean import InvalidValue, clean_json
 from durable_memory.memory.types.message import TEXT_PARTS, ContentPart, Message
 from durable_memory.memory.types.tool_call import ToolCall
 
 Item = dict[str, Any]
 
 _CALL: Final = "_call"
-_OUTPUT: Final = "_output"
-"""How the types of items end that are calls of tools, and their results: those of functions, and many others."""
+_OUTPUT: Final = "_call_output"
+"""How the types of items end that are calls of tools, and their results: of functions, shells, patches and others."""
 
-_NO_CALLS: Final = frozenset({"mcp_list_tools", "mcp_approval_request", "mcp_approval_response", "compaction"})
-"""Other items that the API takes back."""
+_OF_THE_ITEM: Final = ("type", "id", "call_id", "status", "name")
+"""Fields of a call that are not what it says."""
+
+_PHASE: Final = "openai_phase"
+"""Field of a message's metadata: which part of an answer it is, which the API wants to have back."""
 
 _INPUT_PARTS: Final = frozenset({"input_text", "input_image", "input_file"})
 
@@ -27,21 +30,22 @@ _INPUT_PARTS: Final = frozenset({"input_text", "input_image", "input_file"})
 def openai_responses_items(messages: Iterable[Message], system: str | None = None) -> list[Item]:
     """Returns the `input` of a Responses request. system: a prompt of your own, which comes first.
 
-    Parts of other APIs become those of this one where there is an equal, and their type in brackets where not. Items
-    that `messages_from_openai_responses` kept as they were come back so. A model's thoughts are left out, names of
-    authors have no place.
+    All calls are those of functions. Parts of other APIs become those of this one where there is an equal, and their
+    type in brackets where not. A model's thoughts are left out, names of authors have no place.
 
     Raises InvalidValue if `system` is no text.
     """
-    return [item for message in (*own_prompt(system), *messages) for item in _items(message)]
+    return [item for message in (*own_prompt(system), *messages) for item in responses_items(message)]
 
 
 def messages_from_openai_responses(items: str | Iterable[ChatMessage]) -> tuple[Message, ...]:
     """Reads items of the Responses API: the `input` of a request, or `response.output`. Text is a user message.
 
     The calls behind a message of the assistant, or behind each other, become one message, so that they stay together
-    with their results. Calls of a service's own tools, and what else the API may give, are kept as they are. Left out
-    is what a model does not read again: its reasoning, and ids and annotations of what it said. Raises InvalidValue.
+    with their results. Calls of other tools that your side runs (custom ones, shells, patches, computers), and of an
+    MCP server, become calls of functions of that name. Left out is what a model does not read again or has put into
+    its words: reasoning, searches and the like of the service's own tools, ids, annotations, and messages that say
+    nothing. Raises InvalidValue.
     """
     if isinstance(items, str):
         return (Message.user(items),)
@@ -54,50 +58,51 @@ def messages_from_openai_responses(items: str | Iterable[ChatMessage]) -> tuple[
         except InvalidValue as error:
             place = error.path.lstrip(".")
             raise InvalidValue(f"items[{index}].{place}" if place else f"items[{index}]", error.problem) from None
-    return reader.messages()
+    return tuple(reader.messages)
 
 
 class _Reader:
-    """Gathers what the assistant says and calls until something else comes."""
+    """Makes messages of items one after the other; a call joins what the assistant said or called just before."""
 
     def __init__(self) -> None:
-        self._read: list[Message] = []
-        self._said: str | list[ContentPart] | None = None
-        self._calls: list[ToolCall] = []
+        self.messages: list[Message] = []
+        self._is_open = False
 
     def take(self, item: Item) -> None:
         kind = item["type"]
-        if kind == "reasoning":
-            return
-        if kind == "function_call":
-            self._calls.append(ToolCall(_named(item, "call_id"), _named(item, "name"), _named(item, "arguments")))
+        if kind == "mcp_call":
+            self._call(ToolCall(_named(item, "id"), _named(item, "name"), _named(item, "arguments")))
+            self._add(Message.tool(item.get("output") or item.get("error") or "", item["id"]))
+        elif kind == "function_call":
+            self._call(ToolCall(_named(item, "call_id"), _named(item, "name"), _named(item, "arguments")))
         elif kind.endswith(_CALL) and "call_id" in item:
-            self._calls.append(ToolCall(_named(item, "call_id"), kind, json.dumps(item, ensure_ascii=False)))
+            self._call(ToolCall(_named(item, "call_id"), item.get("name") or kind.removesuffix(_CALL), _told(item)))
+        elif kind.endswith(_OUTPUT):
+            self._add(Message.tool(_result(item.get("output")), _named(item, "call_id")))
+        elif kind == "message" and item.get("content"):
+            self._take_message(item)
+
+    def _take_message(self, item: Item) -> None:
+        role, content = item.get("role"), item["content"]
+        if role == "assistant":
+            said = _said(content)
+            if said:
+                phase = item.get("phase")
+                self._add(Message.assistant(said, metadata={_PHASE: phase} if phase else {}), is_open=True)
         else:
-            self._close()
-            self._take_message(kind, item)
+            self._add(Message.from_dict({"role": "system" if role == "developer" else role, "content": content}, ""))
 
-    def _take_message(self, kind: str, item: Item) -> None:
-        if kind == "function_call_output":
-            self._read.append(Message.tool(item.get("output", ""), _named(item, "call_id")))
-        elif kind.endswith(_OUTPUT) and "call_id" in item:
-            self._read.append(Message.tool([item], _named(item, "call_id")))
-        elif kind != "message":
-            self._said = [item]
-        elif item.get("role") == "assistant":
-            self._said = _said(item.get("content"))
+    def _call(self, call: ToolCall) -> None:
+        if self._is_open:
+            before = self.messages.pop()
+            calls, said, metadata = (*before.tool_calls, call), before.content, before.metadata
         else:
-            role = "system" if item.get("role") == "developer" else item.get("role")
-            self._read.append(Message.from_dict({"role": role, "content": item.get("content")}, ""))
+            calls, said, metadata = (call,), None, {}
+        self._add(Message("assistant", said, tool_calls=calls, metadata=metadata), is_open=True)
 
-    def messages(self) -> tuple[Message, ...]:
-        self._close()
-        return tuple(self._read)
-
-    def _close(self) -> None:
-        if self._said or self._calls:
-            self._read.append(Message.assistant(self._said or None, tool_calls=self._calls))
-        self._said, self._calls = None, []
+    def _add(self, message: Message, *, is_open: bool = False) -> None:
+        self.messages.append(message)
+        self._is_open = is_open
 
 
 def _given(item: object) -> Item:
@@ -120,12 +125,35 @@ def _named(item: Item, name: str) -> str:
     return value
 
 
-def _said(content: Json) -> str | list[ContentPart] | None:
+def _told(item: Item) -> str:
+    """What a call of no function says, as arguments of one."""
+    told = {name: value for name, value in item.items() if name not in _OF_THE_ITEM}
+    return json.dumps(told, ensure_ascii=False)
+
+
+def _result(output: Any) -> Any:
+    """The output of a tool as content: text, parts of input, or, of a shell and others, its JSON."""
+    if output is None or isinstance(output, str):
+        return output or ""
+    if isinstance(output, Mapping) and isinstance(output.get("image_url"), str):  # a computer's screenshot
+        return [{"type": "input_image", "image_url": output["image_url"], "detail": "auto"}]
+    if isinstance(output, list) and output and all(_is_part(part) for part in output):
+        return output
+    return json.dumps(output, ensure_ascii=False)
+
+
+def _is_part(part: Any) -> bool:
+    return isinstance(part, Mapping) and part.get("type") in _INPUT_PARTS
+
+
+def _said(content: Any) -> Any:
     """What the assistant said, without what the API adds to its text."""
     if not isinstance(content, list):
-        return content if isinstance(content, str) else None
+        return content
     parts = [_bare(part) for part in content]
-    return parts[0]["text"] if len(parts) == 1 and parts[0].get("type") == "output_text" else parts
+    if len(parts) == 1 and isinstance(parts[0], Mapping) and parts[0].get("type") == "output_text":
+        return parts[0]["text"]
+    return parts
 
 
 def _bare(part: Any) -> Any:
@@ -134,50 +162,31 @@ def _bare(part: Any) -> Any:
     return part
 
 
-def _items(message: Message) -> list[Item]:
+def responses_items(message: Message) -> list[Item]:
+    """Returns the items that stand for one message; none if it held nothing but thoughts."""
     if message.role == "assistant":
         return [*_said_items(message), *(_call_item(call) for call in message.tool_calls)]
-    if message.role == "tool":
-        return [_result_item(message)]
     content = _input(message)
+    if message.role == "tool":
+        call_id = accepted_id(message.tool_call_id or "")
+        return [{"type": "function_call_output", "call_id": call_id, "output": content}]
     return [{"role": message.role, "content": content}] if content else []
 
 
 def _said_items(message: Message) -> list[Item]:
     parts = [{"type": "text", "text": message.content}] if isinstance(message.content, str) else message.content
-    items: list[Item] = []
-    for part in parts or ():
-        kind = part["type"]
-        if kind in THOUGHTS:
-            continue
-        if kind.endswith(_CALL) or kind in _NO_CALLS:
-            items.append(dict(part))
-            continue
-        words = part.get("text") if kind in TEXT_PARTS else mention(part)["text"]
-        if words:
-            items.append({"role": "assistant", "content": words})
-    return items
+    said = [_words(part) for part in parts or () if part["type"] not in THOUGHTS]
+    phase = message.metadata.get(_PHASE)
+    return [{"role": "assistant", "content": words, **({"phase": phase} if phase else {})} for words in said if words]
+
+
+def _words(part: ContentPart) -> Any:
+    return part.get("text") if part["type"] in TEXT_PARTS else mention(part)["text"]
 
 
 def _call_item(call: ToolCall) -> Item:
-    if call.name.endswith(_CALL):
-        try:
-            item = json.loads(call.arguments)
-        except ValueError:
-            item = None
-        if isinstance(item, dict) and item.get("type") == call.name and "call_id" in item:
-            return item
     call = accepted_call(call)
     return {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments}
-
-
-def _result_item(message: Message) -> Item:
-    content, call_id = message.content, message.tool_call_id or ""
-    if isinstance(content, tuple) and len(content) == 1:
-        [part] = content
-        if part["type"].endswith(_OUTPUT) and "call_id" in part:
-            return dict(part)
-    return {"type": "function_call_output", "call_id": accepted_id(call_id), "output": _input(message)}
 
 
 def _input(message: Message) -> str | list[Item]:
@@ -206,8 +215,6 @@ def _input_part(part: Mapping[str, Any]) -> Item:
             return {"type": "input_image", "image_url": url["url"], "detail": url.get("detail", "auto")}
         case "file":
             return {"type": "input_file", **part["file"]}
-        case "input_audio":
-            return dict(part)
     return _text(mention(part))
 
 

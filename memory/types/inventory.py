@@ -56,8 +56,8 @@ class ImportResult:
 
     messages: appended now. already: appended by an earlier run of the same import. evicted: left the view meanwhile, as
     by any append. summaries: of `messages`, were summaries and are ordinary messages now. faults: groups and lines that
-    were not appended; problems: the first hundred of them. complete: the file has its last line, and as
-    many messages as that says; lines that cannot be read may be some of them.
+    were not appended; problems: the first hundred of them. complete: the file has its last line, and as many messages
+    as that says; lines that cannot be read may be some of them.
     """
 
     messages: int

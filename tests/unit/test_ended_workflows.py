@@ -6,8 +6,10 @@ import asyncio
 
 import pytest
 
+from durable_memory.memory.errors import MemoryDamaged, MemoryFault, MemoryUnavailable
 from durable_memory.running import ended_workflows
 from durable_memory.running.ended_workflows import EndedWorkflows
+from tests.logs import said_by
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +56,27 @@ async def test_of_thousands_that_end_at_once_the_janitor_gets_some() -> None:
     assert len(settling.asked) == 1_000
 
 
-async def test_none_is_waited_for_when_the_last_worker_stops() -> None:
+async def test_what_has_begun_when_the_last_worker_stops_is_done_to_its_end_and_nothing_else_begins() -> None:
+    begun, gate, done = asyncio.Event(), asyncio.Event(), list[str]()
+
+    async def settle(workflow_id: str) -> bool:
+        begun.set()
+        await gate.wait()
+        done.append(workflow_id)
+        return False
+
+    before, ended = asyncio.all_tasks(), EndedWorkflows(settle)
+    async with ended.settling():
+        ended.note("begun")
+        await begun.wait()
+        asyncio.get_running_loop().call_later(0.01, gate.set)
+    ended.note("too late")
+    assert done == ["begun"]
+    assert asyncio.all_tasks() == before
+
+
+async def test_what_does_not_end_is_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ended_workflows, "_CLOSE_SECONDS", 0)
     begun = asyncio.Event()
 
     async def never(_: str) -> bool:
@@ -62,9 +84,37 @@ async def test_none_is_waited_for_when_the_last_worker_stops() -> None:
         await asyncio.Event().wait()
         return True
 
-    before = asyncio.all_tasks()
-    ended = EndedWorkflows(never)
+    before, ended = asyncio.all_tasks(), EndedWorkflows(never)
     async with ended.settling():
         ended.note("workflow")
         await begun.wait()
-    assert asyncio.all_tasks() == before
+    await asyncio.wait(asyncio.all_tasks() - before)
+
+
+@pytest.mark.parametrize(
+    ("errors", "said"),
+    [
+        ([MemoryUnavailable("Redis is away"), MemoryUnavailable("Redis is away")], []),
+        (
+            [MemoryDamaged("keys are missing")],
+            ["what a workflow owned was not settled at its end (keys are missing); the janitor settles it"],
+        ),
+    ],
+)
+async def test_a_redis_that_is_away_is_asked_again_and_other_errors_are_told(
+    caplog: pytest.LogCaptureFixture, errors: list[MemoryFault], said: list[str]
+) -> None:
+    waiting, asked = [*errors], list[str]()
+
+    async def settle(workflow_id: str) -> bool:
+        asked.append(workflow_id)
+        if waiting:
+            raise waiting.pop(0)
+        return True
+
+    before, ended = asyncio.all_tasks(), EndedWorkflows(settle)
+    async with ended.settling():
+        ended.note("workflow")
+        await asyncio.wait(asyncio.all_tasks() - before)
+    assert [record.getMessage() for record in said_by(caplog, ended_workflows.__name__)] == said
+    assert len(asked) == (1 if said else 3)

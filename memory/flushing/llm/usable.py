@@ -8,7 +8,7 @@ from typing import Final
 
 import regex
 
-from durable_memory.memory.errors import MemorySummaryRejected
+from durable_memory.memory.errors import MESSAGES_STAY, MemorySummaryRejected
 from durable_memory.memory.flushing.json_lines import LINE_BEGINS, texts_told
 from durable_memory.memory.flushing.llm.grounding import is_grounded, retells
 from durable_memory.memory.flushing.llm.model import Answer, Question
@@ -128,4 +128,4 @@ _RULES: Final = tuple(
 
 
 def _rejected(why: str) -> MemorySummaryRejected:
-    return MemorySummaryRejected(f"{why}; the messages stay as they are")
+    return MemorySummaryRejected(f"{why}; {MESSAGES_STAY}")

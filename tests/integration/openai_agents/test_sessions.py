@@ -97,7 +97,7 @@ async def test_a_long_conversation_stays_within_its_budget_and_goes_on_with_its_
 async def test_it_is_what_the_sdk_calls_a_session(memory: Memory) -> None:
     session = MemorySession(memory)
     assert isinstance(session, Session)
-    assert session.session_id == "user:42"
+    assert session.session_id == "thread/user:42"
     assert await session.get_items() == []
     assert await session.pop_item() is None
     await session.add_items([])
@@ -172,6 +172,16 @@ async def test_a_limit_shows_the_newest_items_and_no_result_without_its_call(
     limited = RunConfig(session_settings=SessionSettings(limit=limit))
     await Runner.run(Agent("Clerk", model=model), "And then?", session=MemorySession(memory), run_config=limited)
     assert model.given == [[*shown, asked("And then?")]]
+
+
+async def test_what_no_model_of_openai_reads_is_not_popped(memory: Memory) -> None:
+    thoughts = Message.assistant([{"type": "thinking", "thinking": "Hm.", "signature": "x"}])
+    session = MemorySession(memory)
+    await memory.append(thoughts)
+    assert await session.pop_item() is None
+    await memory.append(["Hi", thoughts])
+    assert await session.pop_item() == asked("Hi")
+    assert len((await memory.read()).messages) == 2
 
 
 async def test_a_summary_and_pinned_words_come_first_and_are_not_popped(memory: Memory) -> None:

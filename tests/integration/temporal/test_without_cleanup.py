@@ -9,17 +9,12 @@ from contextlib import nullcontext
 import pytest
 from temporalio.client import WorkflowFailureError
 
-from durable_memory.memory.errors import MemoryUnavailable
-from durable_memory.memory.stores.index_port import Binding
-from durable_memory.memory.stores.redis.index import RedisProjectIndex
-from durable_memory.running import ended_workflows
 from tests.integration.janitor.sweeping import appended, sweeper
 from tests.integration.temporal.flows.conversations import CONVERSATIONS
 from tests.integration.temporal.flows.endings import ENDINGS, WORDS, End
 from tests.integration.temporal.flows.listening import Listens
 from tests.integration.temporal.observing import activities_of, eventually
 from tests.integration.temporal.rig import Rig, running, unique
-from tests.logs import said_by
 
 
 @pytest.fixture
@@ -42,27 +37,6 @@ async def test_what_they_owned_is_settled_a_moment_later(rig: Rig, end: str) -> 
         return owned == () and await rig.texts("scratch", end) == []
 
     await eventually(cleared)
-
-
-async def test_what_is_not_settled_then_is_left_to_the_janitor(
-    rig: Rig, redis_url: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def bindings(*_: str) -> tuple[Binding, ...]:
-        raise MemoryUnavailable("Redis is away")
-
-    monkeypatch.setattr(RedisProjectIndex, "bindings", bindings)
-    await (await rig.start(End.run, "scratch", "key", "return")).result()
-
-    async def said() -> bool:
-        return [record.getMessage() for record in said_by(caplog, ended_workflows.__name__)] == [
-            "what a workflow owned was not settled at its end (Redis is away); the janitor settles it"
-        ]
-
-    await eventually(said)
-    monkeypatch.undo()
-    assert await rig.texts("scratch", "key") == [WORDS]
-    async with sweeper(rig, redis_url) as by_hand:
-        assert (await by_hand.sweep())["cleared"] == 1
 
 
 async def test_one_that_goes_on_keeps_what_it_owns(rig: Rig, redis_url: str) -> None:

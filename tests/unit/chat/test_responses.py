@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -11,16 +12,11 @@ from openai.types.responses import Response
 from durable_memory import AgentContext, Message, ToolCall, View, messages_from_openai_responses
 from durable_memory.memory.types import InvalidValue
 from tests.unit.chat.conversations import LINKED, PAPER, PICTURE, PNG, VIEWS, summary, text, view_of
-from tests.unit.chat.sdk_types import check_responses
+from tests.unit.chat.sdk_types import check_anthropic, check_openai, check_responses
 
 CALL: dict[str, Any] = {"type": "function_call", "call_id": "call_1", "name": "track", "arguments": "{}"}
 OUTPUT: dict[str, Any] = {"type": "function_call_output", "call_id": "call_1", "output": "In Lyon."}
-SEARCH: dict[str, Any] = {
-    "type": "web_search_call",
-    "id": "ws_1",
-    "status": "completed",
-    "action": {"type": "search", "query": "Lyon"},
-}
+SEARCH: dict[str, Any] = {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"query": "Lyon"}}
 SHELL: dict[str, Any] = {"type": "custom_tool_call", "call_id": "call_2", "name": "shell", "input": "ls", "id": "ct_1"}
 SHELL_OUTPUT: dict[str, Any] = {"type": "custom_tool_call_output", "call_id": "call_2", "output": "a.txt"}
 
@@ -62,31 +58,29 @@ def test_what_a_model_answered_is_read_and_comes_back_as_input() -> None:
             "created_at": 0,
             "model": "gpt-5",
             "object": "response",
+            "tools": [],
             "parallel_tool_calls": True,
             "tool_choice": "auto",
-            "tools": [],
             "output": [
                 {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAAA"},
-                SEARCH,
+                {**SEARCH, "action": {"type": "search", "query": "Lyon"}},
                 {
                     "type": "message",
                     "id": "msg_1",
                     "role": "assistant",
                     "status": "completed",
-                    "content": [
-                        {"type": "output_text", "text": "I look.", "annotations": [], "logprobs": []},
-                    ],
+                    "phase": "commentary",
+                    "content": [{"type": "output_text", "text": "I look.", "annotations": [], "logprobs": []}],
                 },
                 {**CALL, "id": "fc_1", "status": "completed"},
                 {**CALL, "call_id": "call_3", "id": "fc_2", "status": "completed"},
             ],
         }
     )
-    searched, asked = messages_from_openai_responses(response.output)
-    assert searched == Message.assistant([SEARCH])
-    assert asked == Message.assistant("I look.", tool_calls=[ToolCall("call_1", "track"), ToolCall("call_3", "track")])
-    items = view_of(searched, asked).to_openai_responses()
-    assert items == [SEARCH, said("I look."), CALL, {**CALL, "call_id": "call_3"}]
+    [asked] = messages_from_openai_responses(response.output)
+    assert (asked.content, asked.tool_calls) == ("I look.", (ToolCall("call_1", "track"), ToolCall("call_3", "track")))
+    items = view_of(asked).to_openai_responses()
+    assert items == [{**said("I look."), "phase": "commentary"}, CALL, {**CALL, "call_id": "call_3"}]
     check_responses(items)
 
 
@@ -95,14 +89,11 @@ CONVERSATIONS: list[list[dict[str, Any]]] = [
     [{"role": "user", "content": "Hi"}, CALL, OUTPUT, said("It is in Lyon.")],
     [CALL, {**CALL, "call_id": "b"}, {**OUTPUT, "call_id": "b"}, OUTPUT],
     [CALL, OUTPUT, {**CALL, "call_id": "b"}, {**OUTPUT, "call_id": "b"}],
-    [SEARCH, said("It rains in Lyon.")],
-    [SHELL, SHELL_OUTPUT, said("One file.")],
-    [CALL, SHELL, SHELL_OUTPUT, OUTPUT],
+    [{**said("First."), "phase": "commentary"}, CALL, OUTPUT, {**said("Last."), "phase": "final_answer"}],
     [CALL, {**OUTPUT, "output": [{"type": "input_text", "text": "In"}, {"type": "input_text", "text": "Lyon."}]}],
     [CALL, {**OUTPUT, "output": ""}],
     [{"role": "user", "content": [{"type": "input_image", "file_id": "file_1", "detail": "low"}]}],
     [{"role": "user", "content": [{"type": "input_text", "text": "See"}, {"type": "input_file", "file_id": "file_1"}]}],
-    [{"type": "compaction", "encrypted_content": "gAAAA"}, {"role": "user", "content": "On?"}],
 ]
 
 
@@ -110,6 +101,84 @@ CONVERSATIONS: list[list[dict[str, Any]]] = [
 def test_items_come_back_as_they_were(items: list[dict[str, Any]]) -> None:
     check_responses(items)  # type: ignore[arg-type] # dicts
     assert view_of(*messages_from_openai_responses(items)).to_openai_responses() == items
+
+
+def function(call_id: str, name: str, **arguments: Any) -> dict[str, Any]:
+    return {"type": "function_call", "call_id": call_id, "name": name, "arguments": json.dumps(arguments)}
+
+
+@pytest.mark.parametrize(
+    ("items", "known"),
+    [
+        (
+            [SHELL, SHELL_OUTPUT],
+            [function("call_2", "shell", input="ls"), {**OUTPUT, "call_id": "call_2", "output": "a.txt"}],
+        ),
+        (
+            [
+                {"type": "shell_call", "call_id": "c", "id": "sh_1", "action": {"commands": ["ls"]}},
+                {"type": "shell_call_output", "call_id": "c", "output": [{"stdout": "a.txt", "stderr": ""}]},
+            ],
+            [
+                function("c", "shell", action={"commands": ["ls"]}),
+                {**OUTPUT, "call_id": "c", "output": '[{"stdout": "a.txt", "stderr": ""}]'},
+            ],
+        ),
+        (
+            [
+                {
+                    "type": "computer_call",
+                    "call_id": "c",
+                    "id": "cu_1",
+                    "action": {"type": "wait"},
+                    "status": "completed",
+                },
+                {
+                    "type": "computer_call_output",
+                    "call_id": "c",
+                    "output": {"type": "computer_screenshot", "image_url": PICTURE["image_url"]["url"]},
+                },
+            ],
+            [
+                function("c", "computer", action={"type": "wait"}),
+                {
+                    **OUTPUT,
+                    "call_id": "c",
+                    "output": [{"type": "input_image", "image_url": PICTURE["image_url"]["url"], "detail": "auto"}],
+                },
+            ],
+        ),
+        (
+            [{"type": "mcp_call", "id": "m", "name": "ask", "server_label": "s", "arguments": "{}", "output": "Yes."}],
+            [function("m", "ask"), {**OUTPUT, "call_id": "m", "output": "Yes."}],
+        ),
+    ],
+)
+def test_calls_of_other_tools_are_those_of_functions(items: list[dict[str, Any]], known: list[dict[str, Any]]) -> None:
+    messages = messages_from_openai_responses(items)
+    assert view_of(*messages).to_openai_responses() == known
+    check_responses(known)  # type: ignore[arg-type] # dicts
+    check_openai(view_of(*messages).to_openai())
+    check_anthropic(view_of(*messages).to_anthropic())
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        SEARCH,
+        {"type": "reasoning", "id": "rs_1", "summary": []},
+        {"type": "compaction", "encrypted_content": "gAAAA"},
+        {"type": "tool_search_output", "call_id": "t", "tools": []},
+        {"type": "program_output", "call_id": "p", "output": "1"},
+        {"type": "mcp_list_tools", "id": "l", "server_label": "s", "tools": []},
+        {"role": "user", "content": ""},
+        {"type": "message", "role": "assistant", "content": []},
+    ],
+)
+def test_what_says_nothing_to_a_model_that_reads_it_again_is_left_out(item: dict[str, Any]) -> None:
+    assert messages_from_openai_responses([said("Hi"), item, CALL]) == (
+        Message.assistant("Hi", tool_calls=[ToolCall("call_1", "track")]),
+    )
 
 
 def test_calls_of_one_answer_are_one_message_and_those_of_two_are_two() -> None:
@@ -184,11 +253,11 @@ def test_text_alone_is_a_user_message_and_a_developer_is_the_system() -> None:
         (None, r"^items: must be a list of items"),
         (["Hi"], r"^items\[0\]: must be an object, not str$"),
         ([{"content": "Hi"}], r"^items\[0\].type: is missing"),
-        ([{"role": "user"}], r"^items\[0\].content: is empty"),
         ([said("Hi"), {"role": "narrator", "content": "x"}], r"^items\[1\].role: must be one of"),
         ([{"type": "function_call", "name": "track", "arguments": "{}"}], r"^items\[0\].call_id: must be text"),
         ([{**CALL, "arguments": {}}], r"^items\[0\].arguments: must be text"),
         ([{"type": "function_call_output", "output": "x"}], r"^items\[0\].call_id: must be text"),
+        ([{"role": "assistant", "content": ["Hi"]}, CALL], r"^items\[0\].content\[0\]"),
         ([{"type": "item_reference", "id": "msg_1"}], r"^items\[0\].type: is item_reference"),
         ([{"role": "user", "content": [{"type": "input_text", "text": float("nan")}]}], r"^items\[0\].content"),
     ],
