@@ -114,6 +114,13 @@ class ProjectIndex(Protocol):
         """
         ...
 
+    async def resources(self, project: str) -> tuple[str, ...]:
+        """Returns the ids of the resources that have registered memories, in their order.
+
+        `forget` of its last memory removes a resource.
+        """
+        ...
+
     async def registered(self, project: str, cursor: str | None, count: int) -> MemoryPage:
         """Lists the memories of all resources, those registered longest ago first: a sweep asks each what it needs."""
         ...

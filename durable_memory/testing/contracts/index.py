@@ -120,6 +120,33 @@ class IndexContract(IndexCase):
         assert (await index.registered(project, None, 10)).memories == (kept,)
         assert not await index.forget(gone, as_of_ms)
 
+    async def test_the_resources_with_memories_are_listed_in_the_order_of_their_ids(
+        self, index: ProjectIndex, project: str
+    ) -> None:
+        assert await index.resources(project) == ()
+        for resource, owner in (("desk", None), ("c", Owner("ns", "one", "run")), ("a-b", None), ("a_b", None)):
+            for key in ("user:1", "user:2"):
+                await index.register(MemoryId(project, resource, key), owner)
+        assert await index.resources(project) == ("a-b", "a_b", "c", "desk")
+        assert await index.resources(project + "x") == ()
+
+    async def test_a_resource_leaves_the_list_with_its_last_memory_and_comes_back_with_the_next(
+        self, index: ProjectIndex, project: str
+    ) -> None:
+        first, last, other = (MemoryId(project, *ids) for ids in (("desk", "1"), ("desk", "2"), ("other", "1")))
+        for memory in (first, last, other):
+            await index.register(memory, None)
+        await asyncio.sleep(0.01)
+        as_of_ms = (await index.registered(project, None, 10)).read_ms
+        assert await index.forget(first, as_of_ms)
+        assert await index.resources(project) == ("desk", "other")
+        assert await index.forget(last, as_of_ms)
+        assert await index.resources(project) == ("other",)
+        await index.register(first, None)
+        assert await index.resources(project) == ("desk", "other")
+        assert not await index.forget(first, as_of_ms)
+        assert await index.resources(project) == ("desk", "other")
+
     async def test_a_memory_that_is_born_while_it_was_taken_for_dead_is_not_forgotten(
         self, index: ProjectIndex, project: str
     ) -> None:

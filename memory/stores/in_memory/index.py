@@ -119,6 +119,10 @@ class InMemoryProjectIndex:
         page = tuple(found[:count])
         return MemoryPage(page, page[-1].key if len(found) > count else None, self._clock.now_ms())
 
+    async def resources(self, project: str) -> tuple[str, ...]:
+        """See ProjectIndex."""
+        return tuple(sorted({memory.resource for memory in self._registered if memory.project == project}))
+
     async def registered(self, project: str, cursor: str | None, count: int) -> MemoryPage:
         """See ProjectIndex."""
         after = 0 if cursor is None else int(cursor)

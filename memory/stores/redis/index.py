@@ -21,7 +21,7 @@ from durable_memory.memory.stores.redis.scripts import load_script
 
 
 class RedisProjectIndex:
-    """The ProjectIndex port on Redis; each call is one script."""
+    """The ProjectIndex port on Redis; each call is one script or command."""
 
     def __init__(self, link: Link, keys: RedisKeys) -> None:
         self._link = link
@@ -30,6 +30,13 @@ class RedisProjectIndex:
     async def _run(self, name: str, keys: KeySet, args: Sequence[bytes]) -> Reply:
         try:
             return await self._link.run(load_script(name), keys, args)
+        except ResponseError as error:
+            raise reply_errors.index_failure_of(error, keys) from error
+
+    async def _ask(self, command: str, keys: KeySet, *args: bytes) -> Reply:
+        [key] = keys.names
+        try:
+            return await self._link.command(command, key, *args)
         except ResponseError as error:
             raise reply_errors.index_failure_of(error, keys) from error
 
@@ -43,6 +50,7 @@ class RedisProjectIndex:
         args = (
             memory.key.encode(),
             _member(memory),
+            memory.resource.encode(),
             b"" if owner is None else _owner(owner.namespace, owner.workflow_id),
             b"" if owner is None else encode_part(owner.run_id).encode(),
         )
@@ -82,11 +90,7 @@ class RedisProjectIndex:
         """See ProjectIndex."""
         words = b"o:" + _owner(namespace, workflow_id)
         keys = self._keys.bindings(project)
-        [bindings] = keys.names
-        try:
-            found = await self._link.command("ZRANGE", bindings, b"[" + words + b" ", b"(" + words + b"!", "BYLEX")
-        except ResponseError as error:
-            raise reply_errors.index_failure_of(error, keys) from error
+        found = await self._ask("ZRANGE", keys, b"[" + words + b" ", b"(" + words + b"!", b"BYLEX")
         with _reading(keys):
             return _bindings(project, found)
 
@@ -101,6 +105,13 @@ class RedisProjectIndex:
         following = base64.urlsafe_b64encode(names[-1]).decode() if more == b"more" else None
         with _reading(keys):
             return MemoryPage(tuple(MemoryId(project, resource, name.decode()) for name in names), following, now)
+
+    async def resources(self, project: str) -> tuple[str, ...]:
+        """See ProjectIndex."""
+        keys = self._keys.resources(project)
+        found = await self._ask("SMEMBERS", keys)
+        with _reading(keys):
+            return tuple(sorted(resource.decode() for resource in found))
 
     async def registered(self, project: str, cursor: str | None, count: int) -> MemoryPage:
         """See ProjectIndex."""
@@ -117,7 +128,7 @@ class RedisProjectIndex:
         removed = await self._run(
             "index_forget",
             self._keys.index(memory.project, memory.resource),
-            [memory.key.encode(), _member(memory), str(as_of_ms).encode()],
+            [memory.key.encode(), _member(memory), memory.resource.encode(), str(as_of_ms).encode()],
         )
         return bool(removed)
 

@@ -1,5 +1,5 @@
 -- Lists keys of a resource's memories in the order of their bytes, so that one that is seen again stays where it is.
--- KEYS: index of the resource, all that is registered, bindings, names.
+-- KEYS: index of the resource, all that is registered, bindings, names, resources.
 -- ARGV: how many, then pairs of bounds as ZRANGE takes them.
 -- Returns `more` or `last`, the time, and the keys.
 local clock = redis.call('TIME')

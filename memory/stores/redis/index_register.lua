@@ -1,14 +1,15 @@
 -- Notes that a memory is written to, and by whom. Of an owner's runs those seen last stay bound.
--- KEYS: index of the resource, all that is registered, bindings, names.
--- ARGV: key of the memory, memory, owner (may be empty), run.
+-- KEYS: index of the resource, all that is registered, bindings, names, resources.
+-- ARGV: key of the memory, memory, resource, owner (may be empty), run.
 -- parts: bindings
 -- numbers: BOUND_RUNS
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-local bindings, memory, owner, run = KEYS[3], ARGV[2], ARGV[3], ARGV[4]
+local bindings, memory, owner, run = KEYS[3], ARGV[2], ARGV[4], ARGV[5]
 redis.call('ZADD', KEYS[1], now, ARGV[1])
 redis.call('ZADD', KEYS[2], 'NX', now, memory)
 redis.call('ZADD', KEYS[4], 0, ARGV[1])
+redis.call('SADD', KEYS[5], ARGV[3])
 if owner == '' then
   return 'ok'
 end

@@ -99,14 +99,19 @@ class RedisKeys:
     def index(self, project: str, resource: str) -> KeySet:
         """Returns what changes when a memory is registered or forgotten.
 
-        Index of the resource, all that is registered, bindings, names.
+        Index of the resource, all that is registered, bindings, names, resources.
         """
         return key_set(
             self._project(project, f"index:{encode_part(resource)}"),
             self._registered(project),
             self._project(project, "bindings"),
             self._project(project, f"names:{encode_part(resource)}"),
+            self._resources(project),
         )
+
+    def resources(self, project: str) -> KeySet:
+        """Returns the set of the resources of a project that have registered memories."""
+        return key_set(self._resources(project))
 
     def bindings(self, project: str) -> KeySet:
         """Returns the zset of who is bound to which memories of a project."""
@@ -135,6 +140,9 @@ class RedisKeys:
     def _registered(self, project: str) -> str:
         # So called as a sweep asks each of them whether a flush is due.
         return self._project(project, "due")
+
+    def _resources(self, project: str) -> str:
+        return self._project(project, "resources")
 
     def _project(self, project: str, name: str) -> str:
         return f"{self._prefix}{{{encode_part(project)}}}:{name}"

@@ -18,6 +18,7 @@ MARK, _ = mark_of("named")
 CALLS: dict[str, Callable[[Backend, str], Awaitable[object]]] = {
     "index:plan": lambda backend, project: backend.index.register(MemoryId(project, "plan", "user:42"), None),
     "names:plan": lambda backend, project: backend.index.memories(project, "plan", None, 10),
+    "resources": lambda backend, project: backend.index.resources(project),
     "due": lambda backend, project: backend.index.registered(project, None, 10),
     "bindings": lambda backend, project: backend.index.bindings(project, "default", "workflow-42"),
     "spent:plan": lambda backend, project: backend.spending.spent(project, "plan"),
@@ -39,6 +40,19 @@ async def test_a_foreign_key_of_a_project_is_named_and_once_it_is_removed_calls_
     assert re.search(r"user:42|workflow-42", told.value.message) is None
     await raw.delete(key)
     await CALLS[name](backend, project)
+
+
+async def test_a_resource_that_no_script_noted_is_damage_of_the_key_that_holds_it(
+    backend: Backend, raw: Redis, prefix: str
+) -> None:
+    project = uuid.uuid4().hex
+    key = f"{prefix}{{{project}}}:resources"
+    await backend.index.register(MemoryId(project, "plan", "mine"), None)
+    await raw.sadd(key, b"\xff")
+    with pytest.raises(MemoryDamaged, match=rf"{re.escape(key)}.* remove only the entry that is wrong"):
+        await backend.index.resources(project)
+    await raw.srem(key, b"\xff")
+    assert await backend.index.resources(project) == ("plan",)
 
 
 async def test_a_binding_of_another_form_is_damage_of_the_key_that_holds_it(

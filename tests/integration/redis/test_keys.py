@@ -28,7 +28,7 @@ def test_all_keys_of_a_memory_share_one_slot_whatever_its_ids_contain(odd: str) 
 def test_all_keys_of_a_project_share_one_slot_whatever_its_id_contains(odd: str) -> None:
     keys = RedisKeys("dm:")
     names = {*keys.index(odd, odd).names, *keys.index(odd, "desk").names, *keys.bindings(odd).names}
-    names |= set(keys.start(odd, "00").names)
+    names |= {*keys.resources(odd).names, *keys.start(odd, "00").names}
     assert len({key_slot(name) for name in names}) == 1
 
 
