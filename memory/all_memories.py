@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Collection, Iterable
 from dataclasses import replace
 
 from durable_memory.memory.access import Access
@@ -19,6 +19,7 @@ from durable_memory.memory.keys.rule import checked_key
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.services import Services
+from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.transfer.export import export_lines
 from durable_memory.memory.transfer.importing import Import, each, first_line
 from durable_memory.memory.types import ImportResult, ListedPage, PurgeResult
@@ -35,7 +36,8 @@ class AllMemories:
     def at(self, memory: MemoryId) -> Memory:
         """Returns a handle for the operator on a memory whose identity is known, e.g. from a listing.
 
-        Neither modes nor `agents_only` limit it. Raises MemoryUnknownResource, MemoryKeyInvalid, MemoryInvalid.
+        Neither modes nor `agents_only` limit it. Raises MemoryUnknownResource if its resource is no longer declared,
+        MemoryKeyInvalid, MemoryInvalid.
         """
         if not isinstance(memory, MemoryId):
             raise MemoryInvalid(f"memory: must be a MemoryId, as list_memories gives it, not {type(memory).__name__}")
@@ -50,10 +52,10 @@ class AllMemories:
     ) -> AsyncIterator[MemoryId]:
         """Goes through the memories that exist, each once, by resource and key; loads no message.
 
-        resource: only its memories; it may be one that is no longer declared, which nothing but its id finds.
-        scope: only of resources of this scope. prefix: only keys that begin with these whole segments, which `:` and
-        `/` end: `user:al` is no prefix of `user:alice`. Raises MemoryUnknownResource for a resource that is neither
-        declared nor has memories.
+        resource: only its memories; it may be one that is no longer declared. Without it, those of such resources are
+        found as well. scope: only of resources that are declared with this scope. prefix: only keys that begin with
+        these whole segments, which `:` and `/` end: `user:al` is no prefix of `user:alice`. Raises
+        MemoryUnknownResource for a resource that is neither declared nor has memories.
         """
         inventory = await self._inventory(resource, scope, prefix)
         async for listed in inventory.all():
@@ -166,12 +168,22 @@ class AllMemories:
         if scope is not None and scope not in list(SCOPES):
             raise MemoryInvalid(f"scope: must be one of {', '.join(SCOPES)}")
         declared = [each for each in self._wiring.registry.memories() if resource in (None, each.id)]
+        places = [_place(each, self._wiring.services(each)) for each in declared if scope in (None, each.scope)]
         if resource is not None and not declared:
             places = [await self._undeclared(resource, scope)]
-        else:
-            found = sorted((each for each in declared if scope in (None, each.scope)), key=lambda each: each.id)
-            places = [_place(each, self._wiring.services(each)) for each in found]
-        return Inventory(self._wiring.project, places, checked_prefix(prefix))
+        elif resource is None and scope is None:
+            places += await self._all_undeclared({each.id for each in declared})
+        in_order = sorted(places, key=lambda place: place.resource)
+        return Inventory(self._wiring.project, in_order, checked_prefix(prefix))
+
+    async def _all_undeclared(self, declared: Collection[str]) -> list[Place]:
+        """Returns where the memories of all resources are whose definition is gone; their scope is unknown."""
+        found: dict[str, Place] = {}
+        for backend in self._wiring.backends.values():
+            for resource in await backend.index.resources(self._wiring.project):
+                if resource not in declared:
+                    found.setdefault(resource, _undeclared_place(resource, backend))
+        return list(found.values())
 
     async def _undeclared(self, resource: str, scope: Scope | None) -> Place:
         """Returns where the memories of a resource are whose definition is gone; it is unknown if there are none."""
@@ -180,10 +192,14 @@ class AllMemories:
             if (await backend.index.memories(self._wiring.project, resource, None, 1)).memories:
                 if scope is not None:
                     raise MemoryInvalid(f"scope: {resource!r} is no longer declared and has none; leave it out")
-                return Place(resource, backend.store, backend.index, Limits.unlimited())
+                return _undeclared_place(resource, backend)
         self._wiring.registry.memory(resource)  # says what is declared
         raise AssertionError("the resource is not declared")  # pragma: no cover
 
 
 def _place(resource: MemoryResource, services: Services) -> Place:
     return Place(resource.id, services.store, services.index, resource.limits())
+
+
+def _undeclared_place(resource: str, backend: Backend) -> Place:
+    return Place(resource, backend.store, backend.index, Limits.unlimited())

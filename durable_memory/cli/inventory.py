@@ -23,7 +23,7 @@ _PAGE: Final = 1_000
 
 InScope = Annotated[
     Scope | None,
-    typer.Option("--scope", help="Only memories of resources of this scope.", show_default=False),
+    typer.Option("--scope", help="Only memories of resources that are declared with this scope.", show_default=False),
 ]
 Prefix = Annotated[
     str,
@@ -41,9 +41,7 @@ def list_(
     shared: Shared,
     resource: Annotated[
         str | None,
-        typer.Argument(
-            metavar="RESOURCE", help="Its memories. Default: those of all that are declared.", show_default=False
-        ),
+        typer.Argument(metavar="RESOURCE", help="Its memories. Default: those of all.", show_default=False),
     ] = None,
     *,
     scope: InScope = None,
@@ -61,8 +59,8 @@ def list_(
 ) -> None:
     """List the memories of the project.
 
-    All of them, or those of one resource, of a scope, or with a prefix. If the declaration of a resource is gone, only
-    its id finds its memories. The rows of more than 1,000 memories are printed as they are read.
+    All of them, or those of one resource, of a scope, or with a prefix; also of resources whose declaration is gone.
+    The rows of more than 1,000 memories are printed as they are read.
     """
     if cursor is not None and limit is None:
         raise typer.BadParameter("--cursor goes on where a page ended; give --limit as well")
@@ -123,9 +121,8 @@ def purge(
 ) -> None:
     """Remove memories for good, after a question.
 
-    Those of a resource, of a scope, or with a prefix. If the declaration of a resource is gone, only its id finds its
-    memories. Backups of `clear --backup` go with them. What comes into being
-    meanwhile stays.
+    Those of a resource, of a scope, or with a prefix; also of resources whose declaration is gone. Backups of
+    `clear --backup` go with them. What comes into being meanwhile stays.
     """
     if resource is None and scope is None and not prefix:
         raise typer.BadParameter("name a RESOURCE, --scope or --prefix; there is no purge of a whole project")
@@ -148,9 +145,7 @@ def purge(
 
 
 def _title(shared: Shared, resource: str | None, scope: Scope | None, prefix: str) -> str:
-    wanted = "  ".join(
-        part for part in (resource or "all declared resources", scope and f"scope {scope}", prefix) if part
-    )
+    wanted = "  ".join(part for part in (resource or "all resources", scope and f"scope {scope}", prefix) if part)
     return f"{wanted}  in project {shared.settings().project!r}"
 
 

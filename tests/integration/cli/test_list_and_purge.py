@@ -41,7 +41,7 @@ async def test_list_without_a_resource_lists_the_memories_of_the_whole_project(c
         await cli("append", resource, key, "Hello")
     found = (await cli("list", "-o", "json")).json()
     assert [(one["resource"], one["key"]) for one in found] == [("notes", "k"), ("thread", "a")]
-    assert "all declared resources" in (await cli("list")).out
+    assert "all resources  in project" in (await cli("list")).out
     assert (await cli("list", "--project", "nobodys", "-o", "json")).json() == []
     unreachable = await cli("list", "--redis-url", "redis://127.0.0.1:1/0")
     assert (unreachable.code, "cannot be reached" in unreachable.err) == (1, True)
@@ -213,3 +213,14 @@ async def test_what_was_declared_once_can_be_listed_and_purged(cli: Cli, folder:
     unknown = await cli("list", "notes")
     assert (unknown.code, unknown.out) == (1, "")
     assert "no memory resource 'notes' is declared" in unknown.err
+
+
+async def test_one_person_is_erased_also_from_what_was_declared_once(cli: Cli, folder: Path) -> None:
+    for resource, key in (("notes", "user:1"), ("notes", "user:2"), ("thread", "user:1")):
+        await cli("append", resource, key, "Hello")
+    (folder / "memories" / "declared.yaml").write_text(DECLARATIONS.replace("id: notes", "id: jottings"))
+    found = (await cli("list", "--prefix", "user:1", "-o", "json")).json()
+    assert [(one["resource"], one["key"]) for one in found] == [("notes", "user:1"), ("thread", "user:1")]
+    assert (await cli("purge", "--prefix", "user:1", "--yes", "-o", "json")).json()["memories"] == 2
+    left = (await cli("list", "-o", "json")).json()
+    assert [(one["resource"], one["key"]) for one in left] == [("notes", "user:2")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack
@@ -28,6 +29,18 @@ def declared(*ids: str, persistence: str, **scopes: str) -> Registry:
             for name in ids
         ]
     )
+
+
+async def fill(client: MemoryClient, resource: str, *keys: str) -> None:
+    """Writes two messages to the memory of each key."""
+    for start in range(0, len(keys), 100):  # all of thousands at once may wait longer than a call does
+        several = keys[start : start + 100]
+        await asyncio.gather(*(client.memory(resource, key).append(["one", "two"]) for key in several))
+
+
+async def keys_of(client: MemoryClient, *arguments: str, **options: str) -> list[str]:
+    """Lists memories, each as resource and key."""
+    return [f"{memory.resource}/{memory.key}" async for memory in client.list_memories(*arguments, **options)]  # type: ignore[arg-type] # scopes as text
 
 
 @pytest.fixture

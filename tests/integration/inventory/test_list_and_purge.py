@@ -19,18 +19,8 @@ from durable_memory.memory.inventory import Inventory, Place
 from durable_memory.memory.stores.port import Store
 from durable_memory.memory.stores.values import Erased
 from durable_memory.memory.types import PurgeResult
-from tests.integration.inventory.conftest import declared
+from tests.integration.inventory.conftest import declared, fill, keys_of
 from tests.integration.inventory.newer import become_newer
-
-
-async def fill(client: MemoryClient, resource: str, *keys: str) -> None:
-    for start in range(0, len(keys), 100):  # all of thousands at once may wait longer than a call does
-        several = keys[start : start + 100]
-        await asyncio.gather(*(client.memory(resource, key).append(["one", "two"]) for key in several))
-
-
-async def keys_of(client: MemoryClient, *arguments: str, **options: str) -> list[str]:
-    return [f"{memory.resource}/{memory.key}" async for memory in client.list_memories(*arguments, **options)]  # type: ignore[arg-type] # scopes as text
 
 
 async def test_listing_finds_by_resource_scope_and_prefix(client: MemoryClient) -> None:
@@ -246,28 +236,6 @@ async def test_a_memory_that_is_written_to_meanwhile_is_purged_whole(client: Mem
     after = await client.memory("desk", "busy").stats()
     assert purged.memories == 1
     assert after.version.partition(":")[0] != before.version.partition(":")[0]
-
-
-async def test_data_of_a_resource_that_is_no_longer_declared_is_found_and_purged_by_its_id(
-    redis_url: str, project: str
-) -> None:
-    async with await MemoryClient.connect(
-        redis_url, memories=declared("desk", "gone", persistence="redis"), project=project
-    ) as client:
-        await fill(client, "gone", "user:1", "user:2")
-    async with await MemoryClient.connect(
-        redis_url, memories=declared("desk", persistence="redis"), project=project
-    ) as client:
-        assert await keys_of(client) == []
-        assert await keys_of(client, "gone") == ["gone/user:1", "gone/user:2"]
-        with pytest.raises(MemoryInvalid, match="no longer declared"):
-            await client.purge("gone", scope="user")
-        assert (await client.purge(prefix="user:1")).memories == 0, "nothing but its id finds it, as the docs say"
-        assert (await client.purge("gone", prefix="user:1")).memories == 1
-        purged = await client.purge("gone", dry_run=False, confirm=True)
-        assert (purged.memories, purged.messages) == (2, 4)
-        with pytest.raises(MemoryUnknownResource):
-            await keys_of(client, "gone")
 
 
 async def test_an_index_whose_names_were_removed_is_listed_whole(redis_url: str, project: str) -> None:
