@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import nullcontext
 
 import pytest
-from temporalio.client import WorkflowFailureError
+from temporalio.client import Client, WorkflowFailureError
 
+from durable_memory import MemoryClient
+from durable_memory.running.membership import WorkerGroups
+from durable_memory.running.worker_group import WorkerGroup
 from tests.integration.janitor.sweeping import appended, sweeper
 from tests.integration.temporal.flows.conversations import CONVERSATIONS
 from tests.integration.temporal.flows.endings import ENDINGS, WORDS, End
 from tests.integration.temporal.flows.listening import Listens
 from tests.integration.temporal.observing import activities_of, eventually
-from tests.integration.temporal.rig import Rig, running, unique
+from tests.integration.temporal.rig import REGISTRY, Rig, running, unique, worker
 
 
 @pytest.fixture
@@ -67,3 +70,24 @@ async def test_no_signal_is_lost_to_one_that_returns(rig: Rig) -> None:
         return sorted(await rig.texts("kept", "key")) == sorted(sent)
 
     await eventually(all_are_heard)
+
+
+async def test_an_end_is_settled_by_the_workers_of_its_namespace_alone(client: Client, redis_url: str) -> None:
+    settled, both = list[str](), asyncio.Event()
+
+    async def settle(_: WorkerGroup, workflow_id: str) -> bool:
+        settled.append(workflow_id)
+        if len(settled) == 2:
+            both.set()
+        return True
+
+    def connect() -> Awaitable[MemoryClient]:
+        return MemoryClient.connect(redis_url, memories=REGISTRY)
+
+    groups = WorkerGroups(lambda _, after: WorkerGroup(connect, lambda _: None, nullcontext, settle, after=after))
+    async with groups.joined(worker(client, unique("queue"))) as group:
+        await group.opened()
+        for namespace, workflow_id in (("another", "0"), (client.namespace, "1"), (client.namespace, "2")):
+            await asyncio.to_thread(groups.note_end, namespace, workflow_id)
+        await both.wait()
+    assert sorted(settled) == ["1", "2"]
