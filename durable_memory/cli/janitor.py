@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from typing import Annotated
 
 import typer
 
@@ -35,7 +36,11 @@ _WORDS = {
 
 
 @spread_options
-def janitor(shared: Shared) -> None:
+def janitor(
+    shared: Shared,
+    *,
+    once: Annotated[bool, typer.Option("--once", hidden=True)] = True,  # noqa: ARG001 - said or not, it is one sweep
+) -> None:
     """Sweep once: settle what ended workflows left, wake due flushes.
 
     A worker's schedule sweeps again and again. Needs TEMPORAL_ADDRESS. Exit code 1 if something failed.

@@ -142,7 +142,7 @@ async def test_a_misspelt_setting_is_named(cli: Cli) -> None:
         ("import", "-"),
         ("context", "clerk"),
         ("execute", "-"),
-        ("janitor",),
+        ("janitor", "--once"),
     ],
     ids=" ".join,
 )

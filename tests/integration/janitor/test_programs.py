@@ -69,7 +69,7 @@ async def test_once_sweeps_as_the_schedule_does_and_prints_what_it_did(by_hand: 
     dead = await ended_and_due(by_hand)
     await by_hand.rig.start(End.run, "scratch", "living", "wait")
     await appended(by_hand.rig, "scratch", "living")
-    ended = await once("--output", "json")
+    ended = await once("--once", "--output", "json")
     assert (ended.code, ended.err) == (0, "")
     done = {"owners": 2, "living": 1, "released": 1, "cleared": 1, "memories": 3, "forgotten": 1, "woken": 1}
     assert +Counter(ended.json()) == Counts(done)
@@ -84,7 +84,7 @@ async def test_once_sweeps_as_the_schedule_does_and_prints_what_it_did(by_hand: 
 
 async def test_once_needs_temporal_and_says_so_in_one_sentence(once: Janitor) -> None:
     for address, reason in (("", "TEMPORAL_ADDRESS is not set"), ("127.0.0.1:1", "cannot be reached")):
-        ended = await once(TEMPORAL_ADDRESS=address)
+        ended = await once("--once", TEMPORAL_ADDRESS=address)
         assert (ended.code, ended.out, len(ended.err.splitlines())) == (1, "", 1)
         assert reason in ended.err
 
