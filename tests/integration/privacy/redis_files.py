@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,20 +17,27 @@ class Kept:
     redis: Any
     folder: Path
 
+    @property
+    def _read(self) -> dict[bytes, Callable[[bytes], Awaitable[Iterable[bytes]]]]:
+        """How each type of key is read."""
+        redis = self.redis
+
+        async def fields(key: bytes) -> list[bytes]:
+            return [part for pair in (await redis.hgetall(key)).items() for part in pair]
+
+        return {
+            b"string": redis.mget,
+            b"hash": fields,
+            b"zset": lambda key: redis.zrange(key, 0, -1),
+            b"set": redis.smembers,
+        }
+
     async def values(self) -> str:
         """Returns every key with its value."""
         found: list[bytes] = []
         async for key in self.redis.scan_iter(count=1000):
-            kind = await self.redis.type(key)
             found.append(key)
-            if kind == b"string":
-                found.append(await self.redis.get(key) or b"")
-            elif kind == b"hash":
-                for field, value in (await self.redis.hgetall(key)).items():
-                    found += (field, value)
-            else:
-                assert kind == b"zset"
-                found += await self.redis.zrange(key, 0, -1)
+            found += await self._read[await self.redis.type(key)](key)
         return _text(found)
 
     async def all(self) -> str:

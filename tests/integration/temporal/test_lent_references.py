@@ -21,7 +21,7 @@ from tests.integration.temporal.user_activities import USER_ACTIVITIES
 OWN = "{{ workflow.type }}:{{ workflow.id }}"
 REGISTRY = Registry.from_resources(
     [
-        {"resource": "memory", "id": "own", "max_tokens": 4000, "scope": "user", "default_key_template": OWN},
+        {"resource": "memory", "id": "own", "max_tokens": 4000, "scope": "session", "default_key_template": OWN},
         {"resource": "memory", "id": "passing", "max_tokens": 4000, "scope": "temp", "default_key_template": OWN},
         {"resource": "agent", "id": "runner", "memory": "own"},
     ]
