@@ -1,6 +1,6 @@
 """A session of the OpenAI Agents SDK that is a memory: `Runner.run(agent, text, session=MemorySession(memory))`.
 
-It works where the SDK runs: in a Temporal workflow, in an activity, in any process. It imports nothing of the SDK.
+It works in a Temporal workflow, where the SDK's own sessions do not, and in any process. It imports nothing of the SDK.
 """
 
 from __future__ import annotations

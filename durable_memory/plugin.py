@@ -21,20 +21,17 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
 from durable_memory.activities import conversation, flush
 from durable_memory.activities.interceptor import ActivityInterceptor
-from durable_memory.activities.runs import TemporalRuns
 from durable_memory.activities.served import EVERY_WORKER, PROJECT_WORKER
 from durable_memory.activities.waker import TemporalWaker
 from durable_memory.audit_log import keep_audit_log
 from durable_memory.memory.arguments import require_method
 from durable_memory.memory.client import MemoryClient
-from durable_memory.memory.declarations.encryption import refuse_plain_text
 from durable_memory.memory.declarations.model_access import check_models
 from durable_memory.memory.declarations.registry import Registry, checked_registry
 from durable_memory.memory.declarations.watching import Watch
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.flushing.named import NamedSummarizer
 from durable_memory.memory.flushing.summarizer import Summarizer
-from durable_memory.memory.janitor.sweep import Janitor
 from durable_memory.memory.settings import Settings
 from durable_memory.memory.stores.redis.url import check_url
 from durable_memory.memory.task_queues import summaries_queue
@@ -42,7 +39,13 @@ from durable_memory.memory.tokens.counters import begin_to_load
 from durable_memory.memory.tokens.counting import counting_named
 from durable_memory.memory.types import InvalidValue
 from durable_memory.running.announcing import announced
-from durable_memory.running.early_refusals import refuse_in_memory, refuse_pinned, warn_of_plain_payloads
+from durable_memory.running.early_refusals import (
+    refuse_in_memory,
+    refuse_pinned,
+    refuse_without_keys,
+    refuse_without_redis,
+    warn_of_plain_payloads,
+)
 from durable_memory.running.janitor_schedule import ensure_janitor
 from durable_memory.running.membership import WorkerGroups
 from durable_memory.running.reloading import Reloading
@@ -160,7 +163,7 @@ class MemoryPlugin(SimplePlugin):
         checked_registry(registry)
         if not self._allow_in_memory:
             refuse_in_memory(registry)
-        self._check_encryption(registry)
+        refuse_without_keys(registry, self._settings)
         self._check_models(registry, serves=bool(self._served))
         clients = self._groups.open_clients()
         for client in clients:  # all of them, before the first one changes
@@ -254,10 +257,10 @@ class MemoryPlugin(SimplePlugin):
 
     def _make_group(self, client: Client, after: WorkerGroup | None) -> WorkerGroup:
         return WorkerGroup(
+            client,
             lambda: self._connect(client),
             partial(self._make_companion, client),
             nullcontext if self._reloads is None else self._reloads.watched,
-            self._settle,
             after=after,
         )
 
@@ -294,18 +297,9 @@ class MemoryPlugin(SimplePlugin):
 
         serves: whether it will run the project's flushes itself.
         """
-        if not self._settings.redis_url and any(one.persistence.type == "redis" for one in self._registry.memories()):
-            raise MemoryInvalid(
-                "REDIS_URL is not set, and the declared memories are kept in Redis; set it, or pass "
-                "MemoryPlugin(redis_url=…)"
-            )
-        self._check_encryption(self._registry)
+        refuse_without_redis(self._registry, self._settings)
+        refuse_without_keys(self._registry, self._settings)
         self._check_models(self._registry, serves=serves or bool(self._served))
-
-    def _check_encryption(self, registry: Registry) -> None:
-        """Refuses memories that this process would keep in plain text and must not."""
-        if self._settings.encryption_keys is None:
-            refuse_plain_text(registry)
 
     def _check_models(self, registry: Registry, *, serves: bool) -> None:
         """Refuses models that this process would have to ask and cannot.
@@ -336,11 +330,6 @@ class MemoryPlugin(SimplePlugin):
             await memories.close()
             raise
         return memories
-
-    async def _settle(self, group: WorkerGroup, workflow_id: str) -> bool:
-        waker = TemporalWaker(group.temporal, self._settings.task_queue)
-        janitor = Janitor(group.client, TemporalRuns(group.temporal), waker.revive)
-        return await janitor.settle(group.temporal.namespace, workflow_id)
 
     def _begin_to_load(self) -> None:
         """Begins to load the tokenizers of the declared memories, which no append should wait for."""

@@ -8,6 +8,7 @@ from temporalio.client import Client
 from temporalio.common import VersioningBehavior
 from temporalio.worker import WorkerConfig
 
+from durable_memory.memory.declarations.encryption import refuse_plain_text
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.settings import Settings
@@ -23,6 +24,21 @@ def refuse_in_memory(registry: Registry) -> None:
                 f"{resource.id}: persistence.type in_memory keeps messages in one process and loses them with it; "
                 "use redis, or MemoryPlugin(allow_in_memory=True) in a test"
             )
+
+
+def refuse_without_redis(registry: Registry, settings: Settings) -> None:
+    """Refuses memories that are kept in a Redis that nobody has named."""
+    if not settings.redis_url and any(one.persistence.type == "redis" for one in registry.memories()):
+        raise MemoryInvalid(
+            "REDIS_URL is not set, and the declared memories are kept in Redis; set it, or pass "
+            "MemoryPlugin(redis_url=…)"
+        )
+
+
+def refuse_without_keys(registry: Registry, settings: Settings) -> None:
+    """Refuses memories that this process would keep in plain text and must not."""
+    if settings.encryption_keys is None:
+        refuse_plain_text(registry)
 
 
 def refuse_pinned(config: WorkerConfig) -> None:

@@ -51,6 +51,7 @@ class EndedWorkflows:
                 _, late = await asyncio.wait(self._tasks, timeout=_CLOSE_SECONDS)
                 for task in late:
                     task.cancel()
+                await asyncio.gather(*late, return_exceptions=True)
 
     async def _until_settled(self, workflow_id: str) -> None:
         try:

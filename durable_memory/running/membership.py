@@ -83,7 +83,6 @@ class WorkerGroups:
         if group is None or group.closing:
             group = self._groups[place] = self._make_group(client, group)
         group.clients.add(client)
-        group.temporal = client
         return group
 
     async def _follow(self, worker: Worker, group: WorkerGroup) -> None:

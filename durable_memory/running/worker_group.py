@@ -8,12 +8,13 @@ import logging
 import weakref
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
-from functools import partial
 
 from temporalio.client import Client
 from temporalio.worker import Worker
 
+from durable_memory.activities.runs import TemporalRuns
 from durable_memory.memory.client import MemoryClient
+from durable_memory.memory.janitor.owners import Owners
 from durable_memory.running.ended_workflows import EndedWorkflows
 
 _log = logging.getLogger(__name__)
@@ -29,25 +30,24 @@ class WorkerGroup:
 
     def __init__(
         self,
+        temporal: Client,
         connect: Callable[[], Awaitable[MemoryClient]],
         make_companion: Callable[[WorkerGroup], Worker | None],
         reloading: Callable[[], AbstractAsyncContextManager[None]],
-        settle: Callable[[WorkerGroup, str], Awaitable[bool]],
         *,
         after: WorkerGroup | None,
     ) -> None:
         """Begins to open.
 
-        reloading: keeps declarations up to date meanwhile. settle: see EndedWorkflows. after: the group before this one
-        in the same place, which may still be closing.
+        temporal: client of the first worker. reloading: keeps declarations up to date meanwhile. after: the group
+        before this one in the same place, which may still be closing.
         """
         self.users = 0
         """How many workers of users run."""
         self.clients: weakref.WeakSet[Client] = weakref.WeakSet()
         """Temporal clients of the workers that it serves."""
-        self.temporal: Client
-        """The one of them that was given last."""
-        self.ended_workflows = EndedWorkflows(partial(settle, self))
+        self._temporal = temporal
+        self.ended_workflows = EndedWorkflows(self._settle)
         """Workflows that its workers saw end, if they do not wait for a cleanup."""
         self._own_workers: set[Worker] = set()
         """The running workers that the plugin made, beside those of users."""
@@ -89,7 +89,7 @@ class WorkerGroup:
     def follow(self, client: Client) -> None:
         """Gives the workers that the plugin made a client that replaces theirs, as when certificates are renewed."""
         self.clients.add(client)
-        self.temporal = client
+        self._temporal = client
         for worker in self._own_workers:
             worker.client = client
 
@@ -128,6 +128,10 @@ class WorkerGroup:
                 # A store that does not answer must not hold up the end of a worker.
                 async with asyncio.timeout(_CLOSE_SECONDS):
                     await client.close()
+
+    async def _settle(self, workflow_id: str) -> bool:
+        owners = Owners(self.client, TemporalRuns(self._temporal))
+        return await owners.settle(self._temporal.namespace, workflow_id)
 
     async def _with_companion(self, client: MemoryClient) -> None:
         try:

@@ -25,7 +25,6 @@ from durable_memory.dev import DevPlaces, dev_servers
 from durable_memory.dev.env_file import env_file, export_line, require_ours
 from durable_memory.exit import leave
 from durable_memory.logs import log_lost_errors
-from durable_memory.memory.declarations.encryption import refuse_plain_text
 from durable_memory.memory.declarations.model_access import cannot_summarize, missing_counting_key
 from durable_memory.memory.declarations.watching import Watch
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
@@ -33,6 +32,7 @@ from durable_memory.memory.settings import Settings
 from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.memory.stores.redis.url import redact_url
 from durable_memory.plugin import MemoryPlugin
+from durable_memory.running.early_refusals import refuse_without_keys
 from durable_memory.running.reloading import Reloading
 from durable_memory.temporal_connection import connect_temporal, load_profile
 from durable_memory.worker.deployment import deployment_of
@@ -98,8 +98,7 @@ async def _work(settings: Settings, reload: asyncio.Event, *, dev: DevPlaces | N
     deployment = deployment_of(os.environ)
     # A summariser of the program's own writes for all resources: then their models are not asked.
     watch = Watch(settings.memories, check=cannot_summarize if settings.summarizer is None else None)
-    if settings.encryption_keys is None:
-        refuse_plain_text(watch.registry)  # before servers are started or asked
+    refuse_without_keys(watch.registry, settings)  # before servers are started or asked
     for note in watch.registry.faults(missing_counting_key):
         _log.warning("%s", note)
     metrics = install_metrics()

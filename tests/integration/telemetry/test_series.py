@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from durable_memory.memory.janitor.sweep import ACTIONS
+from durable_memory.memory.janitor.actions import ACTIONS
 from durable_memory.memory.telemetry import SECONDS_BUCKETS
 from durable_memory.worker.metrics import WorkerMetrics
 from tests.integration.telemetry.declared import DECLARATIONS

@@ -10,9 +10,11 @@ import pytest
 from temporalio.client import Client, WorkflowFailureError
 
 from durable_memory import MemoryClient
+from durable_memory.activities.runs import TemporalRuns
+from durable_memory.memory.janitor.owners import Owners
 from durable_memory.running.membership import WorkerGroups
 from durable_memory.running.worker_group import WorkerGroup
-from tests.integration.janitor.sweeping import appended, sweeper
+from tests.integration.janitor.sweeping import appended
 from tests.integration.temporal.flows.conversations import CONVERSATIONS
 from tests.integration.temporal.flows.endings import ENDINGS, WORDS, End
 from tests.integration.temporal.flows.listening import Listens
@@ -42,14 +44,14 @@ async def test_what_they_owned_is_settled_a_moment_later(rig: Rig, end: str) -> 
     await eventually(cleared)
 
 
-async def test_one_that_goes_on_keeps_what_it_owns(rig: Rig, redis_url: str) -> None:
+async def test_one_that_goes_on_keeps_what_it_owns(rig: Rig) -> None:
+    owners = Owners(rig.memories, TemporalRuns(rig.client))
     handle = await rig.start(End.run, "scratch", "key", "wait")
     await appended(rig, "scratch", "key")
-    async with sweeper(rig, redis_url) as by_hand:
-        assert not await by_hand.janitor().settle(rig.client.namespace, handle.id)
-        assert await rig.texts("scratch", "key") == [WORDS]
-        await handle.terminate()
-        assert await by_hand.janitor().settle(rig.client.namespace, handle.id)
+    assert not await owners.settle(rig.client.namespace, handle.id)
+    assert await rig.texts("scratch", "key") == [WORDS]
+    await handle.terminate()
+    assert await owners.settle(rig.client.namespace, handle.id)
     assert await rig.texts("scratch", "key") == []
 
 
@@ -72,22 +74,24 @@ async def test_no_signal_is_lost_to_one_that_returns(rig: Rig) -> None:
     await eventually(all_are_heard)
 
 
-async def test_an_end_is_settled_by_the_workers_of_its_namespace_alone(client: Client, redis_url: str) -> None:
-    settled, both = list[str](), asyncio.Event()
-
-    async def settle(_: WorkerGroup, workflow_id: str) -> bool:
-        settled.append(workflow_id)
-        if len(settled) == 2:
-            both.set()
-        return True
-
+async def test_an_end_is_settled_by_the_workers_of_its_namespace_alone(
+    rig: Rig, client: Client, redis_url: str
+) -> None:
     def connect() -> Awaitable[MemoryClient]:
-        return MemoryClient.connect(redis_url, memories=REGISTRY)
+        return MemoryClient.connect(redis_url, memories=REGISTRY, project=rig.memories.project)
 
-    groups = WorkerGroups(lambda _, after: WorkerGroup(connect, lambda _: None, nullcontext, settle, after=after))
+    here, elsewhere = [await rig.start(End.run, "scratch", key, "wait") for key in ("here", "elsewhere")]
+    for key, handle in (("here", here), ("elsewhere", elsewhere)):
+        await appended(rig, "scratch", key)
+        await handle.terminate()
+    groups = WorkerGroups(lambda first, after: WorkerGroup(first, connect, lambda _: None, nullcontext, after=after))
     async with groups.joined(worker(client, unique("queue"))) as group:
         await group.opened()
-        for namespace, workflow_id in (("another", "0"), (client.namespace, "1"), (client.namespace, "2")):
-            await asyncio.to_thread(groups.note_end, namespace, workflow_id)
-        await both.wait()
-    assert sorted(settled) == ["1", "2"]
+        await asyncio.to_thread(groups.note_end, "another", elsewhere.id)
+        await asyncio.to_thread(groups.note_end, client.namespace, here.id)
+
+        async def cleared() -> bool:
+            return await rig.texts("scratch", "here") == []
+
+        await eventually(cleared)
+    assert await rig.texts("scratch", "elsewhere") == [WORDS]

@@ -39,10 +39,7 @@ async def test_a_worker_that_has_ended_is_followed_no_more(client: Client, redis
     def connect() -> Awaitable[MemoryClient]:
         return MemoryClient.connect(redis_url, memories=REGISTRY)
 
-    async def nothing_ends(_: WorkerGroup, __: str) -> bool:
-        return True
-
-    groups = WorkerGroups(lambda _, after: WorkerGroup(connect, lambda _: None, nullcontext, nothing_ends, after=after))
+    groups = WorkerGroups(lambda first, after: WorkerGroup(first, connect, lambda _: None, nullcontext, after=after))
     one = worker(client, unique("queue"))
     async with groups.joined(one) as group:
         assert await left_by(groups.followed(one, group)) == set()
