@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
 
-from durable_memory.memory.errors import MemoryFault, MemoryOversize
+from durable_memory.memory.errors import MemoryOversize, MemoryUnavailable
 from durable_memory.memory.fitting import read_to_fit
 from durable_memory.memory.stores.values import ReadQuery
 from durable_memory.memory.tokens.counter import TokenCounter
@@ -45,7 +45,7 @@ async def read_with_authors(
     shown = tuple(each for each in query.ids or () if each in found)
     if shown:
         # A read, unlike a touch, does not wait where writes are refused. The view is there whatever becomes of it.
-        with suppress(MemoryFault):
+        with suppress(MemoryUnavailable):
             await read(ReadQuery(ids=shown, limit=0))
     return named
 

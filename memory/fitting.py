@@ -29,7 +29,7 @@ async def read_to_fit(
         shown, tokens = await show(view)
         if limit is None or asked is None or tokens <= limit:
             return shown
-        least = _never_cut(view)
+        least = never_cut(view)
         if asked <= least:
             return None
         # What leaves the view takes what it costs beside along, so this much less is always enough.
@@ -37,20 +37,6 @@ async def read_to_fit(
     return None
 
 
-async def read_what_stands(
-    read: Callable[[int | None], Awaitable[View]],
-    show: Callable[[View], Awaitable[tuple[_Shown, int]]],
-    limit: int,
-) -> _Shown | None:
-    """Returns what is made of system and pinned messages, in at most `limit` tokens; None if that is not to be had.
-
-    For a read that was refused, since they alone have more tokens: shown they may have fewer, as several that become
-    one message. read, show, and what is raised: as in `read_to_fit`.
-    """
-    shown, tokens = await show(await read(_never_cut(await read(None))))
-    return shown if tokens <= limit else None
-
-
-def _never_cut(view: View) -> int:
+def never_cut(view: View) -> int:
     """Returns the tokens that a read shows whatever it may spend. A read that may spend less is refused."""
     return sum(message.tokens or 0 for message in view.messages if message.pinned or message.section == SYSTEM)

@@ -7,14 +7,13 @@ of their memory in a user's message: the model reads them, and is told that they
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
 from durable_memory.memory.agents.budget_shares import divide, weights_of
 from durable_memory.memory.bounded import for_each
 from durable_memory.memory.errors import MemoryOversize
-from durable_memory.memory.fitting import read_to_fit, read_what_stands
+from durable_memory.memory.fitting import never_cut, read_to_fit
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.types import LONG_TERM, AgentContext, ContextMemory, Message, View
@@ -83,20 +82,14 @@ async def _parts(wanted: Iterable[tuple[Source, int | None]], max_tokens: int | 
 
 async def _part(source: Source, limit: int | None, max_tokens: int | None, *, authors: bool) -> _Part:
     """Reads a memory and puts it under its label, in at most `limit` tokens; the whole context has `max_tokens`."""
-
-    async def read(asked: int | None) -> View:
-        return await source.memory.read(max_tokens=asked, authors=authors)
-
-    async def show(view: View) -> tuple[_Part, int]:
-        return await _labelled(source, view)
-
-    part = None
     try:
-        part = await read_to_fit(read, show, limit)
-    except MemoryOversize:  # whose numbers are of a read that nobody asked for
-        if limit is not None:
-            with suppress(MemoryOversize):
-                part = await read_what_stands(read, show, limit)
+        part = await read_to_fit(
+            lambda asked: _read(source.memory, asked, authors=authors),
+            lambda view: _labelled(source, view),
+            limit,
+        )
+    except MemoryOversize:
+        part = None  # the numbers of the error are of a read that nobody asked for
     if part is not None:
         return part
     whole = "" if max_tokens is None else f" of {max_tokens}"
@@ -105,6 +98,15 @@ async def _part(source: Source, limit: int | None, max_tokens: int | None, *, au
         f"{source.memory.id.resource}: system and pinned messages and the label do not fit into the {limit} tokens of "
         f"its part of the context{whole}; allow more, or give it a larger inject.max_tokens{leaner}"
     )
+
+
+async def _read(memory: Memory, asked: int | None, *, authors: bool) -> View:
+    """Reads a memory in so many tokens; or, where more may not be cut, that alone, since quoted it may have fewer."""
+    try:
+        return await memory.read(max_tokens=asked, authors=authors)
+    except MemoryOversize:
+        least = never_cut(await memory.read(authors=authors))
+        return await memory.read(max_tokens=least, authors=authors)
 
 
 async def _labelled(source: Source, view: View) -> tuple[_Part, int]:
