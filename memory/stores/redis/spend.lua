@@ -1,5 +1,5 @@
--- Counts the language-model tokens of a resource and a day, each request once, until it is put right: a
--- script that comes twice counts nothing more.
+-- Counts the language-model tokens of a resource and a day. Until a request is put right, a script of it that comes
+-- twice counts nothing more.
 -- A request that is set aside stands in the hash until it is put right. So there are never more of them than the limit
 -- pays for, and they go with their day.
 -- KEYS: spent. ARGV: request (empty to ask for the sum alone), tokens, limit, day; the day is 0 to set a request aside,

@@ -33,7 +33,7 @@ class Scripted(Model):
 
     def stream_response(self, *_: Any, **__: Any) -> Any:
         """See base class."""
-        raise NotImplementedError
+        raise AssertionError("no run here streams")
 
 
 def says(text: str) -> Callable[[Given], ModelResponse]:
