@@ -71,8 +71,8 @@ async def test_a_client_has_all_settings_of_the_environment_but_an_audit_file(
     assert not (folder / "audit.jsonl").exists()
 
 
-async def test_a_wrong_setting_is_named(settings: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    assert settings
+@pytest.mark.usefixtures("settings")
+async def test_a_wrong_setting_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DURABLE_MEMORY_PROJECT", "Not An Id")
     with pytest.raises(MemoryInvalid, match=r"^DURABLE_MEMORY_PROJECT: "):
         await MemoryClient.from_environment()
