@@ -7,14 +7,12 @@ import re
 from datetime import UTC, timedelta
 from typing import Final
 
-from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.failure.v1 import Failure
-from temporalio.api.taskqueue.v1 import TaskQueue
-from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client
 from temporalio.service import RPCError
 
 from durable_memory.activities import wire
+from durable_memory.activities.pollers import WORKFLOWS, pollers
 from durable_memory.memory.waking import RetriedFlush
 
 _log = logging.getLogger(__name__)
@@ -46,21 +44,12 @@ async def retried_flush(client: Client, flusher: str) -> RetriedFlush | None:
 
 
 async def is_unpolled(client: Client, task_queue: str) -> bool:
-    """Tells whether nobody polls a queue for workflows; False also if Temporal does not say.
-
-    It lists who polled in the last five minutes, so a worker that restarts, too.
-    """
-    request = DescribeTaskQueueRequest(
-        namespace=client.namespace,
-        task_queue=TaskQueue(name=task_queue),
-        task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
-    )
+    """Tells whether nobody polls a queue for workflows; False also if Temporal does not say."""
     try:
-        answer = await client.workflow_service.describe_task_queue(request, timeout=_RPC_TIMEOUT)
+        return not await pollers(client, task_queue, WORKFLOWS)
     except RPCError as error:
         _log.debug("the queue of flushes could not be asked for (%s)", error.status.name)
         return False
-    return not answer.pollers
 
 
 def _type_of(failure: Failure) -> str:

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import timedelta
 from http import HTTPStatus
 
-from temporalio.api.enums.v1 import TaskQueueType
-from temporalio.api.taskqueue.v1 import TaskQueue
-from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client
 from temporalio.service import RPCError
 
+from durable_memory.activities.pollers import ACTIVITIES, WORKFLOWS, pollers
 from durable_memory.memory.bounded import for_each
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.stores.port import Store
 from durable_memory.memory.task_queues import summaries_queue
 from durable_memory.worker.http import Answer
 from durable_memory.worker.metrics import CONTENT_TYPE, WorkerMetrics
-
-_PROBE_SECONDS = 2
-_WORKFLOWS = TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW
-_ACTIVITIES = TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY
 
 
 class Readiness:
@@ -46,9 +39,9 @@ class Readiness:
         self._store = store
         self._client = client
         self._polled = (
-            (task_queue, _WORKFLOWS),
-            (task_queue, _ACTIVITIES),
-            (summaries_queue(task_queue), _ACTIVITIES),
+            (task_queue, WORKFLOWS),
+            (task_queue, ACTIVITIES),
+            (summaries_queue(task_queue), ACTIVITIES),
         )
         self._metrics = metrics
         self._notes = notes
@@ -80,20 +73,10 @@ class Readiness:
         return None
 
     async def _polling(self) -> str | None:
-        """Asks who polls. Who did in the last five minutes is listed, so also a worker whose slots are all taken."""
         try:
-            pollers = await for_each(self._polled, lambda one: self._pollers(*one), at_once=len(self._polled))
+            polling = await for_each(self._polled, lambda one: pollers(self._client, *one), at_once=len(self._polled))
         except RPCError:
             return "Temporal does not answer"
-        seen = zip(self._polled, pollers, strict=True)
+        seen = zip(self._polled, polling, strict=True)
         missing = [queue for (queue, _), names in seen if self._client.identity not in names]
         return f"the worker does not poll {' and '.join(dict.fromkeys(missing))} yet" if missing else None
-
-    async def _pollers(self, queue: str, kind: TaskQueueType.ValueType) -> set[str]:
-        request = DescribeTaskQueueRequest(
-            namespace=self._client.namespace, task_queue=TaskQueue(name=queue), task_queue_type=kind
-        )
-        answer = await self._client.workflow_service.describe_task_queue(
-            request, timeout=timedelta(seconds=_PROBE_SECONDS)
-        )
-        return {poller.identity for poller in answer.pollers}
