@@ -7,20 +7,18 @@ import logging
 from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 from durable_memory.memory import telemetry
 from durable_memory.memory.declarations.registry import Registry
-from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged, MemoryFault, MemoryUnknownResource
-from durable_memory.memory.health import overdue
-from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.errors import MemoryFault
+from durable_memory.memory.overdue import overdue_memories
 from durable_memory.memory.stores.port import Backend
 from durable_memory.running.repeating import repeating
 
 _log = logging.getLogger(__name__)
 _EVERY: Final = timedelta(minutes=1)
-_PAGE: Final = 100
 _PAGES: Final = 10
 """Pages of memories that are looked at each time; the next look goes on behind them."""
 
@@ -54,10 +52,8 @@ class OverdueFlushes:
     async def look(self) -> None:
         """Looks at the next memories; at the end of a round, tells what it found: the log once, and the gauge."""
         for _ in range(_PAGES):
-            page = await self._backend.index.registered(self._project, self._cursor, _PAGE)
-            # By the clock that notes since when flushes are due: that of this machine may be hours off.
-            now = datetime.fromtimestamp(page.read_ms / 1000, UTC)
-            self._found.update([memory.resource for memory in page.memories if await self._is_overdue(memory, now)])
+            page = await overdue_memories(self._backend, self._project, self._registry(), self._cursor)
+            self._found.update(memory.resource for memory in page.memories)
             self._cursor = page.cursor
             if self._cursor is None:
                 before, self._seen, self._found = self._seen, self._found, Counter()
@@ -75,14 +71,3 @@ class OverdueFlushes:
         except MemoryFault as fault:
             _log.debug("overdue flushes could not be looked for: %s", fault.message)
         await asyncio.sleep(every.total_seconds())
-
-    async def _is_overdue(self, memory: MemoryId, now: datetime) -> bool:
-        try:
-            limits = self._registry().memory(memory.resource).limits()
-        except MemoryUnknownResource:
-            return False  # nobody flushes what is not declared
-        try:
-            stats = await self._backend.store.stats(memory, limits)
-        except (MemoryDamaged, MemoryContractTooNew):
-            return False  # has its own trouble, and must not keep those behind it from being looked at
-        return overdue(stats, now)
