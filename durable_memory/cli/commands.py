@@ -31,11 +31,13 @@ _GROUPS: Final = {
     "Declarations": {
         "validate": ("declarations:validate", "Check declarations, without any server."),
         "resources": ("declarations:resources", "Show the declared memory resources."),
+        "agents": ("declarations:agents", "Show the declared agents, and what they may do with which memory."),
         "schema": ("schemas:schema", "Print the JSON Schema of the YAML documents."),
     },
     "Running": {
         "worker": ("worker:worker", "Run the worker until a signal."),
         "janitor": ("janitor:janitor", "Sweep once: settle what ended workflows left, wake due flushes."),
+        "doctor": ("doctor:doctor", "Check all that a project runs on: declarations, Redis, workers."),
         "execute": ("execute:execute", "Run any operation by its name, and print its answer as JSON."),
     },
 }

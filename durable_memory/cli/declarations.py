@@ -1,4 +1,4 @@
-"""The commands on what is declared, which ask no server: validate, resources."""
+"""The commands on what is declared, which ask no server: validate, resources, agents."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from durable_memory.cli.options import Connection, Form, Memories
 from durable_memory.cli.output import Output, say, show
 from durable_memory.cli.wording import counted
 from durable_memory.memory.declaration_faults import Fault
+from durable_memory.memory.declarations.agent import Use
 from durable_memory.memory.declarations.model_access import missing_extra
 from durable_memory.memory.declarations.notes import notes_on
 from durable_memory.memory.declarations.registry import Registry
@@ -59,6 +60,32 @@ def resources(*, memories: Memories = None, output: Form = Output.TABLE) -> None
     declared = Registry.load(Connection(memories=memories).settings().memories)
     data = [_declaration(each) for each in declared.memories()]
     show(output, data, declared_tables.resources_table(declared))
+
+
+def agents(*, memories: Memories = None, output: Form = Output.TABLE) -> None:
+    """Show the declared agents, and what they may do with which memory."""
+    declared = Registry.load(Connection(memories=memories).settings().memories)
+    data = [
+        {
+            "id": agent.id,
+            "description": agent.description,
+            "memories": [_use(use, declared.memory(use.resource)) for use in agent.uses],
+        }
+        for agent in declared.agents()
+    ]
+    show(output, data, declared_tables.agents_table(declared))
+
+
+def _use(use: Use, resource: MemoryResource) -> dict[str, object]:
+    template = use.key or resource.key_template
+    return {
+        "id": use.resource,
+        "mode": use.mode,
+        "key": None if template is None else template.source,
+        "max_tokens": use.max_tokens,
+        "label": use.label,
+        "in_context": use.takes_part,
+    }
 
 
 def _declaration(resource: MemoryResource) -> dict[str, object]:

@@ -8,6 +8,7 @@ from typing import Any
 from durable_memory.cli.table import Table, listing
 from durable_memory.cli.wording import counted
 from durable_memory.memory.declaration_faults import Fault
+from durable_memory.memory.declarations.agent import Use
 from durable_memory.memory.declarations.durations import format_duration
 from durable_memory.memory.declarations.field_docs import field_docs
 from durable_memory.memory.declarations.registry import Registry
@@ -19,6 +20,18 @@ def resources_table(registry: Registry) -> Table:
     """What is declared."""
     rows = ((f"{each.id}\n{each.version or ''}".strip(), _declared(each)) for each in registry.memories())
     return listing("Declared memory resources", ("resource", "declaration"), rows, whole=("resource",))
+
+
+def agents_table(registry: Registry) -> Table:
+    """What agents may do. A row for each memory of each; an agent without any has one row."""
+    rows = [
+        (agent.id, *row)
+        for agent in registry.agents()
+        for row in [_use(use, registry.memory(use.resource)) for use in agent.uses] or [("none", "", "", "")]
+    ]
+    return listing(
+        "Declared agents", ("agent", "memory", "mode", "key", "in a context"), rows, whole=("agent", "memory")
+    )
 
 
 def valid_table(registry: Registry) -> Table:
@@ -69,6 +82,20 @@ def _declared(resource: MemoryResource) -> str:
         "never expires" if resource.ttl is None else f"expires {format_duration(resource.ttl)} after the last write",
     ]
     return f"{resource.description}\n{', '.join(facts_)}".strip()
+
+
+def _use(use: Use, resource: MemoryResource) -> tuple[str, ...]:
+    template = use.key or resource.key_template
+    return use.resource, use.mode, "given by the call" if template is None else template.source, "".join(_context(use))
+
+
+def _context(use: Use) -> Iterator[str]:
+    if not use.takes_part:
+        yield "no"
+        return
+    yield "yes" if use.max_tokens is None else f"up to {counted(use.max_tokens, 'token')}"
+    if use.label is not None:
+        yield f", as [{use.label}]"
 
 
 def _budget(resource: MemoryResource) -> Iterator[str]:

@@ -125,6 +125,8 @@ async def test_a_misspelt_setting_is_named(cli: Cli) -> None:
         ("worker",),
         ("validate",),
         ("resources",),
+        ("agents",),
+        ("doctor",),
         ("list",),
         ("list", "thread"),
         ("read", "thread", "k"),

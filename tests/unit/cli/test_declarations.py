@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,55 @@ async def test_resources_shows_what_is_declared(folder: Path) -> None:
     shown = (await run_program("resources", cwd=folder)).out
     assert "600 tokens, fifo, hybrid_summary, scope user, never expires" in shown
     assert "5 messages, fifo, drop, scope session, expires 1d after the last write" in shown
+
+
+AGENTS = """
+resource: agent
+id: writer
+description: Writes the reports
+memories:
+  - {id: thread, key: "report:{{ input.report }}", mode: append-only}
+  - {id: notes, mode: read-only, inject: {max_tokens: 50, label: What we know}}
+---
+resource: agent
+id: watcher
+memory: false
+"""
+
+
+async def test_agents_shows_what_they_may_do_with_which_memory(folder: Path) -> None:
+    (folder / "memories" / "agents.yaml").write_text(AGENTS)
+    listed = {agent["id"]: agent for agent in (await run_program("agents", "-o", "json", cwd=folder)).json()}
+    assert listed["writer"] == {
+        "id": "writer",
+        "description": "Writes the reports",
+        "memories": [
+            {
+                "id": "thread",
+                "mode": "append-only",
+                "key": "report:{{ input.report }}",
+                "max_tokens": None,
+                "label": None,
+                "in_context": False,
+            },
+            {
+                "id": "notes",
+                "mode": "read-only",
+                "key": None,
+                "max_tokens": 50,
+                "label": "What we know",
+                "in_context": True,
+            },
+        ],
+    }
+    assert listed["clerk"]["memories"][0]["key"] == "user:{{ input.user_id }}"
+    assert listed["watcher"]["memories"] == []
+    shown = (await run_program("agents", cwd=folder)).out.splitlines()
+    columns = [re.split(" {2,}", line) for line in shown]
+    assert ["writer", "notes", "read-only", "given by the call", "up to 50 tokens, as [What we know]"] in columns
+    assert ["writer", "thread", "append-only", "report:{{ input.report }}", "no"] in columns
+    assert ["clerk", "thread", "read-write", "user:{{ input.user_id }}", "yes"] in columns
+    assert ["watcher", "none"] in columns
 
 
 async def test_schema_prints_the_json_schema_for_editors_or_its_fields(folder: Path) -> None:

@@ -14,8 +14,8 @@ from tests.integration.cli.programs import PROGRAM, run_command, run_program
 GROUPS = {
     "One memory": "append read stats health pin unpin delete flush clear restore",
     "Many memories": "list context export import purge",
-    "Declarations": "validate resources schema",
-    "Running": "worker janitor execute",
+    "Declarations": "validate resources agents schema",
+    "Running": "worker janitor doctor execute",
 }
 VERBS = " ".join(GROUPS.values()).split()
 

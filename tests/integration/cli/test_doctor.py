@@ -1,0 +1,151 @@
+"""`doctor`: what a project runs on, part by part, with an exit code for programs."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from pathlib import Path
+
+import pytest
+from redis.asyncio import Redis
+from temporalio.client import Client
+
+from durable_memory.dev import Valkey
+from durable_memory.running.janitor_schedule import schedule_id
+from tests.integration.cli.conftest import Cli
+from tests.integration.cli.programs import Ended
+from tests.integration.worker.starting import StartWorker, own_valkey, start_worker
+
+__all__ = ["own_valkey", "start_worker"]
+
+NOWHERE = "redis://127.0.0.1:1"
+
+
+def found_by(ended: Ended) -> dict[str, list[tuple[str, str]]]:
+    """The verdicts and texts of each part."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for check in ended.json()["checks"]:
+        found.setdefault(check["part"], []).append((check["verdict"], check["text"]))
+    return found
+
+
+@pytest.fixture
+def doctor(cli: Cli, temporal_address: str, project: str) -> Cli:
+    """Runs `doctor` for programs, against both shared servers."""
+
+    async def run(*arguments: str, stdin: str = "", **given: str) -> Ended:
+        shared = {"TEMPORAL_ADDRESS": temporal_address, "DURABLE_MEMORY_TASK_QUEUE": project, **given}
+        return await cli("doctor", *arguments, "-o", "json", stdin=stdin, **shared)
+
+    return run
+
+
+async def test_a_project_in_order_is_ok_in_all_parts(
+    doctor: Cli, start_worker: StartWorker, project: str, temporal_client: Client
+) -> None:
+    async with start_worker() as worker:
+        await worker.ready()
+        ended = await doctor()
+    assert (ended.code, ended.err) == (0, "")
+    found = found_by(ended)
+    assert list(found) == [
+        *("declarations", "tokens", "redis", "flushes", "rollout", "temporal", "workers", "janitor"),
+    ]
+    assert {verdict for of_part in found.values() for verdict, _ in of_part} == {"ok"}
+    assert [text for _, text in found["workers"]] == [
+        f"1 worker of {project} in the last five minutes",
+        f"1 worker of {project}-summaries in the last five minutes",
+    ]
+    assert "takes writes" in found["redis"][0][1]
+    await temporal_client.get_schedule_handle(schedule_id(project)).delete()
+
+
+async def test_a_project_without_workers_has_problems(doctor: Cli, project: str) -> None:
+    ended = await doctor()
+    assert (ended.code, ended.json()["healthy"]) == (1, False)
+    found = found_by(ended)
+    assert [verdict for verdict, _ in found["workers"]] == ["problem", "problem"]
+    assert found["workers"][0][1].startswith(f"nobody polls {project}: run `durable-memory worker`")
+    assert found["janitor"] == [("problem", "has no schedule: the first worker of the project makes it")]
+    assert found["redis"][0][0] == "ok"
+
+
+async def test_a_worker_with_other_declarations_and_a_paused_janitor_are_warnings(
+    doctor: Cli, start_worker: StartWorker, folder: Path, project: str, temporal_client: Client
+) -> None:
+    schedule = temporal_client.get_schedule_handle(schedule_id(project))
+    async with start_worker(DURABLE_MEMORY_RELOAD_INTERVAL="off") as worker:
+        await worker.ready()
+        (folder / "memories" / "more.yaml").write_text("resource: memory\nid: more\nmax_tokens: 500\n")
+        await schedule.pause()
+        ended = await doctor()
+    await schedule.delete()
+    found = found_by(ended)
+    assert (ended.code, found["declarations"][0][1]) == (0, "5 memories, 1 agent")
+    assert found["rollout"] == [("warning", f"a worker of {project} has other declarations than stand here")]
+    [(verdict, text)] = found["janitor"]
+    assert (verdict, text.startswith(f"{schedule.id} is paused")) == ("warning", True)
+
+
+async def test_overdue_flushes_are_counted_by_resource(cli: Cli, doctor: Cli, redis_url: str, project: str) -> None:
+    full = json.dumps([{"role": "user", "content": "A sentence of about ten tokens, give or take. " * 2}] * 40)
+    for resource, key in (("thread", "one"), ("thread", "two"), ("trip", "one")):
+        assert (await cli("append", resource, key, "--json", "-", stdin=full)).code == 0
+    assert found_by(await doctor())["flushes"] == [("ok", "none is overdue")]
+    async with Redis.from_url(redis_url) as raw:
+        for memory in ("thread/one", "thread/two", "trip/one"):
+            # Due since the year 2001.
+            assert await raw.hset(f"dm:{{{project}/{memory}}}:meta", "due_at", 10**12) == 0
+    [(verdict, text)] = found_by(await doctor())["flushes"]
+    assert (verdict, text.partition(";")[0]) == ("problem", "overdue: 2 of thread, 1 of trip")
+
+
+async def test_what_cannot_be_reached_is_a_problem_and_hides_no_other_part(cli: Cli, project: str) -> None:
+    ended = await cli("doctor", "-o", "json", REDIS_URL=NOWHERE, TEMPORAL_ADDRESS="127.0.0.1:1")
+    found = found_by(ended)
+    assert (ended.code, ended.err) == (1, "")
+    assert found.keys() == {"declarations", "tokens", "redis", "temporal"}
+    assert [verdict for part in ("declarations", "redis", "temporal") for verdict, _ in found[part]] == [
+        "ok",
+        "problem",
+        "problem",
+    ]
+    shown = await cli("doctor", REDIS_URL=NOWHERE)
+    assert shown.out.splitlines()[0] == f"Project {project}"
+    assert "TEMPORAL_ADDRESS is not set" in shown.out
+    assert "127.0.0.1:1 cannot be reached" in shown.out
+
+
+async def test_what_redis_may_lose_and_what_a_user_may_not_do_is_told(cli: Cli, own_valkey: Valkey) -> None:
+    async with Redis.from_url(own_valkey.url) as raw:
+        await raw.config_set("maxmemory-policy", "allkeys-lru")
+        name = uuid.uuid4().hex
+        await raw.acl_setuser(name, enabled=True, passwords=["+word"], keys=["*"], commands=["+@all", "-zadd"])
+    lossy = found_by(await cli("doctor", "-o", "json", REDIS_URL=own_valkey.url))["redis"]
+    assert any(verdict == "warning" and "allkeys-lru" in text for verdict, text in lossy)
+    limited = await cli("doctor", "-o", "json", REDIS_URL=own_valkey.url.replace("://", f"://{name}:word@"))
+    [(verdict, text)] = found_by(limited)["redis"]
+    assert (limited.code, verdict, "zadd" in text.lower()) == (1, "problem", True)
+
+
+async def test_faults_of_declarations_are_counted_and_the_rest_of_temporal_is_looked_at(
+    doctor: Cli, folder: Path
+) -> None:
+    (folder / "memories" / "wrong.yaml").write_text("resource: memory\nid: BAD\nmax_token: 5\n")
+    ended = await doctor()
+    found = found_by(ended)
+    assert ended.code == 1
+    assert found["declarations"] == [("problem", "2 faults: `durable-memory validate` lists them")]
+    assert found["temporal"][0][0] == "ok"
+    assert "redis" not in found
+
+
+async def test_memories_of_one_process_and_missing_keys_of_models_are_warnings(cli: Cli, folder: Path) -> None:
+    (folder / "memories" / "declared.yaml").write_text(
+        "resource: memory\nid: desk\nmax_tokens: 500\npersistence: {type: in_memory}\n"
+        "flushing: {summary_tokens: 100, summarizer: {type: llm, model: 'openai:gpt-5'}}\n"
+    )
+    found = found_by(await cli("doctor", "-o", "json"))
+    assert found["redis"][0][0] == "warning"
+    assert [verdict for verdict, _ in found["declarations"]] == ["ok", "warning"]
+    assert "OPENAI_API_KEY" in found["declarations"][1][1]
