@@ -29,7 +29,7 @@ async def context(asked: requests.ContextRequest) -> JsonObject:
 
 @ACTIVITIES.serve(operations.RECORD_AGENT_TURN)
 async def record_agent_turn(asked: requests.RecordAgentTurnRequest) -> JsonObject:
-    """Appends a turn to every memory that the agent may write to."""
+    """Appends a turn to every memory that takes the agent's turns."""
     turn = await _agent(asked, asked.run_id).record_turn(asked.messages, operation_id=asked.operation_id)
     return carried_turn(asked.agent, turn, TAKE_UP_THE_TURN)
 

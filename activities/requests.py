@@ -208,7 +208,7 @@ class ContextRequest:
 
 @dataclass(frozen=True, slots=True)
 class RecordAgentTurnRequest:
-    """Of memory.record_agent_turn: the messages of one turn, for every memory that the agent may write to."""
+    """Of memory.record_agent_turn: the messages of one turn, for every memory that takes the agent's turns."""
 
     agent: str
     messages: list[MessageField]

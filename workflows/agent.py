@@ -77,9 +77,9 @@ class Agent:
     async def record_turn(
         self, messages: MessageInput | Sequence[MessageInput], *, operation_id: str | None = None
     ) -> AgentTurn:
-        """Appends the messages of one turn to every memory that the agent may write to; see AgentMemories.record_turn.
+        """Appends the messages of one turn to every memory that takes the agent's turns.
 
-        The call returns when all of them hold the turn.
+        See AgentMemories.record_turn. The call returns when all of them hold the turn.
         """
         ref = self._used()
         request = requests.RecordAgentTurnRequest(

@@ -85,6 +85,7 @@ def _use(use: Use, resource: MemoryResource) -> dict[str, object]:
         "max_tokens": use.max_tokens,
         "label": use.label,
         "in_context": use.takes_part,
+        "takes_turns": use.takes_turns,
     }
 
 

@@ -27,11 +27,10 @@ def agents_table(registry: Registry) -> Table:
     rows = [
         (agent.id, *row)
         for agent in registry.agents()
-        for row in [_use(use, registry.memory(use.resource)) for use in agent.uses] or [("none", "", "", "")]
+        for row in [_use(use, registry.memory(use.resource)) for use in agent.uses] or [("none", "", "", "", "")]
     ]
-    return listing(
-        "Declared agents", ("agent", "memory", "mode", "key", "in a context"), rows, whole=("agent", "memory")
-    )
+    columns = ("agent", "memory", "mode", "key", "turns", "in a context")
+    return listing("Declared agents", columns, rows, whole=("agent", "memory"))
 
 
 def valid_table(registry: Registry) -> Table:
@@ -86,7 +85,8 @@ def _declared(resource: MemoryResource) -> str:
 
 def _use(use: Use, resource: MemoryResource) -> tuple[str, ...]:
     template = use.key or resource.key_template
-    return use.resource, use.mode, "given by the call" if template is None else template.source, "".join(_context(use))
+    key = "given by the call" if template is None else template.source
+    return use.resource, use.mode, key, "yes" if use.takes_turns else "no", "".join(_context(use))
 
 
 def _context(use: Use) -> Iterator[str]:

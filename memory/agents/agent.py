@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
-from durable_memory.memory.access import allows
 from durable_memory.memory.agents.context import Source, compose
 from durable_memory.memory.agents.turns import record_in_all, recorded_in_any
 from durable_memory.memory.arguments import MAX_OPERATION_ID, operation_name, truth, whole_number
@@ -70,7 +69,9 @@ class AgentMemories:
     async def record_turn(
         self, messages: MessageInput | Sequence[MessageInput], *, operation_id: str | None = None
     ) -> AgentTurn:
-        """Appends the messages of one turn to every memory that it may write to, once per operation.
+        """Appends the messages of one turn to every memory that takes its turns, once per operation.
+
+        Those are all that it may append to, unless they declare `record_turns: false`.
 
         What one of them would refuse is refused before anything is written to any. Then they are written one after the
         other, in the order of the declaration; what fails ends the call, says which memories hold the turn, and the
@@ -106,4 +107,4 @@ class AgentMemories:
 
     def _written(self) -> list[Writing]:
         """Returns the writing sides of the memories that a turn is written to."""
-        return [one.writing for one in self._memories if allows(one.use.mode, "record_turn")]
+        return [one.writing for one in self._memories if one.use.takes_turns]

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from durable_memory.memory.access import Mode
+from durable_memory.memory.access import Mode, allows
 from durable_memory.memory.declarations.declaration import Declaration, Id, Problem, Tokens, cross_field_error
 from durable_memory.memory.declarations.resource import Template
 from durable_memory.memory.keys.templates import KeyTemplate
@@ -72,6 +72,13 @@ class DeclaredMemory(Declaration):
 
     inject: Inject = Inject()
 
+    record_turns: bool = True
+    """Whether the agent's `record_turn` writes here.
+
+    `false` for a memory that takes only what a call on it appends, such as facts. Refused with `read-only`, where no
+    turn is recorded anyway.
+    """
+
 
 def _one_or_switch(value: object) -> str:
     return "<switch>" if isinstance(value, bool) else "<id>"
@@ -98,18 +105,28 @@ IdOrMemory: TypeAlias = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """One memory of an agent, whatever the tier that declared it. key: its template, None for the memory's own."""
+    """One memory of an agent, whatever the tier that declared it.
+
+    key: its template, None for the memory's own. max_tokens, label: of its part in a context. record_turns: whether the
+    agent's turns are written to it, if its mode allows.
+    """
 
     resource: str
-    key: KeyTemplate | None
-    mode: Mode
-    max_tokens: int | None
-    label: str | None
+    key: KeyTemplate | None = None
+    mode: Mode = "read-write"
+    max_tokens: int | None = None
+    label: str | None = None
+    record_turns: bool = True
 
     @property
     def takes_part(self) -> bool:
         """Whether it stands in a context: one that is append-only only if the declaration says how."""
         return self.mode != "append-only" or self.max_tokens is not None or self.label is not None
+
+    @property
+    def takes_turns(self) -> bool:
+        """Whether a turn of the agent is written to it."""
+        return self.record_turns and allows(self.mode, "record_turn")
 
 
 class AgentResource(Declaration):
@@ -159,14 +176,13 @@ class AgentResource(Declaration):
         """The memories that it may use, in the order in which they are declared; none for a stateless agent."""
         shared = None if self.memory_key is None else KeyTemplate.parse(self.memory_key)
         listed = (self.memory,) if isinstance(self.memory, str) else self.memories or ()
-        return tuple(
-            Use(one, shared, "read-write", None, None) if isinstance(one, str) else _use(one) for one in listed
-        )
+        return tuple(Use(one, shared) if isinstance(one, str) else _use(one) for one in listed)
 
 
 def _use(declared: DeclaredMemory) -> Use:
     key = None if declared.key is None else KeyTemplate.parse(declared.key)
-    return Use(declared.id, key, declared.mode, declared.inject.max_tokens, declared.inject.label)
+    inject = declared.inject
+    return Use(declared.id, key, declared.mode, inject.max_tokens, inject.label, record_turns=declared.record_turns)
 
 
 _TIER_3_BESIDE_MEMORY: Final = (
@@ -193,7 +209,11 @@ def _tier_3_problems(agent: AgentResource) -> list[Problem]:
         return [("memories", "names no memory; write memory: false for an agent without memory")]
     if agent.memory_key is not None:
         return [("memory_key", "is for one memory, or for memory: true; in `memories` each memory has its own key")]
-    return []
+    return [
+        (f"memories.{index}.record_turns", "is of no use with mode: read-only, which records no turn; remove it")
+        for index, one in enumerate(agent.memories)
+        if isinstance(one, DeclaredMemory) and one.mode == "read-only" and "record_turns" in one.model_fields_set
+    ]
 
 
 def _tier_2_problems(memories: tuple[Any, ...] | None, key: str | None) -> list[Problem]:

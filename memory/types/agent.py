@@ -66,7 +66,7 @@ class MemoryTurn:
 
 @dataclass(frozen=True, slots=True)
 class AgentTurn:
-    """A turn written back: the messages that stand, and one result for each memory that the agent may write to."""
+    """A turn written back: the messages that stand, and one result for each memory that takes the agent's turns."""
 
     messages: tuple[Message, ...]
     turns: tuple[MemoryTurn, ...]

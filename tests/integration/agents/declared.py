@@ -136,5 +136,13 @@ def declarations(persistence: str = "redis") -> list[dict[str, Any]]:
                 ["clipped", "desk"],
             )
         ),
+        {
+            "resource": "agent",
+            "id": "keeper",
+            "memories": [
+                {"id": "other", "key": "facts:{{ input.user }}", "record_turns": False},
+                {"id": "desk", "key": "trip:{{ input.user }}", "inject": {"label": "Trip thread"}},
+            ],
+        },
         {"resource": "agent", "id": "stateless", "memory": False},
     ]

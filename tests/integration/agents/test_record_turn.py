@@ -43,6 +43,22 @@ async def test_it_goes_to_every_memory_that_may_be_written(client: MemoryClient)
     assert {message.agent for message in thread.messages} == {"clerk"}
 
 
+async def test_a_memory_without_turns_takes_what_calls_on_it_append_and_stands_in_the_context(
+    client: MemoryClient,
+) -> None:
+    user = unique("user")
+    agent = client.agent("keeper", input={"user": user})
+    facts, _ = agent.memories
+    await facts.append("Ada lives in Lyon.")
+    turn = await agent.record_turn(TURN, operation_id="turn-1")
+    assert [one.resource for one in turn.turns] == ["desk"]
+    found = await agent.recorded_turn(operation_id="turn-1")
+    assert found is not None
+    assert [one.resource for one in found.turns] == ["desk"]
+    assert await said(client, "other", f"facts:{user}") == ["Ada lives in Lyon."]
+    assert [(part.resource, part.messages) for part in (await agent.context()).memories] == [("other", 1), ("desk", 2)]
+
+
 async def test_the_same_operation_is_applied_once(client: MemoryClient) -> None:
     user = unique("user")
     agent = client.agent("scribe", input={"user": user})

@@ -113,7 +113,7 @@ resource: agent
 id: writer
 description: Writes the reports
 memories:
-  - {id: thread, key: "report:{{ input.report }}", mode: append-only}
+  - {id: thread, key: "report:{{ input.report }}", mode: append-only, record_turns: false}
   - {id: notes, mode: read-only, inject: {max_tokens: 50, label: What we know}}
 ---
 resource: agent
@@ -136,6 +136,7 @@ async def test_agents_shows_what_they_may_do_with_which_memory(folder: Path) -> 
                 "max_tokens": None,
                 "label": None,
                 "in_context": False,
+                "takes_turns": False,
             },
             {
                 "id": "notes",
@@ -144,6 +145,7 @@ async def test_agents_shows_what_they_may_do_with_which_memory(folder: Path) -> 
                 "max_tokens": 50,
                 "label": "What we know",
                 "in_context": True,
+                "takes_turns": False,
             },
         ],
     }
@@ -151,9 +153,9 @@ async def test_agents_shows_what_they_may_do_with_which_memory(folder: Path) -> 
     assert listed["watcher"]["memories"] == []
     shown = (await run_program("agents", cwd=folder)).out.splitlines()
     columns = [re.split(" {2,}", line) for line in shown]
-    assert ["writer", "notes", "read-only", "given by the call", "up to 50 tokens, as [What we know]"] in columns
-    assert ["writer", "thread", "append-only", "report:{{ input.report }}", "no"] in columns
-    assert ["clerk", "thread", "read-write", "user:{{ input.user_id }}", "yes"] in columns
+    assert ["writer", "notes", "read-only", "given by the call", "no", "up to 50 tokens, as [What we know]"] in columns
+    assert ["writer", "thread", "append-only", "report:{{ input.report }}", "no", "no"] in columns
+    assert ["clerk", "thread", "read-write", "user:{{ input.user_id }}", "yes", "yes"] in columns
     assert ["watcher", "none"] in columns
 
 

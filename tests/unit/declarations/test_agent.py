@@ -92,6 +92,11 @@ THREE: list[dict[str, Any]] = [{"id": "desk"}]
         ({"memories": [{"key": "x"}]}, "memories.0.id", "is missing"),
         ({"memories": [{"id": "desk", "inject": {"label": "a\nb"}}]}, "memories.0.inject.label", "must be one line"),
         ({"memories": [{"id": "desk", "inject": {"max_tokens": 0}}]}, "memories.0.inject.max_tokens", "at least 1"),
+        (
+            {"memories": [{"id": "desk", "mode": "read-only", "record_turns": False}]},
+            "memories.0.record_turns",
+            "is of no use with mode: read-only",
+        ),
         ({"memories": [{"id": "desk", "inject": {"tokens": 9}}]}, "memories.0.inject.tokens", "is not a field here"),
         ({"memories": ["desk", "desk"]}, "memories.1", "names memory 'desk' under the key of memories.0"),
         (

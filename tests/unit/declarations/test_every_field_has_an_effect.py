@@ -10,7 +10,7 @@ from typing import Final, get_args
 import pytest
 from pydantic import BaseModel
 
-from durable_memory.memory.declarations.agent import AgentResource
+from durable_memory.memory.declarations.agent import AgentResource, DeclaredMemory
 from durable_memory.memory.declarations.resource import MemoryResource
 
 ROOT: Final = Path(__file__).parents[3]
@@ -190,6 +190,24 @@ AGENT: Final = {
     ),
 }
 
+USE: Final = {
+    "id": ("tests/unit/declarations/test_access.py", "test_an_agent_reaches_what_it_declares_and_nothing_else"),
+    "key": ("tests/unit/declarations/test_access.py", "test_each_tier_makes_its_key_and_its_mode"),
+    "mode": ("tests/integration/agents/test_modes.py", "test_a_handle_does_what_its_mode_allows"),
+    "inject.max_tokens": (
+        "tests/integration/agents/test_context.py",
+        "test_a_share_caps_its_memory_and_leaves_the_rest_to_others",
+    ),
+    "inject.label": (
+        "tests/integration/agents/test_context.py",
+        "test_each_memory_stands_under_its_label_in_the_order_of_the_declaration",
+    ),
+    "record_turns": (
+        "tests/integration/agents/test_record_turn.py",
+        "test_a_memory_without_turns_takes_what_calls_on_it_append_and_stands_in_the_context",
+    ),
+}
+
 
 def fields_of(model: type[BaseModel], above: str = "") -> Iterator[str]:
     for name, info in model.model_fields.items():
@@ -201,12 +219,12 @@ def fields_of(model: type[BaseModel], above: str = "") -> Iterator[str]:
             yield f"{above}{name}"
 
 
-@pytest.mark.parametrize(("model", "shown"), [(MemoryResource, MEMORY), (AgentResource, AGENT)])
+@pytest.mark.parametrize(("model", "shown"), [(MemoryResource, MEMORY), (AgentResource, AGENT), (DeclaredMemory, USE)])
 def test_every_field_has_a_test_of_its_effect(model: type[BaseModel], shown: dict[str, tuple[str, str]]) -> None:
     assert set(shown) == set(fields_of(model))
 
 
-@pytest.mark.parametrize(("file", "name"), sorted({*MEMORY.values(), *AGENT.values()}))
+@pytest.mark.parametrize(("file", "name"), sorted({*MEMORY.values(), *AGENT.values(), *USE.values()}))
 def test_the_tests_named_here_exist(file: str, name: str) -> None:
     tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
     tests = {node.name for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
