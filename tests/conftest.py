@@ -13,6 +13,7 @@ import pytest
 from temporalio.client import Client
 
 from durable_memory.dev import start_temporal, start_valkey
+from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 
 pytest.register_assert_rewrite("durable_memory.testing")  # the asserts of its suites explain themselves then
 
@@ -32,6 +33,12 @@ hypothesis.settings.load_profile("default")
 
 SHARED_MEMORY = Path("/dev/shm")
 ENOUGH_BYTES = 1 << 30
+
+
+@pytest.fixture(scope="session", autouse=True)
+async def encoding() -> None:
+    """Loads the usual encoding before the first test: on a busy machine it takes longer than a count waits for it."""
+    assert await TiktokenCounter(load_wait_seconds=60).load()
 
 
 @pytest.fixture(scope="session")
