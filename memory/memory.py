@@ -22,7 +22,7 @@ from durable_memory.memory.health import examine
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.services import Services
 from durable_memory.memory.stores.values import ReadQuery
-from durable_memory.memory.turns import record_turn, recorded_turn
+from durable_memory.memory.turns import check_room_for_turn, record_turn, recorded_turn
 from durable_memory.memory.types import (
     AppendResult,
     ClearResult,
@@ -130,12 +130,16 @@ class Memory:
         Without an operation id it is the turn that `record_turn` would record if it were this attempt's next call on
         this memory; asked again where it found one, it goes on to the turn after that. Its messages are empty if the
         memory holds none of them any more. Raises MemoryInvalid outside an activity, where no call repeats another,
-        unless an operation id is given; MemoryOperationConflict.
+        unless an operation id is given; MemoryOperationConflict; and MemoryBackpressure where there is no such turn and
+        one of a quarter of the budget would be held back, so that no model is asked in vain.
         """
         with telemetry.MeasuredCall("recorded_turn", self._id) as call:
             self._check("recorded_turn")
-            turn = await recorded_turn(self._writing, self._writing.recorded_id(operation_id), call)
-            if turn is not None:
+            recorded_id = self._writing.recorded_id(operation_id)
+            turn = await recorded_turn(self._writing, recorded_id, call)
+            if turn is None:
+                await check_room_for_turn(self._writing, recorded_id)
+            else:
                 self._writing.found(operation_id)
             return turn
 

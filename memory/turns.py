@@ -8,12 +8,18 @@ from dataclasses import replace
 from typing import Final
 
 from durable_memory.memory import telemetry
-from durable_memory.memory.caller import Attempt, is_given
+from durable_memory.memory.access import allows
+from durable_memory.memory.caller import Attempt, given_attempt, is_given
 from durable_memory.memory.codec import decode
-from durable_memory.memory.types import Message, MessageInput, Turn
+from durable_memory.memory.errors import MemoryBackpressure, MemoryOversize
+from durable_memory.memory.stores.values import Entry
+from durable_memory.memory.types import SHORT_TERM, Message, MessageInput, Turn
 from durable_memory.memory.writing import Writing, is_stored_form
 
 _log = logging.getLogger(__name__)
+
+_TURNS_IN_A_ROOM: Final = 4
+"""A turn of ordinary size fills a quarter of what messages may fill."""
 
 _ANOTHER_IN_ITS_PLACE: Final = (
     "a turn was not recorded, since an earlier attempt recorded another one in its place; pass operation_id to "
@@ -49,6 +55,26 @@ async def recorded_turn(writing: Writing, operation_id: str, call: telemetry.Mea
     turn = Turn(tuple(map(decode, await store.find(writing.id, result.ids))), result)
     call.records(turn.messages)
     return turn
+
+
+async def check_room_for_turn(writing: Writing, operation_id: str) -> None:
+    """Raises MemoryBackpressure if a turn of ordinary size would be held back now; see Memory.recorded_turn.
+
+    Whoever finds no turn goes on to ask a model, and would ask again and again while the answer cannot be stored.
+    """
+    limits = writing.limits
+    if not limits.summarize or not allows(limits.mode, "record_turn"):
+        return  # nothing waits there, or no turn is to come from here
+    room = limits.share_of(SHORT_TERM) or limits.room_tokens or 1
+    turn = Entry(payload="", section=SHORT_TERM, tokens=max(1, room // _TURNS_IN_A_ROOM))
+    operation = await given_attempt(operation_id, writing.services.clock).operation("")
+    try:
+        await writing.services.store.try_append(writing.id, [turn], operation, limits)
+    except MemoryBackpressure as held_back:
+        await writing.wake_for(held_back)
+        raise
+    except MemoryOversize:
+        pass  # pinned and system messages leave less: a smaller turn may fit
 
 
 def _warn_of_another_turn(

@@ -158,7 +158,7 @@ class Writing:
             except MemoryOversize as refusal:
                 admitted = await self._cut_for(admitted, refusal)
             except MemoryBackpressure as held_back:
-                await self._wake_for(held_back)
+                await self.wake_for(held_back)
                 raise
 
     async def append(self, admitted: Admitted, digest: str, attempt: Attempt) -> tuple[Admitted, AppendResult]:
@@ -179,7 +179,7 @@ class Writing:
         try:
             return await self.deliver(admitted, send)
         except MemoryBackpressure as held_back:
-            await self._wake_for(held_back)
+            await self.wake_for(held_back)
             raise
 
     async def deliver(
@@ -282,7 +282,7 @@ class Writing:
             return None
         return first if all(map(is_stored_form, screened.messages, admitted.messages)) else None
 
-    async def _wake_for(self, held_back: MemoryBackpressure) -> None:
+    async def wake_for(self, held_back: MemoryBackpressure) -> None:
         """Wakes the flusher where it makes room, since nobody else might (R12 of docs/protocol.md).
 
         Raises the same error with what to do, if nobody can be woken from here.

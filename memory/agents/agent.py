@@ -91,7 +91,7 @@ class AgentMemories:
         `messages` are those that `record_turn` would return; `turns` has the memories that hold it. An attempt may have
         ended between two of them: pass `messages` to `record_turn`, which completes the others. They are none if no
         memory holds any more of it, or only a part while others lack the turn: then ask the model again. Raises as
-        `Memory.recorded_turn`.
+        `Memory.recorded_turn`, where one of the memories would hold a turn back, too.
         """
         return await recorded_in_any(self._written(), self._operation(operation_id))
 

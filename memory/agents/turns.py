@@ -22,7 +22,7 @@ from durable_memory.memory.errors import (
     MemoryOversize,
 )
 from durable_memory.memory.identity import MemoryId
-from durable_memory.memory.turns import record_turn, recorded_turn
+from durable_memory.memory.turns import check_room_for_turn, record_turn, recorded_turn
 from durable_memory.memory.types import AgentTurn, MemoryTurn, Message, MessageInput, Turn, as_messages
 from durable_memory.memory.writing import Writing
 
@@ -84,6 +84,8 @@ async def recorded_in_any(memories: Sequence[Writing], operation_id: str | None)
     ]
     held = [here for here in found if here is not None]
     if not held:
+        for writing, recorded_id in zip(memories, recorded_ids, strict=True):
+            await check_room_for_turn(writing, recorded_id)
         return None
     for writing in memories:  # also those that lack it: the turn has one number in all of them
         writing.found(operation_id)
