@@ -5,13 +5,14 @@ from __future__ import annotations
 from durable_memory.memory.declarations.encryption import refuse_plain_text
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import MemoryInvalid
+from durable_memory.memory.known_keys import check_keys
 from durable_memory.memory.privacy.keyring import Keyring
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.sealed import sealed_backend
 
 
 async def open_backends(
-    registry: Registry, redis_url: str | None, *, prefix: str, encryption_keys: str | None
+    registry: Registry, redis_url: str | None, *, project: str, prefix: str, encryption_keys: str | None
 ) -> dict[str, Backend]:
     """Returns what the memories of a registry need, by persistence type. See MemoryClient.connect."""
     needed = {resource.persistence.type for resource in registry.memories()}
@@ -32,8 +33,17 @@ async def open_backends(
         from durable_memory.memory.stores.redis.connection import connect_redis  # noqa: PLC0415 - loaded where it is used
 
         backend = await connect_redis(redis_url, prefix=prefix)
-        backends["redis"] = backend if keyring is None else sealed_backend(backend, keyring)
+        backends["redis"] = backend if keyring is None else await _sealed(backend, keyring, project)
     return backends
+
+
+async def _sealed(backend: Backend, keyring: Keyring, project: str) -> Backend:
+    try:
+        await check_keys(backend.key_checks, project, keyring)
+    except BaseException:
+        await backend.store.close()
+        raise
+    return sealed_backend(backend, keyring)
 
 
 def _keyring(keys: str) -> Keyring:

@@ -98,8 +98,9 @@ class MemoryClient(AllMemories):
         declare. encoding: an encoding or a model, by which tokens of memories without token_provider are counted; the
         same in all programs, too. encryption_keys: encrypts what Redis keeps, `id:base64` pairs of which the first one
         writes; the same in all programs. telemetry_key: the secret behind the hashes of memories in spans and audit,
-        one for all clients of the process. Raises MemoryInvalid for wrong declarations and addresses, and without keys
-        for a resource that requires encryption, MemoryUnavailable if Redis cannot be reached.
+        one for all clients of the process. Raises MemoryInvalid for wrong declarations and addresses, for keys that are
+        not those of the project, and without keys for a resource that requires encryption,
+        MemoryUnavailable if Redis cannot be reached.
         """
         _check(project, waker, summarizer)
         if telemetry_key is not None:
@@ -111,7 +112,9 @@ class MemoryClient(AllMemories):
         registry = memories if isinstance(memories, Registry) else Registry.load(memories)
         for resource in registry.memories():
             _ = resource.privacy  # takes a tenth of a second to build, which no message should wait for
-        backends = await open_backends(registry, redis_url, prefix=prefix, encryption_keys=encryption_keys)
+        backends = await open_backends(
+            registry, redis_url, project=project, prefix=prefix, encryption_keys=encryption_keys
+        )
         if telemetry_key is not None:
             use_secret(telemetry_key)  # only now: a client that cannot be opened leaves the hashes of others alone
         return cls(registry, backends, project=project, waker=waker, summarizer=summarizer, counter=counter)

@@ -25,6 +25,7 @@ _KEY_BYTES: Final = 32
 _NONCE_BYTES: Final = 12
 """Random, as NIST SP 800-38D allows for 2^32 records under one key; then the key should have been rotated."""
 _DIGEST_CHARACTERS: Final = 32
+_CHECKED: Final = "durable-memory key check"
 
 
 class UnknownKey(Exception):
@@ -92,6 +93,11 @@ class Keyring:
                 raise ValueError(f"key {position} has the id of another one")
             keys[name] = key
         return cls(keys)
+
+    @property
+    def checks(self) -> Mapping[str, str]:
+        """By the id of each key, what tells it from another key of this id, and nothing else of it."""
+        return {key_id: self._keyed(key, _CHECKED) for key_id, key in zip(self._ciphers, self._digests, strict=True)}
 
     def seal(self, plain: bytes, bound_to: bytes) -> tuple[str, bytes]:
         """Returns the id of the key that writes, and what it made of `plain`."""

@@ -22,6 +22,7 @@ from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.breaker import Breaker
 from durable_memory.memory.stores.fleet_port import Fleet
 from durable_memory.memory.stores.index_port import ProjectIndex
+from durable_memory.memory.stores.key_checks_port import KeyChecks
 from durable_memory.memory.stores.spending_port import Spending
 from durable_memory.memory.stores.starts_port import Starts
 from durable_memory.memory.stores.values import (
@@ -275,7 +276,7 @@ def _any_loop() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """A store, the index of its projects, what they spend, what began late in them, and their workers: opened together.
+    """A store; and of its projects: the index, spending, late starts, workers and keys. All are opened together.
 
     guarded: makes the same behind a circuit breaker, on the same connections; None where nothing can be unavailable.
     warnings: one sentence for each setting of its server under which acknowledged messages can be lost.
@@ -288,6 +289,7 @@ class Backend:
     spending: Spending
     starts: Starts
     fleet: Fleet
+    key_checks: KeyChecks
     guarded: Callable[[Breaker], Backend] | None = None
     warnings: tuple[str, ...] = ()
     check_loop: Callable[[], None] = _any_loop

@@ -31,6 +31,7 @@ from durable_memory.testing.contracts.flush_planning import FlushPlanningContrac
 from durable_memory.testing.contracts.flush_selecting import FlushSelectionContract
 from durable_memory.testing.contracts.groups import GroupsContract
 from durable_memory.testing.contracts.index import IndexContract
+from durable_memory.testing.contracts.key_checks import KeyChecksContract
 from durable_memory.testing.contracts.lowering import LoweringContract
 from durable_memory.testing.contracts.operations import OperationsContract
 from durable_memory.testing.contracts.owners import OwnersContract
@@ -81,5 +82,6 @@ class StoreContract(
     SpendingContract,
     StartsContract,
     FleetContract,
+    KeyChecksContract,
 ):
     """All parts of the suite in one class; a part can be run alone by its own name."""

@@ -19,6 +19,7 @@ from durable_memory.memory.stores.in_memory.deleting import remove_groups
 from durable_memory.memory.stores.in_memory.fleet import InMemoryFleet
 from durable_memory.memory.stores.in_memory.flush_steps import InMemoryFlushing
 from durable_memory.memory.stores.in_memory.index import InMemoryProjectIndex
+from durable_memory.memory.stores.in_memory.key_checks import InMemoryKeyChecks
 from durable_memory.memory.stores.in_memory.operations import Kind
 from durable_memory.memory.stores.in_memory.pinning import pin_groups
 from durable_memory.memory.stores.in_memory.planning import plan_append
@@ -284,6 +285,7 @@ def open_in_memory(clock: Clock | None = None) -> Backend:
         InMemorySpending(clock),
         InMemoryStarts(clock),
         InMemoryFleet(clock),
+        InMemoryKeyChecks(),
     )
 
 

@@ -18,6 +18,7 @@ from durable_memory.memory.stores.redis.cluster_link import ClusterLink
 from durable_memory.memory.stores.redis.fleet import RedisFleet
 from durable_memory.memory.stores.redis.guarded import GuardedLink
 from durable_memory.memory.stores.redis.index import RedisProjectIndex
+from durable_memory.memory.stores.redis.key_checks import RedisKeyChecks
 from durable_memory.memory.stores.redis.keys import RedisKeys
 from durable_memory.memory.stores.redis.link import Link, PooledLink
 from durable_memory.memory.stores.redis.spending import RedisSpending
@@ -80,6 +81,7 @@ def _backend(link: Link, keys: RedisKeys, warnings: tuple[str, ...]) -> Backend:
         RedisSpending(link, keys),
         RedisStarts(link, keys),
         RedisFleet(link, keys),
+        RedisKeyChecks(link, keys),
         guarded=lambda breaker: _backend(GuardedLink(link, breaker), keys, warnings),
         warnings=warnings,
         check_loop=link.check_loop,

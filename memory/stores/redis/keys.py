@@ -137,6 +137,10 @@ class RedisKeys:
         """Returns the hash of the workers of a queue, and what they declare."""
         return key_set(self._project(project, f"fleet:{queue}"))
 
+    def key_checks(self, project: str) -> KeySet:
+        """Returns the hash of the encryption keys of a project, by which a wrong one is found out."""
+        return key_set(self._project(project, "keys"))
+
     def _registered(self, project: str) -> str:
         # So called as a sweep asks each of them whether a flush is due.
         return self._project(project, "due")

@@ -41,6 +41,12 @@ REGISTRY = Registry.from_resources(
 )
 
 
+async def forget_keys(redis_url: str, project: str) -> None:
+    """Lets a process with any keys begin, as one did that began before the others."""
+    async with Redis.from_url(redis_url) as raw:
+        await raw.delete(f"dm:{{{project}}}:keys")
+
+
 class Repeats:
     """A summariser that writes down what a model might: more than it was told, or what it knew before."""
 

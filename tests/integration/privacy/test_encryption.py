@@ -15,7 +15,7 @@ from durable_memory.memory.errors import MemoryOperationConflict, MemoryUndecryp
 from durable_memory.memory.stores import sealed
 from durable_memory.memory.stores.values import Entry, Operation
 from durable_memory.memory.types import ToolCall
-from tests.integration.privacy.conftest import REGISTRY, Repeats
+from tests.integration.privacy.conftest import REGISTRY, Repeats, forget_keys
 from tests.integration.privacy.redis_files import Kept
 from tests.logs import said_by
 
@@ -33,6 +33,7 @@ async def connect(kept: Kept, summarizer: Repeats) -> AsyncIterator[Connect]:
     async with AsyncExitStack() as stack:
 
         async def connected(keys: str | None) -> MemoryClient:
+            await forget_keys(kept.url, "default")
             client = await MemoryClient.connect(
                 kept.url, memories=REGISTRY, summarizer=summarizer, encryption_keys=keys
             )

@@ -16,6 +16,7 @@ from temporalio.client import Client
 from durable_memory import Memory, MemoryClient, Registry
 from durable_memory.memory.errors import MemoryDamaged, MemoryUndecryptable
 from tests.integration.cli.programs import run_program
+from tests.integration.privacy.conftest import forget_keys
 from tests.integration.worker.calling import calling
 from tests.integration.worker.starting import StartWorker, folder, start_worker
 
@@ -39,6 +40,7 @@ async def thread(redis_url: str, project: str, folder: Path) -> AsyncIterator[Op
 
         async def opened(keys: str | None) -> Memory:
             registry = Registry.load([folder / "memories"])
+            await forget_keys(redis_url, project)
             client = await MemoryClient.connect(redis_url, memories=registry, project=project, encryption_keys=keys)
             return (await stack.enter_async_context(client)).memory("thread", "k")
 

@@ -12,7 +12,7 @@ import pytest
 from durable_memory import Memory, MemoryClient
 from durable_memory.memory.errors import MemoryOperationConflict, MemoryUndecryptable
 from durable_memory.memory.types import Message, ToolCall
-from tests.integration.privacy.conftest import REGISTRY
+from tests.integration.privacy.conftest import REGISTRY, forget_keys
 
 OLD = "k1:" + base64.b64encode(b"1" * 32).decode()
 NEW = "k2:" + base64.b64encode(b"2" * 32).decode()
@@ -34,6 +34,7 @@ async def connect(redis_url: str, key: str) -> AsyncIterator[Connect]:
     async with AsyncExitStack() as stack:
 
         async def connected(keys: str | None) -> MemoryClient:
+            await forget_keys(redis_url, key)
             client = await MemoryClient.connect(redis_url, memories=REGISTRY, project=key, encryption_keys=keys)
             return await stack.enter_async_context(client)
 

@@ -23,6 +23,7 @@ CALLS: dict[str, Callable[[Backend, str], Awaitable[object]]] = {
     "bindings": lambda backend, project: backend.index.bindings(project, "default", "workflow-42"),
     "spent:plan": lambda backend, project: backend.spending.spent(project, "plan"),
     f"fleet:{MARK.hex()}": lambda backend, project: backend.fleet.differs(project, "named", "declarations"),
+    "keys": lambda backend, project: backend.key_checks.noted(project),
     f"start:{MARK.hex()}": lambda backend, project: backend.starts.first(project, "named", 1, 60_000),
 }
 """What needs each key of a project."""

@@ -1,0 +1,46 @@
+"""Refuses a process whose encryption keys are not those of its project, before it writes what nobody else can read."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Final
+
+from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
+from durable_memory.memory.privacy.keyring import Keyring
+from durable_memory.memory.stores.key_checks_port import KeyChecks
+
+_log: Final = logging.getLogger(__name__)
+
+
+async def check_keys(known: KeyChecks, project: str, keyring: Keyring) -> None:
+    """Compares the keys of this process with those that were used before, and notes its own.
+
+    Raises MemoryInvalid for a key that is another one than the project's of this id, and where none of its keys is one
+    of the project's; MemoryUnavailable.
+    """
+    mine = keyring.checks
+    noted = await known.noted(project)
+    _refuse_others(mine, noted, project)
+    new = {key_id: check for key_id, check in mine.items() if key_id not in noted}
+    if not new:
+        return
+    try:
+        _refuse_others(mine, await known.note(project, new), project)
+    except MemoryUnavailable as fault:
+        _log.debug("the keys of this process could not be noted: %s", fault.message)  # a Redis that only refuses writes
+
+
+def _refuse_others(mine: Mapping[str, str], noted: Mapping[str, str], project: str) -> None:
+    others = [repr(key_id) for key_id, check in mine.items() if noted.get(key_id, check) != check]
+    if others:
+        raise MemoryInvalid(
+            f"encryption_keys: the key {' and '.join(others)} of this process is another one than that of project "
+            f"{project!r}, whose messages it could not read, and no other process its own: take the keys of the others"
+        )
+    if noted and noted.keys().isdisjoint(mine):
+        names = ", ".join(map(repr, sorted(noted)))
+        raise MemoryInvalid(
+            f"encryption_keys: project {project!r} is encrypted with {names}, and this process has none of these keys: "
+            "give it one of them, too; a new key comes behind the old one first"
+        )
