@@ -33,11 +33,12 @@ async def retried_flush(client: Client, flusher: str) -> RetriedFlush | None:
         return None
     for pending in running.raw_description.pending_activities:
         if pending.HasField("last_failure"):
+            ended = pending.HasField("last_attempt_complete_time")  # a timeout has no such time
             return RetriedFlush(
                 step=pending.activity_type.name.removeprefix(f"{wire.FLUSH}."),
                 failures=max(pending.attempt - 1, 1),
                 error_type=_type_of(pending.last_failure),
-                failed_at=pending.last_attempt_complete_time.ToDatetime(UTC),
+                failed_at=pending.last_attempt_complete_time.ToDatetime(UTC) if ended else None,
                 since=running.start_time,
             )
     return None

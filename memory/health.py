@@ -142,8 +142,9 @@ def retrying(stats: MemoryStats, flush: RetriedFlush) -> str:
     """
     since = f"due since {_utc(stats.due_since)}" if stats.due_since else f"at work since {_utc(flush.since)}"
     times = "once" if flush.failures == 1 else f"{flush.failures} times"
+    at = "" if flush.failed_at is None else f", at {_utc(flush.failed_at)}"
     return (
-        f"a flush is being retried, {since}: its step {flush.step} failed {times}, at {_utc(flush.failed_at)} with "
+        f"a flush is being retried, {since}: its step {flush.step} failed {times}{at} with "
         f"{flush.error_type}; {FAILED.get(flush.error_type, 'it is tried again')}"
     )
 

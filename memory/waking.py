@@ -25,13 +25,14 @@ class RetriedFlush:
     """A background flush of which an attempt failed, and that goes on.
 
     step: which of its steps is repeated: `begin`, `summarize` or `commit`. failures: how many attempts at it failed.
-    error_type: the type of the last one's error. failed_at: when that was. since: since when the flusher is at work.
+    error_type: the type of the last one's error. failed_at: when that was; None if it timed out. since: since when the
+    flusher is at work.
     """
 
     step: str
     failures: int
     error_type: str
-    failed_at: datetime
+    failed_at: datetime | None
     since: datetime
 
 

@@ -32,6 +32,7 @@ from tests.ports import quiet_ports
 SECRET = "the parcel of Marley"
 LONG: Final = "Overloaded, at length"
 """A failure of more than the 4 KB that Temporal keeps of an attempt's."""
+HANGS: Final = "Hangs"
 DUE: Final = MemoryStats(
     exists=True,
     version="1",
@@ -57,6 +58,8 @@ class Failing:
         """See Summarizer."""
         if self.writes:
             return f"A summary of {len(request.messages)} messages."
+        if self.kind == HANGS:
+            await asyncio.sleep(3)
         if self.kind == MemoryModelUnavailable.type:
             raise MemoryModelUnavailable(SECRET)
         raise ApplicationError(SECRET * (300 if self.kind == LONG else 1), type=self.kind.partition(",")[0])
@@ -156,6 +159,18 @@ async def test_a_first_failure_is_a_warning_of_a_healthy_memory(
     summarizer.writes = True
     await flusher_ended(rig, memory)
     assert (await memory.health()).warnings == ()
+
+
+@pytest.mark.parametrize("summarizer", [HANGS], indirect=True)
+async def test_an_attempt_that_timed_out_has_no_time_of_its_end(
+    rig: Rig, asking: MemoryClient, summarizer: Failing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(flusher.SUMMARIZE, "start_to_close_timeout", timedelta(seconds=1))
+    await rig.run(AppendMany.run, "small", ["key"], texts(4))
+    [problem] = (await until_retried(asking, "key")).problems
+    assert re.search(r"its step summarize failed (once|\d+ times) with TimeoutError; ", problem)
+    summarizer.kind, summarizer.writes = "", True
+    await flusher_ended(rig, asking.memory("small", "key"))
 
 
 async def test_the_activity_and_the_command_say_so_too(
