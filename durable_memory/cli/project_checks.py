@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.client import Client
@@ -29,6 +29,9 @@ from durable_memory.memory.tokens.counting import counting_named
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from durable_memory.running.janitor_schedule import schedule_id
 from durable_memory.temporal_connection import connect_temporal, load_profile
+
+_NAMED: Final = 5
+"""Memories with an overdue flush that are named; a hundred have one cause, most likely."""
 
 
 class Verdict(StrEnum):
@@ -128,18 +131,19 @@ async def _redis(backend: Backend, any_memory: MemoryId) -> list[Check]:
 
 
 async def _flushes(backend: Backend, project: str, registry: Registry) -> Check:
-    late = Counter[str]()
+    late: list[MemoryId] = []
     cursor: str | None = None
     while True:
         page = await overdue_memories(backend, project, registry, cursor)
-        late.update(memory.resource for memory in page.memories)
+        late += page.memories
         cursor = page.cursor
         if cursor is None:
             break
     if not late:
         return _ok("flushes", "none is overdue")
-    of_each = ", ".join(f"{count:,} of {resource}" for resource, count in sorted(late.items()))
-    return _problem("flushes", f"overdue: {of_each}; `durable-memory list` shows them, `health` tells why")
+    named = ", ".join(f"{memory.resource} {memory.key}" for memory in late[:_NAMED])
+    more = f" and {len(late) - _NAMED:,} more" if len(late) > _NAMED else ""
+    return _problem("flushes", f"overdue: {named}{more}; `durable-memory health` of such a memory tells why")
 
 
 async def _rollout(backend: Backend, settings: Settings, temporal: Client, registry: Registry) -> Check:

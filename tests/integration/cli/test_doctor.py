@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import uuid
 from pathlib import Path
 
@@ -87,17 +88,20 @@ async def test_a_worker_with_other_declarations_and_a_paused_janitor_are_warning
     assert (verdict, text.startswith(f"{schedule.id} is paused")) == ("warning", True)
 
 
-async def test_overdue_flushes_are_counted_by_resource(cli: Cli, doctor: Cli, redis_url: str, project: str) -> None:
+async def test_memories_whose_flush_is_overdue_are_named(cli: Cli, doctor: Cli, redis_url: str, project: str) -> None:
     full = json.dumps([{"role": "user", "content": "A sentence of about ten tokens, give or take. " * 2}] * 40)
-    for resource, key in (("thread", "one"), ("thread", "two"), ("trip", "one")):
-        assert (await cli("append", resource, key, "--json", "-", stdin=full)).code == 0
+    keys = [f"user:{number}" for number in range(7)]
+    for key in keys:
+        assert (await cli("append", "thread", key, "--json", "-", stdin=full)).code == 0
     assert found_by(await doctor())["flushes"] == [("ok", "none is overdue")]
     async with Redis.from_url(redis_url) as raw:
-        for memory in ("thread/one", "thread/two", "trip/one"):
+        for key in keys:
             # Due since the year 2001.
-            assert await raw.hset(f"dm:{{{project}/{memory}}}:meta", "due_at", 10**12) == 0
+            assert await raw.hset(f"dm:{{{project}/thread/{key.replace(':', '%3A')}}}:meta", "due_at", 10**12) == 0
     [(verdict, text)] = found_by(await doctor())["flushes"]
-    assert (verdict, text.partition(";")[0]) == ("problem", "overdue: 2 of thread, 1 of trip")
+    named, _, advice = text.partition("; ")
+    assert (verdict, advice) == ("problem", "`durable-memory health` of such a memory tells why")
+    assert re.fullmatch(r"overdue: (thread user:\d, ){4}thread user:\d and 2 more", named)
 
 
 async def test_what_cannot_be_reached_is_a_problem_and_hides_no_other_part(cli: Cli, project: str) -> None:
