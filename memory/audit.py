@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Final, Literal, Self, TypeAlias
 
 from durable_memory.memory.caller import Caller
-from durable_memory.memory.errors import MemoryFault, MemoryUnavailable, type_of
+from durable_memory.memory.errors import MemoryFault, MemoryKeyInvalid, MemoryUnavailable, type_of
 from durable_memory.memory.hashing import keyed_hash, memory_hash
 from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.keys.rule import checked_key
+from durable_memory.memory.types import MemoryRef
 
 LOGGER: Final = "durable_memory.audit"
 
@@ -69,7 +72,7 @@ class AuditedCall:
 
     def __init__(self, operation: Audited, caller: Caller, memory: MemoryId | None = None, **values: object) -> None:
         """memory: the one that it is about, if it is one. values: FIELDS that are known from the start."""
-        self._operation = operation
+        self._operation: Audited = operation
         self._caller = caller
         self._values: dict[str, Any] = values
         self._started = self._skipped = False
@@ -113,9 +116,38 @@ class AuditedCall:
             values |= {"outcome": "refused" if certain else "failed", "error": _type_of(error)}
         if "outcome" not in values:
             return
-        values |= {"operation": self._operation, **self._caller.origin}
-        record = {name: values[name] for name in FIELDS if values.get(name) is not None}
-        _log.info("%s: %s", self._operation, record["outcome"], extra=record)
+        _leave(self._operation, self._caller, values)
+
+
+def refused_open(caller: Caller, ref: MemoryRef, project: str, fault: MemoryFault) -> None:
+    """Leaves the record of a memory that was denied to its caller before any operation.
+
+    ref: names a declared resource and agent, or they would be unknown; its key may be anything.
+    """
+    if not _log.isEnabledFor(logging.INFO):
+        return
+    values = {
+        "outcome": "refused",
+        "error": fault.type,
+        "project": project,
+        "resource": ref.resource,
+        "memory_hash": _hash_of(ref, project),
+        "agent": ref.agent,
+    }
+    _leave("open", caller, values)
+
+
+def _hash_of(ref: MemoryRef, project: str) -> str | None:
+    try:
+        return memory_hash(MemoryId(project, ref.resource, checked_key(ref.key, ref.resource)))
+    except MemoryKeyInvalid:
+        return None  # no memory has such a key, or its key was still to be made
+
+
+def _leave(operation: Audited, caller: Caller, values: Mapping[str, Any]) -> None:
+    values = {**values, "operation": operation, **caller.origin}
+    record = {name: values[name] for name in FIELDS if values.get(name) is not None}
+    _log.info("%s: %s", operation, record["outcome"], extra=record)
 
 
 def _type_of(error: BaseException) -> str:

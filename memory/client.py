@@ -10,7 +10,7 @@ from typing import Any, Self, TypedDict
 from durable_memory.memory.agents.agent import AgentMemories, UsedMemory
 from durable_memory.memory.all_memories import AllMemories
 from durable_memory.memory.arguments import no_other_reference, reference_alone, require_method, template_input
-from durable_memory.memory.audit import AuditedCall
+from durable_memory.memory.audit import refused_open
 from durable_memory.memory.backends import open_backends
 from durable_memory.memory.caller import Caller, ProcessCaller, given_out
 from durable_memory.memory.clock import Clock, SystemClock
@@ -19,7 +19,7 @@ from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import MemoryAccessDenied, MemoryInvalid
 from durable_memory.memory.flushing.summarizer import Summarizer
 from durable_memory.memory.hashing import checked_secret, use_secret
-from durable_memory.memory.identity import DEFAULT_PREFIX, DEFAULT_PROJECT, MemoryId, Owner
+from durable_memory.memory.identity import DEFAULT_PREFIX, DEFAULT_PROJECT, Owner
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.resolution import Resolved, resolve, resolve_agent
 from durable_memory.memory.settings import Settings
@@ -184,13 +184,9 @@ class MemoryClient(AllMemories):
             ref = MemoryRef(resource, key=key, input=template_input(input), agent=agent)
         try:
             return self._opened(resolve(ref, self._wiring.registry, **self._from()), self._lender(ref))
-        except MemoryAccessDenied:
-            # Resource and agent are declared, or they would be unknown; a key that was still to be made is unknown.
-            denied = None if ref.key is None else MemoryId(self.project, ref.resource, ref.key)
-            with AuditedCall(
-                "open", self._caller, denied, agent=ref.agent, project=self.project, resource=ref.resource
-            ):
-                raise
+        except MemoryAccessDenied as fault:
+            refused_open(self._caller, ref, self.project, fault)
+            raise
 
     def agent(self, agent: str | AgentRef, *, input: Mapping[str, Any] | None = None) -> AgentMemories:
         """Returns a handle on all memories of a declared agent; opens nothing.

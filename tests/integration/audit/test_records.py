@@ -136,6 +136,28 @@ async def test_a_memory_that_is_denied_is_recorded_though_no_operation_was_named
     assert agents["memory_hash"] == memory_hash(client.memory("ring", "user:1").id)
 
 
+@pytest.mark.parametrize("key", [b"user:1", {"user:1"}, object(), 1, "", "a" * 10_000, "\ud800", "user:\n", None])
+async def test_a_denied_memory_is_denied_whatever_was_given_as_its_key(
+    client: MemoryClient, recorded: Recorded, key: Any
+) -> None:
+    with pytest.raises(MemoryAccessDenied):
+        client.memory("vault", key)
+    [record] = recorded.of(client.project)
+    assert (record["operation"], record["outcome"], record["resource"]) == ("open", "refused", "vault")
+    assert "memory_hash" not in record
+
+
+async def test_a_denied_memory_has_the_hash_that_it_has_in_other_records(
+    client: MemoryClient, recorded: Recorded
+) -> None:
+    composed = "user:caf\u00e9"
+    for key in (composed, "user:cafe\u0301"):
+        with pytest.raises(MemoryAccessDenied):
+            client.memory("ring", key, agent="reader")
+    hashed = memory_hash(client.memory("ring", composed).id)
+    assert [record["memory_hash"] for record in recorded.of(client.project)] == [hashed, hashed]
+
+
 async def test_other_refusals_are_recorded_with_their_type(client: MemoryClient, recorded: Recorded) -> None:
     memory = await filled(client)
     refused: list[tuple[type[MemoryFault], Awaitable[object]]] = [
