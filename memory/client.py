@@ -127,10 +127,13 @@ class MemoryClient(AllMemories):
         give it the queue of DURABLE_MEMORY_TASK_QUEUE if that is set. Raises also MemoryInvalid for a wrong setting.
         """
         settings = Settings()
+        summarizer = settings.own_summarizer()
+        if summarizer is not None:
+            summarizer.load()  # so that a wrong name fails here, and not in the first flush
         return await cls.connect(
             memories=settings.memories,
             waker=waker,
-            summarizer=settings.own_summarizer(),
+            summarizer=summarizer,
             **settings.of_client(),
         )
 

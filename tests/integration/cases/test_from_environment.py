@@ -76,3 +76,12 @@ async def test_a_wrong_setting_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("DURABLE_MEMORY_PROJECT", "Not An Id")
     with pytest.raises(MemoryInvalid, match=r"^DURABLE_MEMORY_PROJECT: "):
         await MemoryClient.from_environment()
+
+
+@pytest.mark.usefixtures("settings")
+async def test_a_summariser_that_cannot_be_made_is_named_before_anything_is_opened(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("DURABLE_MEMORY_SUMMARIZER", "no_such_module:make")
+    with pytest.raises(MemoryInvalid, match=r"DURABLE_MEMORY_SUMMARIZER.*cannot be imported"):
+        await MemoryClient.from_environment()
