@@ -359,7 +359,7 @@ class Memory:
         """Returns the counters; writes nothing, and loads no message unless they are to be grouped.
 
         group_by: also count all that is held by `role`, `author`, `section` or `day`, which looks at 10,000 messages at
-        most. Raises MemoryInvalid.
+        most. Raises MemoryInvalid, and MemoryUndecryptable if messages that are to be grouped do not open.
         """
         with telemetry.MeasuredCall("stats", self._id):
             self._check("stats")

@@ -95,6 +95,8 @@ async def test_without_the_right_key_an_error_says_which_one_is_needed(connect: 
             await memory.read()
         assert (refused.value.retryable, MARKER in str(refused.value)) == (False, False)
         assert (await memory.stats()).exists
+        with pytest.raises(MemoryUndecryptable, match=words):
+            await memory.stats(group_by="role")
 
 
 LOGGER = sealed.__name__
