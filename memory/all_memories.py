@@ -18,6 +18,7 @@ from durable_memory.memory.keys.prefix import checked_prefix
 from durable_memory.memory.keys.rule import checked_key
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.memory import Memory
+from durable_memory.memory.resolution import Resolved
 from durable_memory.memory.services import Services
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.transfer.export import export_lines
@@ -45,7 +46,7 @@ class AllMemories:
             raise MemoryInvalid("memory: its project is no id of a project; list_memories gives a whole MemoryId")
         declared = self._wiring.registry.memory(memory.resource)
         known = replace(memory, key=checked_key(memory.key, declared.id))
-        return Memory(self._wiring.services(declared), declared, known, self._caller, Access())
+        return Memory(self._wiring.services(declared), Resolved(declared, known, Access()), self._caller)
 
     async def list_memories(
         self, resource: str | None = None, *, scope: Scope | None = None, prefix: str = ""

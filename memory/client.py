@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypedDict
+from typing import Any, Self
 
 from durable_memory.memory.agents.agent import AgentMemories, UsedMemory
 from durable_memory.memory.all_memories import AllMemories
@@ -21,7 +21,7 @@ from durable_memory.memory.flushing.summarizer import Summarizer
 from durable_memory.memory.hashing import checked_secret, use_secret
 from durable_memory.memory.identity import DEFAULT_PREFIX, DEFAULT_PROJECT, Owner
 from durable_memory.memory.memory import Memory
-from durable_memory.memory.resolution import Resolved, resolve, resolve_agent
+from durable_memory.memory.resolution import CalledFrom, Resolved, resolve, resolve_agent
 from durable_memory.memory.settings import Settings
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.tokens.counter import TokenCounter
@@ -30,15 +30,6 @@ from durable_memory.memory.tokens.counting import DEFAULT_ENCODING, counting_nam
 from durable_memory.memory.types import AgentRef, MemoryRef
 from durable_memory.memory.waking import FlushWaker, NoWaker
 from durable_memory.memory.wiring import Wiring
-from durable_memory.memory.writing import Writing
-
-
-class _Origin(TypedDict):
-    """What is known of the place of a call, for key templates."""
-
-    project: str
-    workflow_id: str | None
-    workflow_type: str | None
 
 
 class MemoryClient(AllMemories):
@@ -186,7 +177,7 @@ class MemoryClient(AllMemories):
             no_other_reference("resource", resource, MemoryRef)
             ref = MemoryRef(resource, key=key, input=template_input(input), agent=agent)
         try:
-            return self._opened(resolve(ref, self._wiring.registry, **self._from()), self._lender(ref))
+            return self._opened(resolve(ref, self._wiring.registry, self._called_from()), self._lender(ref))
         except MemoryAccessDenied as fault:
             refused_open(self._caller, ref, self.project, fault)
             raise
@@ -203,18 +194,13 @@ class MemoryClient(AllMemories):
         else:
             no_other_reference("agent", agent, AgentRef)
             ref = AgentRef(agent, template_input(input))
-        found = resolve_agent(ref, self._wiring.registry, **self._from())
+        found = resolve_agent(ref, self._wiring.registry, self._called_from())
         lender = self._lender(ref)
-        memories = [UsedMemory(use, self._opened(one, lender), self._writing(one, lender)) for use, one in found]
+        memories = [UsedMemory(use, self._opened(one, lender)) for use, one in found]
         return AgentMemories(given_out(ref, self._caller), memories, self._wiring.counter_of)
 
     def _opened(self, found: Resolved, lender: Owner | None) -> Memory:
-        services = self._wiring.services(found.resource)
-        return Memory(services, found.resource, found.memory, self._caller, found.access, lender)
-
-    def _writing(self, found: Resolved, lender: Owner | None) -> Writing:
-        services = self._wiring.services(found.resource)
-        return Writing.of(services, found.resource, found.memory, self._caller, found.access, lender)
+        return Memory(self._wiring.services(found.resource), found, self._caller, lender)
 
     def _lender(self, ref: MemoryRef | AgentRef) -> Owner | None:
         """Returns the run that gave a reference out, if it is of another workflow than the one that calls."""
@@ -223,13 +209,9 @@ class MemoryClient(AllMemories):
             return None
         return Owner(owner.namespace, ref.workflow_id, ref.run_id)
 
-    def _from(self) -> _Origin:
+    def _called_from(self) -> CalledFrom:
         owner = self._caller.owner
-        return {
-            "project": self.project,
-            "workflow_id": owner.workflow_id if owner else None,
-            "workflow_type": self._caller.workflow_type,
-        }
+        return CalledFrom(self.project, owner.workflow_id if owner else None, self._caller.workflow_type)
 
     def calling_as(self, caller: Caller) -> MemoryClient:
         """Returns this client on behalf of another caller; both share everything else."""

@@ -8,18 +8,17 @@ from dataclasses import replace
 from typing import Literal
 
 from durable_memory.memory import telemetry
-from durable_memory.memory.access import Access
 from durable_memory.memory.arguments import known_sections, message_ids, one_id, truth, version_of_view, whole_number
 from durable_memory.memory.audit import Audited, AuditedCall
 from durable_memory.memory.authors import read_with_authors
 from durable_memory.memory.caller import Caller, given_out
 from durable_memory.memory.codec import decode, view_of
-from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.errors import MemoryFault, MemoryInvalid, MemoryUndecryptable
 from durable_memory.memory.flush_call import FlushCall, run_call
 from durable_memory.memory.grouped_stats import checked_group_by, grouped
 from durable_memory.memory.health import examine
 from durable_memory.memory.identity import MemoryId, Owner
+from durable_memory.memory.resolution import Resolved
 from durable_memory.memory.services import Services
 from durable_memory.memory.stores.values import ReadQuery
 from durable_memory.memory.turns import check_room_for_turn, record_turn, recorded_turn
@@ -57,19 +56,15 @@ class Memory:
     def __init__(
         self,
         services: Services,
-        resource: MemoryResource,
-        memory: MemoryId,
+        resolved: Resolved,
         caller: Caller,
-        access: Access,
         lender: Owner | None = None,
     ) -> None:
         """Clients make handles. lender: the run of another workflow that gave out the reference behind it."""
         self._services = services
-        self._resource = resource
-        self._id = memory
+        self._resource, self._id, self._access = resolved
         self._caller = caller
-        self._access = access
-        self._writing = Writing.of(services, resource, memory, caller, access, lender)
+        self._writing = Writing.of(services, resolved, caller, lender)
         self._limits = self._writing.limits
 
     @property
@@ -85,6 +80,11 @@ class Memory:
         if lender is not None:
             ref = replace(ref, workflow_id=lender.workflow_id, run_id=lender.run_id)
         return given_out(ref, self._caller)
+
+    @property
+    def writing(self) -> Writing:
+        """The writing side of it, for what writes to several memories as one."""
+        return self._writing
 
     async def append(
         self,

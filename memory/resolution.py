@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from durable_memory.memory.access import Access, narrowest
@@ -25,14 +26,20 @@ class Resolved(NamedTuple):
     access: Access
 
 
-def resolve(
-    ref: MemoryRef,
-    registry: Registry,
-    *,
-    project: str,
-    workflow_id: str | None = None,
-    workflow_type: str | None = None,
-) -> Resolved:
+@dataclass(frozen=True, slots=True)
+class CalledFrom:
+    """Where a call comes from, as key templates see it.
+
+    project: of this process, `project.id` in templates. workflow_id, workflow_type: of the workflow that calls, None
+    outside workflows: `workflow.id` and `workflow.type` in templates, unless the reference names another.
+    """
+
+    project: str
+    workflow_id: str | None = None
+    workflow_type: str | None = None
+
+
+def resolve(ref: MemoryRef, registry: Registry, called_from: CalledFrom) -> Resolved:
     """Returns the memory that `ref` means, and what its caller may do with it.
 
     The key is the one given; else the agent's key for this memory, else the resource's default_key_template, rendered
@@ -40,11 +47,9 @@ def resolve(
     Where an agent declares one memory under several keys, a call has to give its key; it is then held to the modes of
     those declarations whose template could have made that key, or to all of them if none could.
 
-    ref: what the caller sent. project: of this process, also `project.id` in templates. workflow_id, workflow_type: of
-    the workflow that calls, None outside workflows: `workflow.id` and `workflow.type` in templates, unless the
-    reference names another. Raises MemoryUnknownResource; MemoryAccessDenied if the agent has not declared this memory,
-    or the memory is for agents only; MemoryKeyInvalid if there is no key, no template for one, or it breaks the key
-    rule.
+    ref: what the caller sent. Raises MemoryUnknownResource; MemoryAccessDenied if the agent has not declared this
+    memory, or the memory is for agents only; MemoryKeyInvalid if there is no key, no template for one, or it breaks the
+    key rule.
     """
     check_workflow(ref)
     resource = registry.memory(ref.resource)
@@ -52,38 +57,31 @@ def resolve(
     if ref.key is not None:
         if ref.input is not None:
             raise MemoryKeyInvalid(f"memory {resource.id!r}: give a key or an input to make one, not both")
-        memory = MemoryId(project, resource.id, checked_key(ref.key, resource.id))
+        memory = MemoryId(called_from.project, resource.id, checked_key(ref.key, resource.id))
         return Resolved(resource, memory, _access(ref.agent, _meant(uses, resource, memory.key)))
     if len(uses) > 1:
         raise MemoryKeyInvalid(
             f"memory {resource.id!r}: agent {ref.agent!r} declares it under {len(uses)} keys; give the key"
         )
-    values = _values(ref, ref.agent, project, workflow_id, workflow_type)
+    values = _values(ref, ref.agent, called_from)
     template = (uses[0].key if uses else None) or resource.key_template
     if template is None:
         raise MemoryKeyInvalid(
             f"memory {resource.id!r}: no key is given, and it has no default_key_template; give a key"
             f"{'' if ref.agent else _or_an_agent(resource, registry)}"
         )
-    memory = MemoryId(project, resource.id, template.render(values, resource.id))
+    memory = MemoryId(called_from.project, resource.id, template.render(values, resource.id))
     return Resolved(resource, memory, _access(ref.agent, uses))
 
 
-def resolve_agent(
-    ref: AgentRef,
-    registry: Registry,
-    *,
-    project: str,
-    workflow_id: str | None = None,
-    workflow_type: str | None = None,
-) -> list[tuple[Use, Resolved]]:
+def resolve_agent(ref: AgentRef, registry: Registry, called_from: CalledFrom) -> list[tuple[Use, Resolved]]:
     """Returns every memory of an agent with its key, as its declaration and the input make it; see `resolve`.
 
     Raises MemoryUnknownResource; MemoryKeyInvalid if a memory has no template for its key, the template fails, or two
     of them make one key.
     """
     check_workflow(ref)
-    values = _values(ref, ref.id, project, workflow_id, workflow_type)
+    values = _values(ref, ref.id, called_from)
     found: dict[MemoryId, tuple[Use, Resolved]] = {}
     for use in registry.agent(ref.id).uses:
         resource = registry.memory(use.resource)
@@ -94,7 +92,7 @@ def resolve_agent(
                 "memory can give; declare `memories[].key` (or `memory_key`) for the agent, or the memory's "
                 "default_key_template"
             )
-        memory = MemoryId(project, resource.id, template.render(values, resource.id))
+        memory = MemoryId(called_from.project, resource.id, template.render(values, resource.id))
         if memory in found:
             raise MemoryKeyInvalid(
                 f"agent {ref.id!r}: two of its declarations of memory {resource.id!r} make the same key of this input"
@@ -111,19 +109,12 @@ def _or_an_agent(resource: MemoryResource, registry: Registry) -> str:
     return f", or an agent that makes one: {', '.join(sorted(makers))}" if makers else ""
 
 
-def _values(
-    ref: MemoryRef | AgentRef,
-    agent: str | None,
-    project: str,
-    workflow_id: str | None,
-    workflow_type: str | None,
-) -> dict[str, Mapping[str, object]]:
-    if names_workflow(ref):
-        # Both from the reference, also if it lacks one: the id of one workflow and the type of another make no key.
-        workflow_id, workflow_type = ref.workflow_id, ref.workflow_type
+def _values(ref: MemoryRef | AgentRef, agent: str | None, called_from: CalledFrom) -> dict[str, Mapping[str, object]]:
+    # Both from the reference, also if it lacks one: the id of one workflow and the type of another make no key.
+    workflow = ref if names_workflow(ref) else called_from
     return {
-        "project": {"id": project},
-        "workflow": _given(id=workflow_id, type=workflow_type),
+        "project": {"id": called_from.project},
+        "workflow": _given(id=workflow.workflow_id, type=workflow.workflow_type),
         "agent": _given(id=agent),
         "input": template_input(ref.input) or {},
     }

@@ -7,12 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from durable_memory.memory import telemetry
-from durable_memory.memory.access import Access
 from durable_memory.memory.admission import Admitted
 from durable_memory.memory.arguments import operation_name
 from durable_memory.memory.caller import Attempt, Caller, given_attempt, given_id, repeated_turn_id
 from durable_memory.memory.codec import body_of, decode
-from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.errors import (
     MemoryBackpressure,
     MemoryFault,
@@ -26,6 +24,7 @@ from durable_memory.memory.limits import Limits
 from durable_memory.memory.oversize import is_cut_of
 from durable_memory.memory.privacy.stage import Privacy
 from durable_memory.memory.registration import Registration
+from durable_memory.memory.resolution import Resolved
 from durable_memory.memory.services import Services
 from durable_memory.memory.stores import append_checks
 from durable_memory.memory.stores.values import Entry, Operation
@@ -59,16 +58,9 @@ class Writing:
     registration: Registration
 
     @classmethod
-    def of(
-        cls,
-        services: Services,
-        resource: MemoryResource,
-        memory: MemoryId,
-        caller: Caller,
-        access: Access,
-        lender: Owner | None = None,
-    ) -> Self:
+    def of(cls, services: Services, resolved: Resolved, caller: Caller, lender: Owner | None = None) -> Self:
         """Returns the writing side of a declared memory, for a caller with this access."""
+        resource, memory, access = resolved
         limits = resource.limits()
         # The lender first: at no time is the borrower the only owner.
         owners = (lender, caller.owner) if lender else (caller.owner,)

@@ -24,7 +24,7 @@ from durable_memory.memory.declarations.resource import MemoryResource, Scope
 from durable_memory.memory.errors import MemoryAccessDenied, MemoryInvalid, MemoryKeyInvalid, MemoryUnavailable
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.memory import Memory
-from durable_memory.memory.resolution import resolve
+from durable_memory.memory.resolution import CalledFrom, resolve
 from durable_memory.memory.settings import Settings
 from durable_memory.memory.waking import FlushWaker
 
@@ -134,7 +134,7 @@ def with_memory_if_any(
             raise fault
         settings = at.settings(**more)
         with key_is_usage(_ONE_KEY, named=at.key is not None):
-            found = resolve(at.ref, Registry.load(settings.memories), project=settings.project)
+            found = resolve(at.ref, Registry.load(settings.memories), CalledFrom(settings.project))
         return Answer(found.memory, out_of_reach(fault))
 
     return with_client(at, on_memory, out_of_reach=unknown, **more)

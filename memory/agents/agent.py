@@ -21,11 +21,10 @@ CounterOf: TypeAlias = Callable[[MemoryId], TokenCounter]
 
 
 class UsedMemory(NamedTuple):
-    """A memory that an agent uses: how it declares it, the handle on it, and its writing side."""
+    """A memory that an agent uses: how it declares it, and the handle on it."""
 
     use: Use
     memory: Memory
-    writing: Writing
 
 
 class AgentMemories:
@@ -61,7 +60,7 @@ class AgentMemories:
         limit = whole_number("max_tokens", max_tokens)
         sources = [
             Source(memory, use.label or use.resource, use.max_tokens, self._counter_of(memory.id))
-            for use, memory, _ in self._memories
+            for use, memory in self._memories
             if use.takes_part
         ]
         return await compose(sources, limit, authors=truth("authors", authors))
@@ -107,4 +106,4 @@ class AgentMemories:
 
     def _written(self) -> list[Writing]:
         """Returns the writing sides of the memories that a turn is written to."""
-        return [one.writing for one in self._memories if one.use.takes_turns]
+        return [one.memory.writing for one in self._memories if one.use.takes_turns]

@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from durable_memory.memory.declarations.registry import Registry
-from durable_memory.memory.resolution import resolve
+from durable_memory.memory.resolution import CalledFrom, resolve
 from durable_memory.memory.types import MemoryRef
 
 MEMORIES = Path(__file__).parents[2] / "memories"
@@ -31,7 +31,7 @@ def test_all_agents_of_the_desk_share_one_memory_of_a_customer() -> None:
         MemoryRef("customer-support", input={"user_id": "42"}, agent="triage"),
         MemoryRef("customer-support", input={"user_id": 42}, agent="billing"),
     ]
-    memories = {resolve(reference, REGISTRY, project="demo").memory for reference in references}
+    memories = {resolve(reference, REGISTRY, CalledFrom("demo")).memory for reference in references}
     assert [memory.key for memory in memories] == ["user:42"]
 
 
@@ -46,7 +46,7 @@ def test_the_scratchpad_drops_and_goes_with_its_workflow() -> None:
     resource = REGISTRY.memory("scratchpad")
     limits = resource.limits()
     assert (limits.summarize, limits.max_messages, resource.workflow_end_action) == (False, 50, "clear")
-    _, memory, _ = resolve(MemoryRef("scratchpad"), REGISTRY, project="demo", workflow_id="order-7")
+    _, memory, _ = resolve(MemoryRef("scratchpad"), REGISTRY, CalledFrom("demo", "order-7"))
     assert memory.key == "order-7:main"
 
 

@@ -9,7 +9,7 @@ import pytest
 from durable_memory.memory.access import APPENDING, MODES, READING, Access, Mode, allows, narrowest
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import MemoryAccessDenied, MemoryKeyInvalid
-from durable_memory.memory.resolution import resolve
+from durable_memory.memory.resolution import CalledFrom, resolve
 from durable_memory.memory.types import MemoryRef
 
 REGISTRY = Registry.from_resources(
@@ -40,7 +40,7 @@ REGISTRY = Registry.from_resources(
 
 
 def resolved(resource: str, **fields: Any) -> tuple[str, Access]:
-    _, memory, access = resolve(MemoryRef(resource, **fields), REGISTRY, project="shop")
+    _, memory, access = resolve(MemoryRef(resource, **fields), REGISTRY, CalledFrom("shop"))
     return memory.key, access
 
 

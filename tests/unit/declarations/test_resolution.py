@@ -16,7 +16,7 @@ from durable_memory.memory.errors import (
     MemoryUnknownResource,
 )
 from durable_memory.memory.identity import MemoryId
-from durable_memory.memory.resolution import resolve, resolve_agent
+from durable_memory.memory.resolution import CalledFrom, resolve, resolve_agent
 from durable_memory.memory.types import AgentRef, MemoryRef
 
 REGISTRY = Registry.from_resources(
@@ -42,12 +42,12 @@ REGISTRY = Registry.from_resources(
 
 
 def key_of(resource: str, **fields: Any) -> str:
-    _, memory, _ = resolve(MemoryRef(resource, **fields), REGISTRY, project="shop")
+    _, memory, _ = resolve(MemoryRef(resource, **fields), REGISTRY, CalledFrom("shop"))
     return memory.key
 
 
 def test_the_identity_has_project_resource_and_key() -> None:
-    resource, memory, _ = resolve(MemoryRef("desk", key="user:42"), REGISTRY, project="shop")
+    resource, memory, _ = resolve(MemoryRef("desk", key="user:42"), REGISTRY, CalledFrom("shop"))
     assert resource is REGISTRY.memory("desk")
     assert memory == MemoryId("shop", "desk", "user:42")
 
@@ -90,7 +90,7 @@ def test_a_key_and_an_input_are_one_too_many() -> None:
 
 
 def test_the_workflow_is_known_only_inside_one() -> None:
-    _, memory, _ = resolve(MemoryRef("run"), REGISTRY, project="shop", workflow_id="order-7", workflow_type="Order")
+    _, memory, _ = resolve(MemoryRef("run"), REGISTRY, CalledFrom("shop", "order-7", "Order"))
     assert memory.key == "order-7"
     with pytest.raises(
         MemoryKeyInvalid, match=r"workflow\.id, which is not given: outside a workflow pass the key, or"
@@ -101,30 +101,30 @@ def test_the_workflow_is_known_only_inside_one() -> None:
 def test_a_reference_that_names_a_workflow_means_its_memory_to_any_other() -> None:
     parents = MemoryRef("all", agent="auditor", workflow_id="order-7", workflow_type="Order")
     for caller in (None, "child"):
-        _, memory, _ = resolve(parents, REGISTRY, project="shop", workflow_id=caller, workflow_type=caller)
+        _, memory, _ = resolve(parents, REGISTRY, CalledFrom("shop", caller, caller))
         assert memory.key == "shop/Order/auditor"
     run = MemoryRef("run", workflow_id="order-7", workflow_type="Order")
-    assert resolve(run, REGISTRY, project="shop", workflow_id="child").memory.key == "order-7"
+    assert resolve(run, REGISTRY, CalledFrom("shop", "child")).memory.key == "order-7"
     agents = AgentRef("auditor", workflow_id="order-7", workflow_type="Order")
-    (_, found), *others = resolve_agent(agents, REGISTRY, project="shop", workflow_id="child", workflow_type="Child")
+    (_, found), *others = resolve_agent(agents, REGISTRY, CalledFrom("shop", "child", "Child"))
     assert (found.memory.key, others) == ("shop/Order/auditor", [])
 
 
 def test_what_a_reference_does_not_say_of_its_workflow_is_not_taken_from_another() -> None:
     half = MemoryRef("all", agent="auditor", workflow_id="order-7")
     with pytest.raises(MemoryKeyInvalid, match=r"workflow\.type, which is not given"):
-        resolve(half, REGISTRY, project="shop", workflow_id="child", workflow_type="Child")
+        resolve(half, REGISTRY, CalledFrom("shop", "child", "Child"))
 
 
 def test_a_key_stands_whatever_workflow_gave_the_reference_out() -> None:
     lent = MemoryRef("run", key="mine", workflow_id="order-7", workflow_type="Order", run_id="run-1")
-    _, memory, _ = resolve(lent, REGISTRY, project="shop", workflow_id="child", workflow_type="Child")
+    _, memory, _ = resolve(lent, REGISTRY, CalledFrom("shop", "child", "Child"))
     assert memory.key == "mine"
 
 
 def test_project_type_and_agent_are_variables() -> None:
     ref = MemoryRef("all", agent="auditor")
-    _, memory, _ = resolve(ref, REGISTRY, project="shop", workflow_id="w", workflow_type="Order")
+    _, memory, _ = resolve(ref, REGISTRY, CalledFrom("shop", "w", "Order"))
     assert memory.key == "shop/Order/auditor"
 
 

@@ -18,7 +18,7 @@ HOMES: dict[type, Operations] = {
     Agent: OF_AN_AGENT,
     AgentMemories: OF_AN_AGENT,
 }
-NO_OPERATIONS = {"ref", "id", "memories"}
+NO_OPERATIONS = {"ref", "id", "writing", "memories"}
 
 
 def method(operation: Operation[object, object]) -> str:
