@@ -129,7 +129,7 @@ class Wiring:
 
     def counter_of(self, memory: MemoryId) -> TokenCounter:
         """Returns what counts the tokens of a memory by the declarations that are in force now."""
-        return self._counters.of(self.registry.memory(memory.resource).counting)
+        return self._counters.of(self.registry.memory(memory.resource).counting).counter
 
     def _lent_summarizer(self, memory: MemoryId) -> AbstractContextManager[Chosen]:
         """Gives who writes the summaries of a memory, by the same declarations."""

@@ -64,18 +64,19 @@ class Writing:
         limits = resource.limits()
         # The lender first: at no time is the borrower the only owner.
         owners = (lender, caller.owner) if lender else (caller.owner,)
+        counter, calibration = services.counters.of(resource.counting)
         return cls(
             services,
             memory,
             # Stores refuse what the mode does not allow, too: no way around a handle leads to more.
             limits if access.mode == limits.mode else replace(limits, mode=access.mode),
-            services.counters.of(resource.counting),
+            counter,
             caller,
             access.agent,
             resource.keywords,
             resource.privacy,
             truncates=resource.oversize == "truncate",
-            calibration=services.counters.calibration(resource.counting),
+            calibration=calibration,
             lender=lender,
             # What outlives them all has none: a workflow may write to the memories of every user for years.
             registration=Registration(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from durable_memory.memory.tokens.calibration import Calibration
 from durable_memory.memory.tokens.counter import TokenCounter
@@ -11,29 +12,32 @@ from durable_memory.memory.tokens.estimating import ByteCounter, ScaledCounter
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 
 
+class Counted(NamedTuple):
+    """A way of counting, as it is carried out.
+
+    calibration: is to be offered messages that were stored; None where no provider corrects the counter.
+    """
+
+    counter: TokenCounter
+    calibration: Calibration | None = None
+
+
 class Counters:
     """Hands out counters. Resources that count in the same way share one."""
 
     def __init__(self, default: TokenCounter | None = None) -> None:
         """default: what counts for resources that declare no token_provider; by o200k_base if it is not given."""
-        self._default = make_counter(DEFAULT_COUNTING) if default is None else default
-        self._made: dict[Counting, TokenCounter] = {}
-        self._calibrations: dict[Counting, Calibration] = {}
+        self._default = Counted(make_counter(DEFAULT_COUNTING) if default is None else default)
+        self._made: dict[Counting, Counted] = {}
 
-    def of(self, counting: Counting | None) -> TokenCounter:
-        """Returns the counter for a way of counting; None is that of resources which declare none."""
+    def of(self, counting: Counting | None) -> Counted:
+        """Returns the counter for a way of counting, with its calibration; None: for resources that declare no way."""
         if counting is None:
             return self._default
-        counter = self._made.get(counting)
-        if counter is None:
-            counter = self._made[counting] = make_counter(counting)
-            if counting.endpoint is not None and isinstance(counter, ScaledCounter):
-                self._calibrations[counting] = Calibration(counting.endpoint, counter)
-        return counter
-
-    def calibration(self, counting: Counting | None) -> Calibration | None:
-        """Returns what is to be offered messages that were stored, for a way of counting that a provider corrects."""
-        return None if counting is None else self._calibrations.get(counting)
+        made = self._made.get(counting)
+        if made is None:
+            made = self._made[counting] = _counted(counting)
+        return made
 
     def use(self, countings: Iterable[Counting | None]) -> None:
         """Lets go of all ways to count but these. May be called in any thread.
@@ -42,15 +46,22 @@ class Counters:
         """
         declared = set(countings)
         for counting in [each for each in list(self._made) if each not in declared]:  # others may come meanwhile
-            del self._made[counting]
-            calibration = self._calibrations.pop(counting, None)
+            calibration = self._made.pop(counting).calibration
             if calibration is not None:
                 calibration.end()
 
     async def close(self) -> None:
         """Gives up requests to providers."""
-        for calibration in list(self._calibrations.values()):  # another thread may `use` others meanwhile
-            await calibration.close()
+        for _, calibration in list(self._made.values()):  # another thread may `use` others meanwhile
+            if calibration is not None:
+                await calibration.close()
+
+
+def _counted(counting: Counting) -> Counted:
+    counter = make_counter(counting)
+    if counting.endpoint is None or not isinstance(counter, ScaledCounter):
+        return Counted(counter)
+    return Counted(counter, Calibration(counting.endpoint, counter))
 
 
 def make_counter(counting: Counting) -> TokenCounter:

@@ -274,8 +274,7 @@ async def test_counters_can_be_given_other_declarations_while_they_are_closed(se
     counters = Counters()
     for model in ("claude-sonnet-4-5", "claude-opus-4-5"):
         counting = Counting(factor=1.2, endpoint=Endpoint("anthropic", model, server.url))
-        counters.of(counting)
-        calibration = counters.calibration(counting)
+        calibration = counters.of(counting).calibration
         assert calibration is not None
         calibration.offer([Message.user(FILLER * 300)])
     asking = [task for task in asyncio.all_tasks() if "_calibrate" in repr(task)]
