@@ -12,9 +12,10 @@ from durable_memory.memory.access import allows
 from durable_memory.memory.caller import Attempt, given_attempt, is_given
 from durable_memory.memory.codec import decode
 from durable_memory.memory.errors import MemoryBackpressure, MemoryOversize
+from durable_memory.memory.repeated_append import is_stored_form
 from durable_memory.memory.stores.values import Entry
 from durable_memory.memory.types import SHORT_TERM, Message, MessageInput, Turn
-from durable_memory.memory.writing import Writing, is_stored_form
+from durable_memory.memory.writing import Writing
 
 _log = logging.getLogger(__name__)
 

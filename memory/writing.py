@@ -10,27 +10,25 @@ from durable_memory.memory import telemetry
 from durable_memory.memory.admission import Admitted
 from durable_memory.memory.arguments import operation_name
 from durable_memory.memory.caller import Attempt, Caller, given_attempt, given_id, repeated_turn_id
-from durable_memory.memory.codec import body_of, decode
 from durable_memory.memory.errors import (
     MemoryBackpressure,
     MemoryFault,
     MemoryOperationConflict,
     MemoryOversize,
-    MemoryUndecryptable,
 )
 from durable_memory.memory.eviction.keywords import Keywords
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.limits import Limits
-from durable_memory.memory.oversize import is_cut_of
 from durable_memory.memory.privacy.stage import Privacy
 from durable_memory.memory.registration import Registration
+from durable_memory.memory.repeated_append import stored_before_this_policy
 from durable_memory.memory.resolution import Resolved
 from durable_memory.memory.services import Services
 from durable_memory.memory.stores import append_checks
 from durable_memory.memory.stores.values import Entry, Operation
 from durable_memory.memory.tokens.calibration import Calibration
 from durable_memory.memory.tokens.counter import TokenCounter
-from durable_memory.memory.types import AppendResult, Message, MessageInput
+from durable_memory.memory.types import AppendResult, MessageInput
 from durable_memory.memory.waking import NoWaker
 
 
@@ -164,7 +162,7 @@ class Writing:
             try:
                 return await self.services.store.append(self.id, entries, operation, self.limits)
             except MemoryOperationConflict:
-                first = await self._stored_before_this_policy(admitted, attempt)
+                first = await self._stored_before_this_policy(admitted, attempt.operation_id)
                 if first is None:
                     raise
                 return first
@@ -252,28 +250,12 @@ class Writing:
             raise refusal
         return cut
 
-    async def _stored_before_this_policy(self, admitted: Admitted, attempt: Attempt) -> AppendResult | None:
-        """Answers an append whose earlier attempt met a milder privacy policy; None if that stored something else.
-
-        Digests differ then, since each is of what its policy left. Both are the same call if today's policy leaves of
-        what was stored just what it left of what was sent.
-        """
+    async def _stored_before_this_policy(self, admitted: Admitted, operation_id: str) -> AppendResult | None:
         if self.privacy is None:
             return None
-        store = self.services.store
-        first = await store.recorded(self.id, attempt.operation_id, self.limits)
-        if first is None:
-            return None
-        try:
-            stored = tuple(map(decode, await store.find(self.id, first.ids)))
-        except MemoryUndecryptable:
-            return None  # what this process has no key for cannot be compared
-        if len(stored) < len(first.ids):
-            return None  # nor can what has left the memory
-        screened = await self.privacy.screen_stored(stored, sum(len(body_of(message)) for message in stored))
-        if len(screened.messages) != len(admitted.messages):
-            return None
-        return first if all(map(is_stored_form, screened.messages, admitted.messages)) else None
+        return await stored_before_this_policy(
+            self.services.store, self.id, self.limits, operation_id, admitted, self.privacy
+        )
 
     async def wake_for(self, held_back: MemoryBackpressure) -> None:
         """Wakes the flusher where it makes room, since nobody else might (R12 of docs/protocol.md).
@@ -299,11 +281,3 @@ class Writing:
             flush_due=stats.flush_due,
             dropped=admitted.dropped,
         )
-
-
-def is_stored_form(stored: Message, given: Message) -> bool:
-    """Tells whether a message is what was stored of another, which may have been cut, and pinned or unpinned since."""
-    stored = replace(stored, pinned=given.pinned)
-    if stored.truncated_from is not None and is_cut_of(stored, given):
-        stored = replace(stored, content=given.content)
-    return body_of(stored) == body_of(given)
