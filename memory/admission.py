@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from durable_memory.memory.clock import Clock
 from durable_memory.memory.codec import body_of, encode
-from durable_memory.memory.errors import MemoryInvalid
+from durable_memory.memory.errors import MemoryInvalid, MemoryOversize
 from durable_memory.memory.eviction.keywords import RAISED_TO, Keywords
 from durable_memory.memory.limits import RESULT_RESERVE
 from durable_memory.memory.oversize import cut_message, has_text
@@ -70,25 +70,25 @@ async def messages_of(value: MessageInput | Sequence[MessageInput], policies: It
     raise MemoryInvalid(text)
 
 
+@dataclass(slots=True)
 class Admission:
-    """Checks, counts and encodes what is to be stored."""
+    """Checks, counts and encodes what one caller hands in for one memory.
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
+    provenance: what each message says of its origin. agent: signs messages that name no author. privacy: what is taken
+    out of them. keywords: raise their priority. truncates: what is too large is cut, not refused.
+    """
 
-    async def admit(
-        self,
-        value: MessageInput | Sequence[MessageInput],
-        counter: TokenCounter,
-        *,
-        provenance: Provenance | None = None,
-        agent: str | None = None,
-        privacy: Privacy | None = None,
-    ) -> Admitted:
-        """Returns the entries of `value`, with their tokens by `counter`. `agent` signs messages that name no author.
+    clock: Clock
+    counter: TokenCounter
+    provenance: Provenance | None = None
+    agent: str | None = None
+    privacy: Privacy | None = None
+    keywords: Keywords | None = None
+    truncates: bool = False
 
-        Raises MemoryInvalid, and MemoryRedactionFailed where `privacy` could not be applied.
-        """
+    async def admit(self, value: MessageInput | Sequence[MessageInput]) -> Admitted:
+        """Returns the entries of what is handed in. Raises MemoryInvalid, MemoryRedactionFailed."""
+        agent, privacy = self.agent, self.privacy
         messages = await messages_of(value, () if privacy is None else (privacy,))
         if not 1 <= len(messages) <= MAX_MESSAGES:
             raise MemoryInvalid(f"messages: {len(messages):,} messages in one call; send 1 to {MAX_MESSAGES:,}")
@@ -107,46 +107,40 @@ class Admission:
         # Measured before counting, so that a huge text costs nothing but its encoding.
         encoded = _encoded(bodies)
         digest = hashlib.sha256(encoded).hexdigest()[:32]
-        counts = await counter.count(messages)
-        now_ms = self._clock.now_ms()
+        counts = await self.counter.count(messages)
+        now_ms, provenance = self.clock.now_ms(), self.provenance
         entries = [
             _marked(encode(message, count, created_ms=now_ms, provenance=provenance, body=body), message)
             for message, count, body in zip(messages, counts, bodies, strict=True)
         ]
         estimated = sum([count.estimated for count in counts])
-        return Admitted(messages, tuple(entries), digest, estimated, dropped, redacted)
+        admitted = Admitted(messages, tuple(entries), digest, estimated, dropped, redacted)
+        return admitted if self.keywords is None else admitted.raised(self.keywords)
 
-    async def cut(
-        self,
-        admitted: Admitted,
-        position: int,
-        excess_tokens: int,
-        counter: TokenCounter,
-        *,
-        waiting: int = 0,
-        provenance: Provenance | None = None,
-    ) -> Admitted | None:
-        """Returns the same with one message cut, so that it has at least `excess_tokens` fewer.
+    async def cut(self, admitted: Admitted, refusal: MemoryOversize) -> Admitted:
+        """Returns the same with the refused message cut, so that it fits. Raises the refusal if that cannot be done.
 
-        None if its text cannot be cut that far. But while results of its group still wait for room, it is first marked
-        `whole`: it may fit if it takes what is kept for them. waiting: how many such results there are.
+        If its text cannot be cut that far while results of its group still wait for room, it is first marked `whole`:
+        it may fit if it takes what is kept for them.
         """
+        position, waiting = refusal.position, refusal.waiting
+        if not self.truncates or position is None:
+            raise refusal
         entry, message = admitted.entries[position], admitted.messages[position]
-        room, cut = entry.tokens - excess_tokens, None
+        room, cut = entry.tokens - refusal.excess_tokens, None
         shares = 2 if message.tool_calls else waiting + 1
         if shares > 1:
             even = (room + waiting * RESULT_RESERVE) // shares
-            cut = await cut_message(message, entry.tokens, min(room, even), counter)
-        cut = cut or await cut_message(message, entry.tokens, room, counter)
+            cut = await cut_message(message, entry.tokens, min(room, even), self.counter)
+        cut = cut or await cut_message(message, entry.tokens, room, self.counter)
         if cut is None:
             if entry.whole or not waiting:
-                return None
+                raise refusal
             return admitted.with_cut(position, message, replace(entry, whole=True))
         message, count = cut
         if message.truncated_from is None:
             message = replace(message, truncated_from=entry.tokens)
-        now_ms = self._clock.now_ms()
-        shorter = encode(message, count, created_ms=now_ms, provenance=provenance)
+        shorter = encode(message, count, created_ms=self.clock.now_ms(), provenance=self.provenance)
         # What was decided from the whole text, such as its priority, stays.
         return admitted.with_cut(position, message, replace(entry, payload=shorter.payload, tokens=shorter.tokens))
 

@@ -213,7 +213,7 @@ class Memory:
                 since_version=version_of_view("since_version", since_version),
             )
             if truth("authors", authors):
-                view = await read_with_authors(self._read, query, self._writing.counter, self._id.resource)
+                view = await read_with_authors(self._read, query, self._writing.admission.counter, self._id.resource)
             else:
                 view = await self._read(query)
             call.records(view.messages)

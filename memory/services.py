@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from durable_memory.memory.admission import Admission
 from durable_memory.memory.clock import Clock
 from durable_memory.memory.flushing.steps import Flush
 from durable_memory.memory.registration import Register
@@ -23,7 +22,6 @@ class Services:
 
     store: Store
     index: ProjectIndex
-    admission: Admission
     flush: Flush
     counters: Counters
     waker: FlushWaker

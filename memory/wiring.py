@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, AsyncExitStack, contextmanager, suppress
 from dataclasses import replace
 
-from durable_memory.memory.admission import Admission
 from durable_memory.memory.clock import Clock
 from durable_memory.memory.declarations.encryption import refuse_plain_text
 from durable_memory.memory.declarations.registry import Registry, checked_registry
@@ -61,13 +60,11 @@ class Wiring:
         self.registry = registry
         self._watching: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
         self._counters = Counters(counter)
-        admission = Admission(clock)
         self._drafting = Drafting(self._lent_summarizer, self.counter_of, clock, self._privacy_of)
         self._services = {
             persistence: Services(
                 store=backend.store,
                 index=backend.index,
-                admission=admission,
                 flush=Flush(backend.store, self._drafting, clock),
                 counters=self._counters,
                 waker=waker,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from durable_memory.memory import telemetry
-from durable_memory.memory.admission import Admitted
+from durable_memory.memory.admission import Admission, Admitted
 from durable_memory.memory.arguments import operation_name
 from durable_memory.memory.caller import Attempt, Caller, given_attempt, given_id, repeated_turn_id
 from durable_memory.memory.errors import (
@@ -16,10 +16,8 @@ from durable_memory.memory.errors import (
     MemoryOperationConflict,
     MemoryOversize,
 )
-from durable_memory.memory.eviction.keywords import Keywords
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.limits import Limits
-from durable_memory.memory.privacy.stage import Privacy
 from durable_memory.memory.registration import Registration
 from durable_memory.memory.repeated_append import stored_before_this_policy
 from durable_memory.memory.resolution import Resolved
@@ -27,7 +25,6 @@ from durable_memory.memory.services import Services
 from durable_memory.memory.stores import append_checks
 from durable_memory.memory.stores.values import Entry, Operation
 from durable_memory.memory.tokens.calibration import Calibration
-from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.types import AppendResult, MessageInput
 from durable_memory.memory.waking import NoWaker
 
@@ -36,21 +33,15 @@ from durable_memory.memory.waking import NoWaker
 class Writing:
     """The writing side of one memory, as one caller sees it.
 
-    agent: signs messages that name no author. keywords: raise the priority of messages. privacy: what is taken out of
-    messages before they are stored. truncates: what is too large is cut, not refused. calibration: is offered what was
-    stored. lender: the run of another workflow that gave out the reference by which this one is open. registration:
-    tells the index of the memory.
+    admission: makes entries of messages. calibration: is offered what was stored. lender: the run of another workflow
+    that gave out the reference by which this one is open. registration: tells the index of the memory.
     """
 
     services: Services
     id: MemoryId
     limits: Limits
-    counter: TokenCounter
     caller: Caller
-    agent: str | None
-    keywords: Keywords | None
-    privacy: Privacy | None
-    truncates: bool
+    admission: Admission
     calibration: Calibration | None
     lender: Owner | None
     registration: Registration
@@ -68,12 +59,16 @@ class Writing:
             memory,
             # Stores refuse what the mode does not allow, too: no way around a handle leads to more.
             limits if access.mode == limits.mode else replace(limits, mode=access.mode),
-            counter,
             caller,
-            access.agent,
-            resource.keywords,
-            resource.privacy,
-            truncates=resource.oversize == "truncate",
+            Admission(
+                services.clock,
+                counter,
+                caller.provenance,
+                access.agent,
+                resource.privacy,
+                resource.keywords,
+                truncates=resource.oversize == "truncate",
+            ),
             calibration=calibration,
             lender=lender,
             # What outlives them all has none: a workflow may write to the memories of every user for years.
@@ -89,19 +84,19 @@ class Writing:
         they were made.
         """
         if operation_id is None:
-            return self.caller.next_attempt(self.id, self.agent, is_turn=is_turn)
+            return self.caller.next_attempt(self.id, self.admission.agent, is_turn=is_turn)
         return given_attempt(operation_name(operation_id), self.services.clock)
 
     def recorded_id(self, operation_id: str | None) -> str:
         """Returns the id under which `attempt` would name the next turn, without naming one. Raises MemoryInvalid."""
         if operation_id is None:
-            return repeated_turn_id(self.caller, self.id, self.agent)
+            return repeated_turn_id(self.caller, self.id, self.admission.agent)
         return given_id(operation_name(operation_id))
 
     def found(self, operation_id: str | None) -> None:
         """Notes that the turn is recorded for which `recorded_id` gave the id."""
         if operation_id is None:
-            self.caller.turn_was_found(self.id, self.agent)
+            self.caller.turn_was_found(self.id, self.admission.agent)
 
     async def operation(self, operation_id: str | None, digest: str) -> Operation:
         """Names the next call for the store; `digest` tells it from another call with the same id.
@@ -112,12 +107,12 @@ class Writing:
 
     async def admit(self, messages: MessageInput | Sequence[MessageInput]) -> Admitted:
         """Checks, counts and encodes messages. Raises MemoryInvalid, MemoryRedactionFailed."""
-        admitted = await self._admit(messages)
+        admitted = await self.admission.admit(messages)
         if admitted.redacted:
             telemetry.count_redactions(self.id.resource, admitted.redacted)
         if admitted.estimated:
             telemetry.count_estimated(self.id.resource, admitted.estimated)
-        return admitted if self.keywords is None else admitted.raised(self.keywords)
+        return admitted
 
     async def check(self, messages: MessageInput | Sequence[MessageInput]) -> Admitted:
         """Raises what an append of these messages would raise whatever the memory holds, and does nothing else.
@@ -126,12 +121,12 @@ class Writing:
         one by one or, as they are never evicted, together. Returns what would be stored. Raises MemoryInvalid,
         MemoryRedactionFailed, MemoryOversize.
         """
-        resource, admitted = self.id.resource, await self._admit(messages)
+        resource, admitted = self.id.resource, await self.admission.admit(messages)
         append_checks.check_sections(resource, admitted.entries, self.limits)
         for position, entry in enumerate(admitted.entries):
             refusal = append_checks.too_large(resource, position, entry, self.limits)
             if refusal is not None:
-                admitted = await self._cut_for(admitted, refusal)
+                admitted = await self.admission.cut(admitted, refusal)
         append_checks.check_fixed(resource, admitted.entries, self.limits)
         return admitted
 
@@ -147,7 +142,7 @@ class Writing:
                 await self.services.store.try_append(self.id, admitted.entries, operation, self.limits)
                 break
             except MemoryOversize as refusal:
-                admitted = await self._cut_for(admitted, refusal)
+                admitted = await self.admission.cut(admitted, refusal)
             except MemoryBackpressure as held_back:
                 await self.wake_for(held_back)
                 raise
@@ -187,10 +182,10 @@ class Writing:
                 result = await send(admitted.entries)
                 break
             except MemoryOversize as refusal:
-                admitted = await self._cut_for(admitted, refusal)
+                admitted = await self.admission.cut(admitted, refusal)
         if self.calibration is not None and not result.already_applied:
             self.calibration.offer(admitted.messages)
-        if self.truncates and not result.already_applied:
+        if self.admission.truncates and not result.already_applied:
             telemetry.count_truncated(self.id.resource, sum(m.truncated_from is not None for m in admitted.messages))
         result = await self.follow_up(result)
         return admitted, replace(result, dropped=admitted.dropped) if admitted.dropped else result
@@ -225,36 +220,12 @@ class Writing:
         else:
             await self.registration.once()  # the server that answered may not be the one that was told
 
-    async def _admit(self, messages: MessageInput | Sequence[MessageInput]) -> Admitted:
-        return await self.services.admission.admit(
-            messages,
-            self.counter,
-            provenance=self.caller.provenance,
-            agent=self.agent,
-            privacy=self.privacy,
-        )
-
-    async def _cut_for(self, admitted: Admitted, refusal: MemoryOversize) -> Admitted:
-        """Returns the same with the refused message cut. Raises the refusal if nothing may be cut, or nothing can."""
-        cut = None
-        if self.truncates and refusal.position is not None:
-            cut = await self.services.admission.cut(
-                admitted,
-                refusal.position,
-                refusal.excess_tokens,
-                self.counter,
-                waiting=refusal.waiting,
-                provenance=self.caller.provenance,
-            )
-        if cut is None:
-            raise refusal
-        return cut
-
     async def _stored_before_this_policy(self, admitted: Admitted, operation_id: str) -> AppendResult | None:
-        if self.privacy is None:
+        privacy = self.admission.privacy
+        if privacy is None:
             return None
         return await stored_before_this_policy(
-            self.services.store, self.id, self.limits, operation_id, admitted, self.privacy
+            self.services.store, self.id, self.limits, operation_id, admitted, privacy
         )
 
     async def wake_for(self, held_back: MemoryBackpressure) -> None:

@@ -52,7 +52,8 @@ async def record_in_all(
     """Records a turn in each of these memories, as one operation; see AgentMemories.record_turn."""
     # All named before the first wait, since a repeated attempt may make its turns wait in another order.
     calls = [_NamedCall(writing, writing.attempt(operation_id, is_turn=True)) for writing in memories]
-    to_write = await messages_of(messages, [writing.privacy for writing in memories if writing.privacy is not None])
+    policies = [writing.admission.privacy for writing in memories]
+    to_write = await messages_of(messages, [privacy for privacy in policies if privacy is not None])
     if len(calls) > 1:
         to_write = await _accepted_by_all(calls, to_write)
     held: list[HeldTurn] = []
@@ -138,7 +139,8 @@ def _held(writing: Writing, turn: Turn, sent: Sequence[Message]) -> HeldTurn:
     at the append, so there as many must be held as were `sent`; an earlier attempt may have sent more, or fewer.
     """
     held = [message for message in turn.messages if message.id is not None]
-    keeps_all_kinds = writing.privacy is None or writing.privacy.keeps_all_kinds
+    privacy = writing.admission.privacy
+    keeps_all_kinds = privacy is None or privacy.keeps_all_kinds
     is_complete = bool(held) and len(held) >= len(turn.result.ids) and (keeps_all_kinds or len(held) == len(sent))
     return HeldTurn(writing.id, turn, is_complete)
 
