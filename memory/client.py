@@ -101,8 +101,7 @@ class MemoryClient(AllMemories):
         except MemoryInvalid as error:
             raise MemoryInvalid(f"encoding: {error.message}") from None
         registry = memories if isinstance(memories, Registry) else Registry.load(memories)
-        for resource in registry.memories():
-            _ = resource.privacy  # takes a tenth of a second to build, which no message should wait for
+        registry.prepare()
         backends = await open_backends(
             registry, redis_url, project=project, prefix=prefix, encryption_keys=encryption_keys
         )

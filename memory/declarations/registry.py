@@ -85,6 +85,11 @@ class Registry:
         """Returns all agents, in the order in which they were declared."""
         return tuple(self._agents.values())
 
+    def prepare(self) -> None:
+        """Builds the privacy policies now: each takes a tenth of a second, which no message should wait for."""
+        for resource in self._memories.values():
+            _ = resource.privacy  # is kept once it was asked for
+
     @property
     def fingerprint(self) -> str:
         """What tells these declarations from others: the same in every process that declares the same."""
