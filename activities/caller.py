@@ -111,17 +111,19 @@ class ActivityCaller:
         """See Caller. Raises MemoryInvalid in another attempt."""
         self._refuse_another_attempt()
         kind = _kind(agent, is_turn=True)
-        number = self._calls.get((memory, kind), 0) + 1
-        if (memory, kind) in self._found:
-            # Who asks again has taken what was found, as a loop that goes on to its next turn.
-            self._found.discard((memory, kind))
-            self._calls[memory, kind] = number
-            number += 1
-        return f"{self._prefix}{kind}{number}"
+        return f"{self._prefix}{kind}{self._calls.get((memory, kind), 0) + 1}"
 
     def turn_was_found(self, memory: MemoryId, agent: str | None = None) -> None:
         """See Caller."""
         self._found.add((memory, _kind(agent, is_turn=True)))
+
+    def leave_found_turn(self, memory: MemoryId, agent: str | None = None) -> None:
+        """See Caller. Raises MemoryInvalid in another attempt."""
+        self._refuse_another_attempt()
+        turns = memory, _kind(agent, is_turn=True)
+        if turns in self._found:
+            self._found.discard(turns)
+            self._calls[turns] = self._calls.get(turns, 0) + 1
 
     @contextmanager
     def running(self) -> Iterator[None]:

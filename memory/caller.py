@@ -33,7 +33,8 @@ and refuses more, so a longer lifetime would hold up a process that appends ofte
 class Attempt:
     """One mutating call.
 
-    operation_id: of all its attempts. deadline_ms: the Unix time after which it is refused, or what finds it out.
+    operation_id: of all its attempts. deadline_ms: the Unix time after which it is refused, or a coroutine function
+    that returns it.
     """
 
     operation_id: str
@@ -80,22 +81,25 @@ class Caller(Protocol):
         ...
 
     def next_turn_id(self, memory: MemoryId, agent: str | None = None) -> str | None:
-        """Returns the operation id of the next turn without making the call; None if no attempt repeats it.
-
-        Behind a turn that was found it is that of the one after.
-        """
+        """Returns the operation id of the next turn, and changes nothing; None if no attempt repeats it."""
         ...
 
     def turn_was_found(self, memory: MemoryId, agent: str | None = None) -> None:
         """Notes that the next turn is recorded: the call that records it may follow, or be left out."""
         ...
 
+    def leave_found_turn(self, memory: MemoryId, agent: str | None = None) -> None:
+        """Goes on to the turn after the next one, if that was found, and not recorded since."""
+        ...
+
 
 def repeated_turn_id(caller: Caller, memory: MemoryId, agent: str | None) -> str:
-    """Returns the operation id that the next turn will get, where a repeated attempt gives it again.
+    """Returns the operation id of the next turn to ask for, where a repeated attempt gives it again.
 
-    Raises MemoryInvalid where calls are not repeated by themselves.
+    Who asks again after a turn was found has taken that one, as a loop that goes on to its next turn. Raises
+    MemoryInvalid where calls are not repeated by themselves.
     """
+    caller.leave_found_turn(memory, agent)
     operation_id = caller.next_turn_id(memory, agent)
     if operation_id is None:
         raise MemoryInvalid("operation_id: is needed outside an activity, where no call repeats another")
@@ -138,6 +142,9 @@ class ProcessCaller:
 
     def turn_was_found(self, memory: MemoryId, agent: str | None = None) -> None:
         """See Caller; by no id that was made here."""
+
+    def leave_found_turn(self, memory: MemoryId, agent: str | None = None) -> None:
+        """See Caller; none has an id that was made here."""
 
 
 def given_id(operation_id: str) -> str:
