@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
 from durable_memory.memory.errors import MemoryAccessDenied
+from durable_memory.memory.operation_names import OperationName
 
 Mode: TypeAlias = Literal["read-write", "append-only", "read-only"]
 
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 """From the widest to the narrowest: each allows less than the one before it."""
 
-READING: Final = frozenset({"read", "recorded_turn", "touch", "stats", "health"})
+READING: Final[frozenset[OperationName]] = frozenset({"read", "recorded_turn", "touch", "stats", "health"})
 """What every mode allows. An access that lru notes (touch, read by ids) is part of reading."""
 
-APPENDING: Final = frozenset({"append", "record_turn"})
+APPENDING: Final[frozenset[OperationName]] = frozenset({"append", "record_turn"})
 """What append-only allows beside reading. All else changes or removes what is stored: read-write alone may."""
 
 
@@ -29,7 +30,7 @@ class Access:
     agent: str | None = None
     mode: Mode = "read-write"
 
-    def check(self, operation: str, resource: str) -> None:
+    def check(self, operation: OperationName, resource: str) -> None:
         """Returns if the mode allows the operation. Raises MemoryAccessDenied, which never repeats the key."""
         if not allows(self.mode, operation):
             raise MemoryAccessDenied(

@@ -18,11 +18,12 @@ from durable_memory.memory.errors import MemoryFault, MemoryKeyInvalid, MemoryUn
 from durable_memory.memory.hashing import keyed_hash, memory_hash
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.keys.rule import checked_key
+from durable_memory.memory.operation_names import Removal
 from durable_memory.memory.types import MemoryRef
 
 LOGGER: Final = "durable_memory.audit"
 
-Audited: TypeAlias = Literal["write", "delete", "clear", "restore", "flush", "cleanup", "purge", "purge_memory", "open"]
+Audited: TypeAlias = Literal[Removal, "cleanup", "purge", "purge_memory", "open"]
 """What is recorded.
 
 flush: one that drops messages, and that somebody asked for. cleanup: the clear at the end of a memory's workflows.

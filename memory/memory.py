@@ -9,7 +9,7 @@ from typing import Literal
 
 from durable_memory.memory import telemetry
 from durable_memory.memory.arguments import known_sections, message_ids, one_id, truth, version_of_view, whole_number
-from durable_memory.memory.audit import Audited, AuditedCall
+from durable_memory.memory.audit import AuditedCall
 from durable_memory.memory.authors import read_with_authors
 from durable_memory.memory.caller import Caller, given_out
 from durable_memory.memory.codec import decode, view_of
@@ -18,6 +18,7 @@ from durable_memory.memory.flush_call import FlushCall, run_call
 from durable_memory.memory.grouped_stats import checked_group_by, grouped
 from durable_memory.memory.health import examine
 from durable_memory.memory.identity import MemoryId, Owner
+from durable_memory.memory.operation_names import OperationName, Removal
 from durable_memory.memory.resolution import Resolved
 from durable_memory.memory.services import Services
 from durable_memory.memory.stores.values import ReadQuery
@@ -377,8 +378,8 @@ class Memory:
             self._check("health")
             return await examine(self._services, self._id, self._limits, check_connectivity=check_connectivity)
 
-    def _audited(self, operation: Audited) -> AuditedCall:
+    def _audited(self, operation: Removal) -> AuditedCall:
         return AuditedCall(operation, self._caller, self._id, agent=self._access.agent)
 
-    def _check(self, operation: str) -> None:
+    def _check(self, operation: OperationName) -> None:
         self._access.check(operation, self._id.resource)

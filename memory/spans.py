@@ -18,9 +18,10 @@ from opentelemetry.trace import ProxyTracerProvider, SpanKind, StatusCode
 from durable_memory.memory.errors import type_of
 from durable_memory.memory.hashing import memory_hash
 from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.operation_names import OperationName
 from durable_memory.memory.types import Message
 
-OPERATION_NAMES: Final[Mapping[str, str]] = {
+OPERATION_NAMES: Final[Mapping[OperationName, str]] = {
     "append": "create_memory",
     "record_turn": "create_memory",
     "write": "update_memory",
@@ -64,7 +65,7 @@ class CallSpan:
 
     __slots__ = ("_span", "_token")
 
-    def __init__(self, operation: str, memory: MemoryId) -> None:
+    def __init__(self, operation: OperationName, memory: MemoryId) -> None:
         name = OPERATION_NAMES[operation]
         attributes = {
             "gen_ai.operation.name": name,
@@ -113,7 +114,7 @@ class _Sdk:
 _sdk = _Sdk()
 
 
-def open_span(operation: str, memory: MemoryId, now: float) -> CallSpan | None:
+def open_span(operation: OperationName, memory: MemoryId, now: float) -> CallSpan | None:
     """Begins the span of a call. None where the process has no SDK: nobody would see the span, and it is not free.
 
     now: of time.perf_counter.

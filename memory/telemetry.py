@@ -16,6 +16,7 @@ from opentelemetry import metrics
 
 from durable_memory.memory.errors import MemoryConflict, MemoryFault, MemoryOperationConflict
 from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.operation_names import OperationName
 from durable_memory.memory.spans import open_span
 from durable_memory.memory.types import FlushOutcome, Message
 
@@ -93,8 +94,8 @@ class MeasuredCall:
 
     __slots__ = ("_memory", "_operation", "_span", "_started")
 
-    def __init__(self, operation: str, memory: MemoryId) -> None:
-        self._operation = operation
+    def __init__(self, operation: OperationName, memory: MemoryId) -> None:
+        self._operation: OperationName = operation
         self._memory = memory
 
     def __enter__(self) -> Self:
@@ -121,7 +122,7 @@ class MeasuredCall:
             _conflicts.add(1, {"resource": resource, "type": error.type})
 
 
-def count_refused(operation: str, resource: str, fault: MemoryFault) -> None:
+def count_refused(operation: OperationName, resource: str, fault: MemoryFault) -> None:
     """Counts a call that was refused before it was made."""
     _operations.add(1, {"operation": operation, "resource": resource, "outcome": fault.type})
 

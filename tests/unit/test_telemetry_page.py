@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import get_args
 
 from durable_memory import Memory
 from durable_memory.memory import spans, telemetry
+from durable_memory.memory.operation_names import OperationName
 from tests.integration.telemetry.page import rows
 
 
@@ -21,6 +23,7 @@ def test_every_series_is_listed() -> None:
 
 def test_every_method_has_the_span_that_is_listed() -> None:
     assert dict(rows("method")) == spans.OPERATION_NAMES
+    assert set(spans.OPERATION_NAMES) == set(get_args(OperationName))
     assert set(spans.OPERATION_NAMES) == {name for name in vars(Memory) if not name.startswith("_")} - {
         "ref",
         "id",

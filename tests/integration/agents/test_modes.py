@@ -46,7 +46,7 @@ CALLS: dict[str, Call] = {
     "health": lambda memory: memory.health(),
 }
 _WITHOUT_EFFECT = ("delete", "pin", "unpin", "restore")  # on a message that is not there
-MODES = {
+MODES: dict[str, set[str]] = {
     "read-write": set(CALLS),
     "append-only": {*READING, *APPENDING},
     "read-only": set(READING),

@@ -17,13 +17,14 @@ from durable_memory import Memory, MemoryClient, Message
 from durable_memory.dev import Valkey
 from durable_memory.memory.errors import MemoryFault, MemoryUnavailable
 from durable_memory.memory.flushing.summarizer import SummaryRequest
+from durable_memory.memory.operation_names import OperationName
 from durable_memory.memory.spans import ATTRIBUTES, CAPTURE_CONTENT, OPERATION_NAMES
 from tests.integration.telemetry.declared import REGISTRY
 
 Call = Callable[[Memory], Awaitable[object]]
 
 
-CALLS: dict[str, Call] = {
+CALLS: dict[OperationName, Call] = {
     "append": lambda memory: memory.append("Where is it?"),
     "record_turn": lambda memory: memory.record_turn(["Where is it?", Message.assistant("In Lyon.")]),
     "write": lambda memory: memory.write("A new start."),
@@ -80,7 +81,7 @@ def attribute(span: ReadableSpan, name: str) -> object:
     return (span.attributes or {}).get(name)
 
 
-def check_good(spans: InMemorySpanExporter, method: str) -> None:
+def check_good(spans: InMemorySpanExporter, method: OperationName) -> None:
     """Checks the one span of a call that went well."""
     span = only(spans)
     assert span.name == attribute(span, "gen_ai.operation.name") == OPERATION_NAMES[method]
@@ -96,7 +97,7 @@ def test_every_method_has_a_call() -> None:
 
 
 @pytest.mark.parametrize("method", CALLS)
-async def test_a_call_is_one_span(memory: Memory, spans: InMemorySpanExporter, method: str) -> None:
+async def test_a_call_is_one_span(memory: Memory, spans: InMemorySpanExporter, method: OperationName) -> None:
     await CALLS[method](memory)
     check_good(spans, method)
 
