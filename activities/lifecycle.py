@@ -13,6 +13,7 @@ from durable_memory.activities.current import current_memory_client
 from durable_memory.activities.defining import Activities
 from durable_memory.activities.runs import TemporalRuns
 from durable_memory.memory.errors import MemoryFault
+from durable_memory.memory.identity import WorkflowId
 from durable_memory.memory.janitor.chains import judge_own_end
 from durable_memory.memory.janitor.settlement import Settlement
 
@@ -27,14 +28,14 @@ async def cleanup(asked: internal_requests.CleanupRequest) -> JsonObject:
     goes on, the janitor decides later. Raises the fault of a memory that could not be settled, after all others were.
     """
     client = current_memory_client()
-    namespace = activity.info().namespace
+    workflow = WorkflowId(activity.info().namespace, asked.workflow_id)
     runs = TemporalRuns(activity.client())
     done: Counter[str] = Counter()
     faults: list[MemoryFault] = []
     for backend in client.wiring.backends.values():
-        bindings = await backend.index.bindings(client.project, namespace, asked.workflow_id)
+        bindings = await backend.index.bindings(client.project, workflow)
         verdict = await judge_own_end(runs, bindings, asked.run_id)
-        settled = await Settlement(client, backend, namespace, asked.workflow_id, verdict.ended).run()
+        settled = await Settlement(client, backend, workflow, verdict.ended).run()
         done.update(settled.counts)
         faults += settled.faults
     if faults:

@@ -12,6 +12,7 @@ from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
 from durable_memory.memory.errors import MemoryUnavailable
+from durable_memory.memory.identity import WorkflowId
 from durable_memory.memory.janitor.chains import Run
 
 _RPC_TIMEOUT: Final = timedelta(seconds=3)
@@ -32,10 +33,11 @@ class TemporalRuns:
     def __init__(self, client: Client) -> None:
         self._client = client
 
-    async def describe(self, namespace: str, workflow_id: str, run_id: str | None = None) -> Run | None:
+    async def describe(self, workflow: WorkflowId, run_id: str | None = None) -> Run | None:
         """See Runs."""
         request = DescribeWorkflowExecutionRequest(
-            namespace=namespace, execution=WorkflowExecution(workflow_id=workflow_id, run_id=run_id or "")
+            namespace=workflow.namespace,
+            execution=WorkflowExecution(workflow_id=workflow.id, run_id=run_id or ""),
         )
         try:
             answer = await self._client.workflow_service.describe_workflow_execution(request, timeout=_RPC_TIMEOUT)

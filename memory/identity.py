@@ -22,6 +22,14 @@ class MemoryId:
 
 
 @dataclass(frozen=True, slots=True, order=True)
+class WorkflowId:
+    """The identity of a workflow, whatever its run."""
+
+    namespace: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True, order=True)
 class Owner:
     """A workflow that wrote to a memory, as an activity of it sees it.
 
@@ -31,3 +39,8 @@ class Owner:
     namespace: str
     workflow_id: str
     run_id: str
+
+    @property
+    def workflow(self) -> WorkflowId:
+        """The workflow, of which this is one run."""
+        return WorkflowId(self.namespace, self.workflow_id)

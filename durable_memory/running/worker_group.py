@@ -14,6 +14,7 @@ from temporalio.worker import Worker
 
 from durable_memory.activities.runs import TemporalRuns
 from durable_memory.memory.client import MemoryClient
+from durable_memory.memory.identity import WorkflowId
 from durable_memory.memory.janitor.owners import Owners
 from durable_memory.running.ended_workflows import EndedWorkflows
 
@@ -131,7 +132,7 @@ class WorkerGroup:
 
     async def _settle(self, workflow_id: str) -> bool:
         owners = Owners(self.client, TemporalRuns(self._temporal))
-        return await owners.settle(self._temporal.namespace, workflow_id)
+        return await owners.settle(WorkflowId(self._temporal.namespace, workflow_id))
 
     async def _with_companion(self, client: MemoryClient) -> None:
         try:

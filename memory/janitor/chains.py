@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from durable_memory.memory.errors import MemoryUnavailable
+from durable_memory.memory.identity import WorkflowId
 from durable_memory.memory.stores.index_port import Binding
 
 
@@ -25,7 +26,7 @@ class Run:
 class Runs(Protocol):
     """The port to the engine that runs workflows."""
 
-    async def describe(self, namespace: str, workflow_id: str, run_id: str | None = None) -> Run | None:
+    async def describe(self, workflow: WorkflowId, run_id: str | None = None) -> Run | None:
         """Returns a run, by default the latest of its id; None only if the engine is sure to have no such run.
 
         Raises MemoryUnavailable for everything else: it does not answer, or does not let us ask.
@@ -58,11 +59,11 @@ async def judge(runs: Runs, bindings: Sequence[Binding], now_ms: int) -> Verdict
     bound to as well, since they stay owned whatever became of it.
     """
     bound = {binding.owner.run_id: binding for binding in bindings}
-    [(namespace, workflow_id)] = {(binding.owner.namespace, binding.owner.workflow_id) for binding in bound.values()}
+    workflow = bindings[0].owner.workflow
     try:
-        latest = await runs.describe(namespace, workflow_id)
+        latest = await runs.describe(workflow)
         if latest is None:
-            return await _judge_forgotten(runs, namespace, bound, now_ms)
+            return await _judge_forgotten(runs, workflow.namespace, bound, now_ms)
     except MemoryUnavailable:
         return Verdict(frozenset(), unknown=True)
     if latest.state == "closed":
@@ -73,7 +74,7 @@ async def judge(runs: Runs, bindings: Sequence[Binding], now_ms: int) -> Verdict
     ended, unknown = set(), False
     for run_id in {binding.owner.run_id for binding in bindings if binding.memory not in taken_over}:
         try:
-            run = await runs.describe(namespace, workflow_id, run_id)
+            run = await runs.describe(workflow, run_id)
         except MemoryUnavailable:
             run = None
         if run is None or run.first_id is None or latest.first_id is None:
@@ -92,9 +93,8 @@ async def judge_own_end(runs: Runs, bindings: Sequence[Binding], run_id: str) ->
     own = frozenset({run_id})
     if not others:
         return Verdict(own)
-    namespace, workflow_id = others[0].owner.namespace, others[0].owner.workflow_id
     try:
-        latest = await runs.describe(namespace, workflow_id)
+        latest = await runs.describe(others[0].owner.workflow)
     except MemoryUnavailable:
         return Verdict(own, unknown=True)
     if latest is not None and latest.id == run_id:

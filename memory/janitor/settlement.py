@@ -19,7 +19,7 @@ from durable_memory.memory.errors import (
     MemoryUnavailable,
     MemoryUnknownResource,
 )
-from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.identity import MemoryId, WorkflowId
 from durable_memory.memory.inventory import is_gone
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.port import Backend
@@ -55,12 +55,10 @@ class Settlement:
     runs: those that have ended. What another run of the workflow has written to as well is left alone.
     """
 
-    def __init__(
-        self, client: MemoryClient, backend: Backend, namespace: str, workflow_id: str, runs: Collection[str]
-    ) -> None:
+    def __init__(self, client: MemoryClient, backend: Backend, workflow: WorkflowId, runs: Collection[str]) -> None:
         self._client = client
         self._backend = backend
-        self._workflow = (client.project, namespace, workflow_id)
+        self._workflow = (client.project, workflow)
         self._runs = runs
         self._faults: list[MemoryFault] = []
 

@@ -17,7 +17,7 @@ from typing import Final
 
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnknownResource
-from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.identity import MemoryId, WorkflowId
 from durable_memory.memory.inventory import is_gone
 from durable_memory.memory.janitor.actions import ACTIONS, report, visit_each
 from durable_memory.memory.janitor.chains import Runs
@@ -92,9 +92,9 @@ class Janitor:
 
     async def _visit_owners(self, backend: Backend, cursor: str | None, counts: Counter[str]) -> str | None:
         page = await backend.index.owners(self._client.project, cursor, _PAGE)
-        bindings: dict[tuple[str, str], list[Binding]] = {}
+        bindings: dict[WorkflowId, list[Binding]] = {}
         for binding in page.bindings:
-            bindings.setdefault((binding.owner.namespace, binding.owner.workflow_id), []).append(binding)
+            bindings.setdefault(binding.owner.workflow, []).append(binding)
 
         async def visit(owned: list[Binding]) -> None:
             await self._owners.visit(backend, owned, page.read_ms, counts)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from durable_memory.memory.identity import MemoryId, Owner
+from durable_memory.memory.identity import MemoryId, Owner, WorkflowId
 
 BOUND_RUNS: Final = 8
 """Of an owner's runs, those seen last stay bound: a straggler of an ended run must not hide the one that took over."""
@@ -65,9 +65,7 @@ class ProjectIndex(Protocol):
         """
         ...
 
-    async def ending(
-        self, project: str, namespace: str, workflow_id: str, runs: Collection[str]
-    ) -> Mapping[MemoryId, bool]:
+    async def ending(self, project: str, workflow: WorkflowId, runs: Collection[str]) -> Mapping[MemoryId, bool]:
         """Notes that these runs of a workflow have ended, and returns what is bound to no other run of it.
 
         Each memory with whether no other owner goes on. Of workflows that end at the same time, the last one to ask is
@@ -76,7 +74,7 @@ class ProjectIndex(Protocol):
         """
         ...
 
-    async def release(self, project: str, namespace: str, workflow_id: str, memories: Collection[MemoryId]) -> None:
+    async def release(self, project: str, workflow: WorkflowId, memories: Collection[MemoryId]) -> None:
         """Forgets this workflow as an owner of these memories, as far as they are noted as ending.
 
         What was registered since `ending` stays bound. memories: those that are settled; a memory that stays bound is
@@ -84,7 +82,7 @@ class ProjectIndex(Protocol):
         """
         ...
 
-    async def release_gone(self, project: str, namespace: str, workflow_id: str, open_run: str) -> None:
+    async def release_gone(self, project: str, workflow: WorkflowId, open_run: str) -> None:
         """Forgets this workflow as an owner of memories that `forget` removed, unless the open run is bound to them.
 
         open_run: the one run of this id that goes on. It registers what it writes to before its first append, so that
@@ -100,7 +98,7 @@ class ProjectIndex(Protocol):
         """
         ...
 
-    async def bindings(self, project: str, namespace: str, workflow_id: str) -> tuple[Binding, ...]:
+    async def bindings(self, project: str, workflow: WorkflowId) -> tuple[Binding, ...]:
         """Returns what is bound to one owner."""
         ...
 

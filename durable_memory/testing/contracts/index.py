@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from durable_memory.memory.identity import MemoryId, Owner
+from durable_memory.memory.identity import MemoryId, Owner, WorkflowId
 from durable_memory.memory.stores.index_port import ProjectIndex
 from durable_memory.testing.contracts.case import IndexCase
 
@@ -30,7 +30,7 @@ class IndexContract(IndexCase):
             await index.register(MemoryId(project, "desk", key), Owner("ns", "wf", "run"))
         listed = await index.memories(project, "desk", None, 100)
         assert sorted(memory.key for memory in listed.memories) == sorted(keys)
-        assert {memory.key for memory in await index.ending(project, "ns", "wf", ["run"])} == set(keys)
+        assert {memory.key for memory in await index.ending(project, WorkflowId("ns", "wf"), ["run"])} == set(keys)
 
     async def test_pages_list_every_memory_once(self, index: ProjectIndex, project: str) -> None:
         expected = {MemoryId(project, "desk", f"user:{number}") for number in range(25)}
@@ -156,7 +156,7 @@ class IndexContract(IndexCase):
         await index.register(memory, owner)
         assert not await index.forget(memory, as_of_ms)
         assert (await index.memories(project, "desk", None, 10)).memories == (memory,)
-        assert [binding.owner for binding in await index.bindings(project, "ns", "one")] == [owner]
+        assert [binding.owner for binding in await index.bindings(project, WorkflowId("ns", "one"))] == [owner]
 
     async def test_memories_of_all_resources_come_longest_registered_first_however_often_they_are_seen(
         self, index: ProjectIndex, project: str

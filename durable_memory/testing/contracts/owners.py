@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 
-from durable_memory.memory.identity import MemoryId, Owner
+from durable_memory.memory.identity import MemoryId, Owner, WorkflowId
 from durable_memory.memory.stores.index_port import Binding, ProjectIndex
 from durable_memory.testing.contracts.case import IndexCase
+
+ONE, TWO, NOBODY = (WorkflowId("ns", name) for name in ("one", "two", "nobody"))
 
 
 class OwnersContract(IndexCase):
@@ -18,7 +20,7 @@ class OwnersContract(IndexCase):
         await index.register(alone, Owner("ns", "one", "run"))
         await index.register(shared, Owner("ns", "one", "run"))
         await index.register(shared, Owner("ns", "two", "run"))
-        assert dict(await index.ending(project, "ns", "one", ["run"])) == {alone: True, shared: False}
+        assert dict(await index.ending(project, ONE, ["run"])) == {alone: True, shared: False}
 
     async def test_of_owners_that_end_together_the_last_one_to_ask_is_told(
         self, index: ProjectIndex, project: str
@@ -26,23 +28,23 @@ class OwnersContract(IndexCase):
         memory = MemoryId(project, "desk", "shared")
         for workflow in ("one", "two"):
             await index.register(memory, Owner("ns", workflow, "run"))
-        assert dict(await index.ending(project, "ns", "one", ["run"])) == {memory: False}
-        assert dict(await index.ending(project, "ns", "two", ["run"])) == {memory: True}
-        assert dict(await index.ending(project, "ns", "two", ["run"])) == {memory: True}
+        assert dict(await index.ending(project, ONE, ["run"])) == {memory: False}
+        assert dict(await index.ending(project, TWO, ["run"])) == {memory: True}
+        assert dict(await index.ending(project, TWO, ["run"])) == {memory: True}
 
     async def test_an_owner_that_writes_again_goes_on(self, index: ProjectIndex, project: str) -> None:
         memory = MemoryId(project, "desk", "shared")
         for workflow in ("one", "two"):
             await index.register(memory, Owner("ns", workflow, "run"))
-        await index.ending(project, "ns", "one", ["run"])
+        await index.ending(project, ONE, ["run"])
         await index.register(memory, Owner("ns", "one", "next run"))
-        assert dict(await index.ending(project, "ns", "two", ["run"])) == {memory: False}
+        assert dict(await index.ending(project, TWO, ["run"])) == {memory: False}
 
     async def test_runs_of_one_workflow_are_one_owner(self, index: ProjectIndex, project: str) -> None:
         memory = MemoryId(project, "desk", "user:1")
         for run in ("first", "second"):
             await index.register(memory, Owner("ns", "one", run))
-        assert dict(await index.ending(project, "ns", "one", ["first", "second"])) == {memory: True}
+        assert dict(await index.ending(project, ONE, ["first", "second"])) == {memory: True}
 
     async def test_what_another_run_wrote_to_as_well_does_not_end_with_the_first(
         self, index: ProjectIndex, project: str
@@ -51,9 +53,9 @@ class OwnersContract(IndexCase):
         # The first run is seen again last: an attempt of its activity may outlive it.
         for memory, run in ((taken, "first"), (left, "first"), (taken, "second"), (taken, "first")):
             await index.register(memory, Owner("ns", "one", run))
-        assert dict(await index.ending(project, "ns", "one", ["first"])) == {left: True}
-        await index.release(project, "ns", "one", [taken, left])
-        assert {(binding.memory, binding.owner.run_id) for binding in await index.bindings(project, "ns", "one")} == {
+        assert dict(await index.ending(project, ONE, ["first"])) == {left: True}
+        await index.release(project, ONE, [taken, left])
+        assert {(binding.memory, binding.owner.run_id) for binding in await index.bindings(project, ONE)} == {
             (taken, "first"),
             (taken, "second"),
         }
@@ -63,9 +65,9 @@ class OwnersContract(IndexCase):
         for number in range(12):
             await index.register(memory, Owner("ns", "one", f"run-{number}"))
             await asyncio.sleep(0.002)
-        bound = {binding.owner.run_id for binding in await index.bindings(project, "ns", "one")}
+        bound = {binding.owner.run_id for binding in await index.bindings(project, ONE)}
         assert bound == {f"run-{number}" for number in range(4, 12)}
-        assert dict(await index.ending(project, "ns", "one", bound)) == {memory: True}
+        assert dict(await index.ending(project, ONE, bound)) == {memory: True}
 
     async def test_the_same_workflow_id_in_two_namespaces_is_two_owners(
         self, index: ProjectIndex, project: str
@@ -73,42 +75,42 @@ class OwnersContract(IndexCase):
         memory = MemoryId(project, "desk", "user:1")
         for namespace in ("a", "b"):
             await index.register(memory, Owner(namespace, "one", "run"))
-        assert dict(await index.ending(project, "a", "one", ["run"])) == {memory: False}
+        assert dict(await index.ending(project, WorkflowId("a", "one"), ["run"])) == {memory: False}
 
     async def test_a_released_owner_owns_nothing_and_leaves_the_others(self, index: ProjectIndex, project: str) -> None:
         memory = MemoryId(project, "desk", "user:1")
         for workflow in ("one", "two"):
             await index.register(memory, Owner("ns", workflow, "run"))
-        await index.ending(project, "ns", "one", ["run"])
-        await index.release(project, "ns", "one", [memory])
-        assert dict(await index.ending(project, "ns", "one", ["run"])) == {}
-        assert dict(await index.ending(project, "ns", "two", ["run"])) == {memory: True}
+        await index.ending(project, ONE, ["run"])
+        await index.release(project, ONE, [memory])
+        assert dict(await index.ending(project, ONE, ["run"])) == {}
+        assert dict(await index.ending(project, TWO, ["run"])) == {memory: True}
 
     async def test_what_is_written_to_again_before_the_release_stays_bound(
         self, index: ProjectIndex, project: str
     ) -> None:
         memory, owner = MemoryId(project, "desk", "user:1"), Owner("ns", "one", "run")
         await index.register(memory, owner)
-        await index.ending(project, "ns", "one", ["run"])
+        await index.ending(project, ONE, ["run"])
         await index.register(memory, owner)
-        await index.release(project, "ns", "one", [memory])
-        assert [binding.owner for binding in await index.bindings(project, "ns", "one")] == [owner]
-        assert dict(await index.ending(project, "ns", "one", ["run"])) == {memory: True}
+        await index.release(project, ONE, [memory])
+        assert [binding.owner for binding in await index.bindings(project, ONE)] == [owner]
+        assert dict(await index.ending(project, ONE, ["run"])) == {memory: True}
 
     async def test_only_the_named_memories_are_released(self, index: ProjectIndex, project: str) -> None:
         settled, left = MemoryId(project, "desk", "settled"), MemoryId(project, "desk", "left")
         for memory in (settled, left):
             await index.register(memory, Owner("ns", "one", "run"))
-        await index.ending(project, "ns", "one", ["run"])
-        await index.release(project, "ns", "one", [settled])
-        assert [binding.memory for binding in await index.bindings(project, "ns", "one")] == [left]
-        assert dict(await index.ending(project, "ns", "one", ["run"])) == {left: True}
-        await index.release(project, "ns", "one", [])
-        assert dict(await index.ending(project, "ns", "one", ["run"])) == {left: True}
+        await index.ending(project, ONE, ["run"])
+        await index.release(project, ONE, [settled])
+        assert [binding.memory for binding in await index.bindings(project, ONE)] == [left]
+        assert dict(await index.ending(project, ONE, ["run"])) == {left: True}
+        await index.release(project, ONE, [])
+        assert dict(await index.ending(project, ONE, ["run"])) == {left: True}
 
     async def test_releasing_a_stranger_is_no_error(self, index: ProjectIndex, project: str) -> None:
-        await index.release(project, "ns", "nobody", [MemoryId(project, "desk", "user:1")])
-        assert dict(await index.ending(project, "ns", "nobody", ["run"])) == {}
+        await index.release(project, NOBODY, [MemoryId(project, "desk", "user:1")])
+        assert dict(await index.ending(project, NOBODY, ["run"])) == {}
 
     async def test_owners_are_listed_with_all_they_are_bound_to(self, index: ProjectIndex, project: str) -> None:
         expected = {
@@ -161,11 +163,11 @@ class OwnersContract(IndexCase):
         for memory, owner in expected:
             await index.register(memory, owner)
         for workflow in words:
-            bound = {(one.memory, one.owner) for one in await index.bindings(project, "ns", workflow)}
+            bound = {(one.memory, one.owner) for one in await index.bindings(project, WorkflowId("ns", workflow))}
             assert bound == {pair for pair in expected if pair[1].workflow_id == workflow}
-        ending = await index.ending(project, "ns", "wf", ["run", "run 1"])
+        ending = await index.ending(project, WorkflowId("ns", "wf"), ["run", "run 1"])
         assert dict(ending) == {MemoryId(project, "desk", key): False for key in words}
-        await index.release(project, "ns", "wf", [MemoryId(project, "desk", "wf")])
+        await index.release(project, WorkflowId("ns", "wf"), [MemoryId(project, "desk", "wf")])
         found = {(one.memory, one.owner) for one in await self.all_owners(index, project)}
         assert expected - found == {
             (MemoryId(project, "desk", "wf"), Owner("ns", "wf", run)) for run in ("run", "run 1")
@@ -174,13 +176,13 @@ class OwnersContract(IndexCase):
     async def test_a_binding_shows_when_its_run_was_seen_last(self, index: ProjectIndex, project: str) -> None:
         memory, owner = MemoryId(project, "desk", "user:1"), Owner("ns", "one", "run")
         await index.register(memory, owner)
-        [first] = await index.bindings(project, "ns", "one")
+        [first] = await index.bindings(project, ONE)
         await asyncio.sleep(0.01)
         await index.register(memory, owner)
-        [second] = await index.bindings(project, "ns", "one")
+        [second] = await index.bindings(project, ONE)
         assert (second.memory, second.owner) == (memory, owner)
         assert second.bound_ms > first.bound_ms
-        assert await index.bindings(project, "ns", "another") == ()
+        assert await index.bindings(project, WorkflowId("ns", "another")) == ()
 
     async def test_an_owner_that_goes_on_stays_bound_to_a_memory_that_is_gone(
         self, index: ProjectIndex, project: str
@@ -190,7 +192,7 @@ class OwnersContract(IndexCase):
         await asyncio.sleep(0.01)
         assert await index.forget(memory, (await index.memories(project, "desk", None, 10)).read_ms)
         await index.register(memory, Owner("ns", "two", "run"))
-        assert dict(await index.ending(project, "ns", "two", ["run"])) == {memory: False}
+        assert dict(await index.ending(project, TWO, ["run"])) == {memory: False}
 
     async def test_an_owner_that_goes_on_is_released_of_what_is_gone_and_its_open_run_did_not_write_to(
         self, index: ProjectIndex, project: str
@@ -204,11 +206,11 @@ class OwnersContract(IndexCase):
         as_of_ms = (await index.memories(project, "desk", None, 10)).read_ms
         for memory in (old, written):
             assert await index.forget(memory, as_of_ms)
-        await index.release_gone(project, "ns", "one", "open")
-        bound = {(binding.memory, binding.owner.run_id) for binding in await index.bindings(project, "ns", "one")}
+        await index.release_gone(project, ONE, "open")
+        bound = {(binding.memory, binding.owner.run_id) for binding in await index.bindings(project, ONE)}
         assert bound == {(written, "first"), (written, "open"), (there, "first")}
-        assert dict(await index.ending(project, "ns", "two", ["first"])) == {old: False}
-        assert dict(await index.ending(project, "other ns", "one", ["first"])) == {old: True}
+        assert dict(await index.ending(project, TWO, ["first"])) == {old: False}
+        assert dict(await index.ending(project, WorkflowId("other ns", "one"), ["first"])) == {old: True}
 
     async def test_a_memory_that_came_back_stays_bound_to_all_who_wrote_to_it(
         self, index: ProjectIndex, project: str
@@ -218,9 +220,9 @@ class OwnersContract(IndexCase):
         await asyncio.sleep(0.01)
         assert await index.forget(memory, (await index.memories(project, "desk", None, 10)).read_ms)
         await index.register(memory, Owner("ns", "two", "run"))
-        await index.release_gone(project, "ns", "one", "open")
-        assert [binding.memory for binding in await index.bindings(project, "ns", "one")] == [memory]
-        await index.release_gone(project, "ns", "nobody", "open")
+        await index.release_gone(project, ONE, "open")
+        assert [binding.memory for binding in await index.bindings(project, ONE)] == [memory]
+        await index.release_gone(project, NOBODY, "open")
 
     @staticmethod
     async def all_owners(index: ProjectIndex, project: str) -> tuple[Binding, ...]:

@@ -7,15 +7,11 @@ import json
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 from durable_memory.memory.clock import Clock
-from durable_memory.memory.identity import MemoryId, Owner
+from durable_memory.memory.identity import MemoryId, Owner, WorkflowId
 from durable_memory.memory.keys.prefix import has_prefix
 from durable_memory.memory.stores.index_port import BOUND_RUNS, Binding, MemoryPage, OwnerPage
-
-_Chain: TypeAlias = tuple[str, str]
-"""An owner without its run: namespace and workflow id."""
 
 
 @dataclass(slots=True)
@@ -41,8 +37,8 @@ class InMemoryProjectIndex:
         self._clock = clock
         self._numbers = itertools.count(1)
         self._registered: dict[MemoryId, _Registered] = {}
-        self._owners: defaultdict[MemoryId, dict[_Chain, _Bond]] = defaultdict(dict)
-        self._owned: defaultdict[str, defaultdict[_Chain, set[MemoryId]]] = defaultdict(lambda: defaultdict(set))
+        self._owners: defaultdict[MemoryId, dict[WorkflowId, _Bond]] = defaultdict(dict)
+        self._owned: defaultdict[str, defaultdict[WorkflowId, set[MemoryId]]] = defaultdict(lambda: defaultdict(set))
 
     @property
     def generation(self) -> int:
@@ -55,55 +51,50 @@ class InMemoryProjectIndex:
         known = self._registered.get(memory)
         self._registered[memory] = _Registered(known.number if known else next(self._numbers), now)
         if owner is not None:
-            chain = (owner.namespace, owner.workflow_id)
-            bond = self._owners[memory].setdefault(chain, _Bond())
+            workflow = owner.workflow
+            bond = self._owners[memory].setdefault(workflow, _Bond())
             bond.runs[owner.run_id], bond.ending = now, False
             if len(bond.runs) > BOUND_RUNS:
                 del bond.runs[min(bond.runs, key=bond.runs.__getitem__)]
-            self._owned[memory.project][chain].add(memory)
+            self._owned[memory.project][workflow].add(memory)
 
-    async def ending(
-        self, project: str, namespace: str, workflow_id: str, runs: Collection[str]
-    ) -> Mapping[MemoryId, bool]:
+    async def ending(self, project: str, workflow: WorkflowId, runs: Collection[str]) -> Mapping[MemoryId, bool]:
         """See ProjectIndex."""
-        chain = (namespace, workflow_id)
         ending = {
             memory: self._owners[memory]
-            for memory in sorted(self._owned[project].get(chain, ()))
-            if self._owners[memory][chain].runs.keys() <= set(runs)
+            for memory in sorted(self._owned[project].get(workflow, ()))
+            if self._owners[memory][workflow].runs.keys() <= set(runs)
         }
         for owners in ending.values():
-            owners[chain].ending = True
+            owners[workflow].ending = True
         return {memory: all(bond.ending for bond in owners.values()) for memory, owners in ending.items()}
 
-    async def release(self, project: str, namespace: str, workflow_id: str, memories: Collection[MemoryId]) -> None:
+    async def release(self, project: str, workflow: WorkflowId, memories: Collection[MemoryId]) -> None:
         """See ProjectIndex."""
-        chain = (namespace, workflow_id)
-        for memory in self._owned[project].get(chain, set()).intersection(memories):
-            if self._owners[memory][chain].ending:
-                self._unbind(memory, chain)
+        for memory in self._owned[project].get(workflow, set()).intersection(memories):
+            if self._owners[memory][workflow].ending:
+                self._unbind(memory, workflow)
 
-    async def release_gone(self, project: str, namespace: str, workflow_id: str, open_run: str) -> None:
+    async def release_gone(self, project: str, workflow: WorkflowId, open_run: str) -> None:
         """See ProjectIndex."""
-        chain = (namespace, workflow_id)
-        for memory in tuple(self._owned[project].get(chain, ())):
-            if memory not in self._registered and open_run not in self._owners[memory][chain].runs:
-                self._unbind(memory, chain)
+        for memory in tuple(self._owned[project].get(workflow, ())):
+            if memory not in self._registered and open_run not in self._owners[memory][workflow].runs:
+                self._unbind(memory, workflow)
 
     async def owners(self, project: str, cursor: str | None, count: int) -> OwnerPage:
         """See ProjectIndex."""
-        after = ("", "") if cursor is None else tuple(json.loads(cursor))
-        chains = sorted(chain for chain in self._owned[project] if chain > after)
-        page = chains[:count]
+        after = WorkflowId("", "") if cursor is None else WorkflowId(*json.loads(cursor))
+        workflows = sorted(workflow for workflow in self._owned[project] if workflow > after)
+        page = workflows[:count]
         return OwnerPage(
-            tuple(binding for chain in page for binding in self._bindings(project, chain)),
-            json.dumps(page[-1]) if len(chains) > count else None,
+            tuple(binding for workflow in page for binding in self._bindings(project, workflow)),
+            json.dumps([page[-1].namespace, page[-1].id]) if len(workflows) > count else None,
             self._clock.now_ms(),
         )
 
-    async def bindings(self, project: str, namespace: str, workflow_id: str) -> tuple[Binding, ...]:
+    async def bindings(self, project: str, workflow: WorkflowId) -> tuple[Binding, ...]:
         """See ProjectIndex."""
-        return self._bindings(project, (namespace, workflow_id))
+        return self._bindings(project, workflow)
 
     async def memories(
         self, project: str, resource: str, cursor: str | None, count: int, prefix: str = ""
@@ -145,19 +136,18 @@ class InMemoryProjectIndex:
             return False
         return self._registered.pop(memory, None) is not None
 
-    def _bindings(self, project: str, chain: _Chain) -> tuple[Binding, ...]:
-        namespace, workflow_id = chain
+    def _bindings(self, project: str, workflow: WorkflowId) -> tuple[Binding, ...]:
         return tuple(
-            Binding(memory, Owner(namespace, workflow_id, run_id), bound_ms)
-            for memory in sorted(self._owned[project].get(chain, ()))
-            for run_id, bound_ms in self._owners[memory][chain].runs.items()
+            Binding(memory, Owner(workflow.namespace, workflow.id, run_id), bound_ms)
+            for memory in sorted(self._owned[project].get(workflow, ()))
+            for run_id, bound_ms in self._owners[memory][workflow].runs.items()
         )
 
-    def _unbind(self, memory: MemoryId, chain: _Chain) -> None:
-        del self._owners[memory][chain]
+    def _unbind(self, memory: MemoryId, workflow: WorkflowId) -> None:
+        del self._owners[memory][workflow]
         if not self._owners[memory]:
             del self._owners[memory]
         owned = self._owned[memory.project]
-        owned[chain].discard(memory)
-        if not owned[chain]:
-            del owned[chain]
+        owned[workflow].discard(memory)
+        if not owned[workflow]:
+            del owned[workflow]

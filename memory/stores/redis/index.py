@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from redis.exceptions import ResponseError
 
 from durable_memory.memory.errors import MemoryInvalid
-from durable_memory.memory.identity import MemoryId, Owner
+from durable_memory.memory.identity import MemoryId, Owner, WorkflowId
 from durable_memory.memory.keys.prefix import prefix_ranges
 from durable_memory.memory.stores.index_port import Binding, MemoryPage, OwnerPage
 from durable_memory.memory.stores.redis import reply_errors
@@ -51,29 +51,27 @@ class RedisProjectIndex:
             memory.key.encode(),
             _member(memory),
             memory.resource.encode(),
-            b"" if owner is None else _owner(owner.namespace, owner.workflow_id),
+            b"" if owner is None else _owner(owner.workflow),
             b"" if owner is None else encode_part(owner.run_id).encode(),
         )
         await self._run("index_register", self._keys.index(memory.project, memory.resource), args)
 
-    async def ending(
-        self, project: str, namespace: str, workflow_id: str, runs: Collection[str]
-    ) -> Mapping[MemoryId, bool]:
+    async def ending(self, project: str, workflow: WorkflowId, runs: Collection[str]) -> Mapping[MemoryId, bool]:
         """See ProjectIndex."""
-        args = [_owner(namespace, workflow_id), *(encode_part(run).encode() for run in runs)]
+        args = [_owner(workflow), *(encode_part(run).encode() for run in runs)]
         keys = self._keys.bindings(project)
         reply = await self._run("index_ending", keys, args)
         with _reading(keys):
             return {_memory(project, member): last == 1 for member, last in zip(reply[::2], reply[1::2], strict=True)}
 
-    async def release(self, project: str, namespace: str, workflow_id: str, memories: Collection[MemoryId]) -> None:
+    async def release(self, project: str, workflow: WorkflowId, memories: Collection[MemoryId]) -> None:
         """See ProjectIndex."""
-        args = [_owner(namespace, workflow_id), *map(_member, memories)]
+        args = [_owner(workflow), *map(_member, memories)]
         await self._run("index_release", self._keys.bindings(project), args)
 
-    async def release_gone(self, project: str, namespace: str, workflow_id: str, open_run: str) -> None:
+    async def release_gone(self, project: str, workflow: WorkflowId, open_run: str) -> None:
         """See ProjectIndex."""
-        args = [_owner(namespace, workflow_id), encode_part(open_run).encode()]
+        args = [_owner(workflow), encode_part(open_run).encode()]
         await self._run("index_release_gone", self._keys.bindings_and_registered(project), args)
 
     async def owners(self, project: str, cursor: str | None, count: int) -> OwnerPage:
@@ -86,9 +84,9 @@ class RedisProjectIndex:
         with _reading(keys):
             return OwnerPage(_bindings(project, found), following, now)
 
-    async def bindings(self, project: str, namespace: str, workflow_id: str) -> tuple[Binding, ...]:
+    async def bindings(self, project: str, workflow: WorkflowId) -> tuple[Binding, ...]:
         """See ProjectIndex."""
-        words = b"o:" + _owner(namespace, workflow_id)
+        words = b"o:" + _owner(workflow)
         keys = self._keys.bindings(project)
         found = await self._ask("ZRANGE", keys, b"[" + words + b" ", b"(" + words + b"!", b"BYLEX")
         with _reading(keys):
@@ -151,8 +149,8 @@ def _reading(keys: KeySet) -> Iterator[None]:
         raise reply_errors.index_damaged(keys) from None
 
 
-def _owner(namespace: str, workflow_id: str) -> bytes:
-    return f"{encode_part(namespace)}/{encode_part(workflow_id)}".encode()
+def _owner(workflow: WorkflowId) -> bytes:
+    return f"{encode_part(workflow.namespace)}/{encode_part(workflow.id)}".encode()
 
 
 def _bindings(project: str, entries: Sequence[bytes]) -> tuple[Binding, ...]:

@@ -13,6 +13,7 @@ from redis.asyncio import Redis
 from durable_memory import MemoryClient, Message, Registry
 from durable_memory.dev import start_valkey
 from durable_memory.memory.errors import MemoryDamaged, MemoryInvalid, MemoryUnavailable
+from durable_memory.memory.identity import WorkflowId
 from durable_memory.memory.stores.redis.scripts import load_script
 from tests.integration.cases.conftest import unique
 from tests.integration.redis.proxy import fake_server, open_proxy
@@ -206,7 +207,7 @@ async def test_an_owner_whose_record_foreign_hands_changed_is_damage(
     ):
         await raw.zadd(f"dm:{{{project}}}:bindings", {b"o:default/workflow " + bound: 0})
         index = client.wiring.backends["redis"].index
-        for asked in (index.owners(project, None, 10), index.bindings(project, "default", "workflow")):
+        for asked in (index.owners(project, None, 10), index.bindings(project, WorkflowId("default", "workflow"))):
             with pytest.raises(MemoryDamaged, match="a key of this project"):
                 await asked
 

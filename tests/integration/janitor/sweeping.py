@@ -19,7 +19,7 @@ from durable_memory import MemoryClient
 from durable_memory.activities.runs import TemporalRuns
 from durable_memory.activities.waker import TemporalWaker
 from durable_memory.memory.errors import MemoryUnavailable
-from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.identity import MemoryId, WorkflowId
 from durable_memory.memory.janitor.chains import Run, Runs
 from durable_memory.memory.janitor.sweep import Janitor
 from durable_memory.memory.stores.index_port import Binding, ProjectIndex
@@ -40,11 +40,11 @@ class BentRuns:
     fails: Callable[[str | None], bool] = field(default=lambda _: False)
     retention_fails: bool = False
 
-    async def describe(self, namespace: str, workflow_id: str, run_id: str | None = None) -> Run | None:
+    async def describe(self, workflow: WorkflowId, run_id: str | None = None) -> Run | None:
         """See Runs."""
         if self.fails(run_id):
             raise MemoryUnavailable("Temporal did not say how a workflow goes on (UNAVAILABLE)")
-        return await self.real.describe(namespace, workflow_id, run_id)
+        return await self.real.describe(workflow, run_id)
 
     async def retention_ms(self, namespace: str) -> int:
         """See Runs."""
@@ -109,7 +109,7 @@ class Sweeper:
 
     async def bindings(self, workflow_id: str) -> tuple[Binding, ...]:
         """What is bound to a workflow."""
-        return await self.index.bindings(self.client.project, self.rig.client.namespace, workflow_id)
+        return await self.index.bindings(self.client.project, WorkflowId(self.rig.client.namespace, workflow_id))
 
     @property
     def index(self) -> ProjectIndex:

@@ -10,7 +10,7 @@ import pytest
 from redis.asyncio import Redis
 
 from durable_memory.memory.errors import MemoryDamaged
-from durable_memory.memory.identity import MemoryId, Owner
+from durable_memory.memory.identity import MemoryId, Owner, WorkflowId
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis.arguments import mark_of
 
@@ -20,7 +20,7 @@ CALLS: dict[str, Callable[[Backend, str], Awaitable[object]]] = {
     "names:plan": lambda backend, project: backend.index.memories(project, "plan", None, 10),
     "resources": lambda backend, project: backend.index.resources(project),
     "due": lambda backend, project: backend.index.registered(project, None, 10),
-    "bindings": lambda backend, project: backend.index.bindings(project, "default", "workflow-42"),
+    "bindings": lambda backend, project: backend.index.bindings(project, WorkflowId("default", "workflow-42")),
     "spent:plan": lambda backend, project: backend.spending.spent(project, "plan"),
     f"fleet:{MARK.hex()}": lambda backend, project: backend.fleet.differs(project, "named", "declarations"),
     "keys": lambda backend, project: backend.key_checks.noted(project),
@@ -64,7 +64,7 @@ async def test_a_binding_of_another_form_is_damage_of_the_key_that_holds_it(
     await raw.zadd(key, {b"o:default/workflow-42 \xff": 0})
     await backend.index.register(MemoryId(project, "plan", "mine"), Owner("default", "workflow-42", "run"))
     with pytest.raises(MemoryDamaged, match=rf"{re.escape(key)}.* remove only the entry that is wrong") as told:
-        await backend.index.bindings(project, "default", "workflow-42")
+        await backend.index.bindings(project, WorkflowId("default", "workflow-42"))
     assert "workflow-42" not in told.value.message
     await raw.zrem(key, b"o:default/workflow-42 \xff")
-    assert len(await backend.index.bindings(project, "default", "workflow-42")) == 1
+    assert len(await backend.index.bindings(project, WorkflowId("default", "workflow-42"))) == 1

@@ -15,7 +15,7 @@ from durable_memory import MemoryClient, Registry
 from durable_memory.dev import start_valkey
 from durable_memory.memory.caller import ProcessCaller
 from durable_memory.memory.clock import SystemClock
-from durable_memory.memory.identity import Owner
+from durable_memory.memory.identity import Owner, WorkflowId
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis import script_runner
@@ -94,7 +94,7 @@ async def test_a_workflow_whose_first_write_was_lost_keeps_the_memory_that_it_wr
     assert [message.text for message in (await service.memory("one").read()).messages] == ["from one", "from two"]
     assert await service.workflows() == ["one", "two"]
     ended = await service.client.wiring.backends["redis"].index.ending(
-        service.client.project, "default", "one", ["one"]
+        service.client.project, WorkflowId("default", "one"), ["one"]
     )
     assert list(ended.values()) == [False], "it is cleared at the end of the first workflow, with what the second wrote"
 

@@ -12,6 +12,7 @@ from temporalio.client import WorkflowHandle
 
 from durable_memory import AgentRef, MemoryRef, Registry, current_memory_client
 from durable_memory.activities import wire
+from durable_memory.memory.identity import WorkflowId
 from tests.integration.temporal.flows.by_name import CallByName
 from tests.integration.temporal.flows.calls import Append
 from tests.integration.temporal.flows.lent import LENT, Lend, OpenOwn, PassBack, Wait
@@ -187,5 +188,5 @@ async def test_a_request_by_name_may_name_the_run_to_which_it_belongs_as_well(ow
     ):
         await own.run(CallByName.run, name, request)
     index = own.memories.wiring.backends["redis"].index
-    bound = await index.bindings(own.memories.project, own.client.namespace, lender["workflow_id"])
+    bound = await index.bindings(own.memories.project, WorkflowId(own.client.namespace, lender["workflow_id"]))
     assert [binding.owner.run_id for binding in bound] == [lender["run_id"]] * 3

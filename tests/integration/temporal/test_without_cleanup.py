@@ -11,6 +11,7 @@ from temporalio.client import Client, WorkflowFailureError
 
 from durable_memory import MemoryClient
 from durable_memory.activities.runs import TemporalRuns
+from durable_memory.memory.identity import WorkflowId
 from durable_memory.memory.janitor.owners import Owners
 from durable_memory.running.membership import WorkerGroups
 from durable_memory.running.worker_group import WorkerGroup
@@ -38,7 +39,7 @@ async def test_what_they_owned_is_settled_a_moment_later(rig: Rig, end: str) -> 
 
     async def cleared() -> bool:
         index = rig.memories.wiring.backends["redis"].index
-        owned = await index.bindings(rig.memories.project, rig.client.namespace, handle.id)
+        owned = await index.bindings(rig.memories.project, WorkflowId(rig.client.namespace, handle.id))
         return owned == () and await rig.texts("scratch", end) == []
 
     await eventually(cleared)
@@ -48,10 +49,10 @@ async def test_one_that_goes_on_keeps_what_it_owns(rig: Rig) -> None:
     owners = Owners(rig.memories, TemporalRuns(rig.client))
     handle = await rig.start(End.run, "scratch", "key", "wait")
     await appended(rig, "scratch", "key")
-    assert not await owners.settle(rig.client.namespace, handle.id)
+    assert not await owners.settle(WorkflowId(rig.client.namespace, handle.id))
     assert await rig.texts("scratch", "key") == [WORDS]
     await handle.terminate()
-    assert await owners.settle(rig.client.namespace, handle.id)
+    assert await owners.settle(WorkflowId(rig.client.namespace, handle.id))
     assert await rig.texts("scratch", "key") == []
 
 
