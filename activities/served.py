@@ -17,4 +17,4 @@ EVERY_WORKER: Final[Mapping[str, Activity]] = {
 """What every worker with the plugin runs on its own queue, by name."""
 
 PROJECT_WORKER: Final[Mapping[str, Activity]] = {**flush.ACTIVITIES, **janitor.ACTIVITIES}
-"""What those of the project's queue run besides, for its flushers and its janitor."""
+"""What workers of the project's queue run besides, for its flushers and its janitor."""

@@ -21,18 +21,18 @@ from durable_memory.memory.types import (
 )
 
 _LONGEST_ID: Final = 1000
-"""In characters: what ids and types of workflows have at most in Temporal."""
+"""Characters that an id or a type of a workflow has at most in Temporal."""
 
 MAX_OPERATION_ID: Final = _LONGEST_ID
-"""Of an operation id that a user chose, in characters."""
+"""Characters that an operation id of a user may have."""
 
 MAX_IDS: Final = 1000
-"""Of messages in one call, as many as one append may carry: a script holds up all other callers while it runs."""
+"""Ids of messages in one call, as many as one append may carry: a script holds up all other callers while it runs."""
 
 _Value = TypeVar("_Value")
 _Arguments = ParamSpec("_Arguments")
 _MOST_BITS: Final = 1024
-"""As for numbers in messages. Python refuses to print a number of more than 4,300 digits, even in an error."""
+"""Bits of a number, as in messages. Python refuses to print a number of more than 4,300 digits, even in an error."""
 
 _VERSION: Final = re.compile(r"absent|[0-9a-f]{16}:[0-9]{1,16}:[0-9a-f]{1,4}")
 

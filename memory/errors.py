@@ -171,7 +171,7 @@ class MemoryUnavailable(MemoryFault):
     def __init__(self, message: str, *, retry_after_ms: int | None = None, answered: bool = False) -> None:
         super().__init__(message, retry_after_ms=retry_after_ms)
         self.answered = answered
-        """Whether the store is there and refuses this call alone, as a full one does: others are served."""
+        """True if the store answered and refused only this call, for example because it is full."""
 
 
 class MemoryBusy(MemoryFault):

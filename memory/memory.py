@@ -153,10 +153,10 @@ class Memory:
     ) -> AppendResult:
         """Replaces everything, live, waiting and summaries, by `messages` in one step; readers see old or new.
 
-        So what a view does not show, waiting messages and open groups, goes too where a view is written back; summaries
-        among `messages` become ordinary ones.
+        Waiting messages and open groups go too, though a view that is written back never showed them; summaries among
+        `messages` become ordinary messages.
         if_version: the version of a view; `absent` creates only. Raises MemoryConflict if the memory has another
-        one, which a background flush causes too; and what `append` raises.
+        version, as after a background flush; and what `append` raises.
         """
         with telemetry.MeasuredCall("write", self._id) as call, self._audited("write") as record:
             self._check("write")
@@ -199,9 +199,9 @@ class Memory:
         sections: only these. ids: these live messages, at most 1,000 as in all calls, with their whole groups; it
         counts as an access to them.
         before_id: only what stands before this message: the first one of a page gives the next older page.
-        since_version: if the memory still has this version, the view is empty and has it too. authors: what an agent
-        said as the assistant has its id as `name`, unless it has one, for models that shall tell agents apart; names
-        count. Raises MemoryInvalid, and MemoryOversize if system and pinned messages alone exceed max_tokens.
+        since_version: if the memory still has this version, the view is empty and has it too. authors: sets `name` of
+        an assistant message to the agent that wrote it, unless it has one; the added names count towards max_tokens.
+        Raises MemoryInvalid, and MemoryOversize if system and pinned messages alone exceed max_tokens.
         """
         with telemetry.MeasuredCall("read", self._id) as call:
             self._check("read")

@@ -18,7 +18,7 @@ _PAGE: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class OverduePage:
-    """Those of a hundred memories whose flush is overdue. cursor: where the next page begins, None after the last."""
+    """The memories with an overdue flush among a hundred. cursor: where the next page begins, None after the last."""
 
     memories: Sequence[MemoryId]
     cursor: str | None

@@ -23,7 +23,7 @@ _MOST_TOKENS_A_CHARACTER: Final = 8
 
 CountingProvider: TypeAlias = Literal["anthropic", "google"]
 COUNTING_PROVIDERS: Final[tuple[CountingProvider, ...]] = get_args(CountingProvider)
-"""Those whose APIs tell how many tokens a text has, and whose tokenizers are not published."""
+"""Providers whose APIs tell how many tokens a text has, and whose tokenizers are not published."""
 
 
 class EndpointFailed(Exception):
