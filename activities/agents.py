@@ -14,7 +14,7 @@ from durable_memory.activities.answers import (
 )
 from durable_memory.activities.current import current_memory_client
 from durable_memory.activities.defining import Activities
-from durable_memory.memory.agents.agent import AgentMemories
+from durable_memory.memory.agents.agent import DeclaredAgent
 from durable_memory.memory.types import AgentRef
 
 ACTIVITIES: Final = Activities()
@@ -44,6 +44,6 @@ async def recorded_agent_turn(asked: requests.RecordedAgentTurnRequest) -> JsonO
 def _agent(
     asked: requests.ContextRequest | requests.RecordAgentTurnRequest | requests.RecordedAgentTurnRequest,
     run_id: str | None = None,
-) -> AgentMemories:
+) -> DeclaredAgent:
     ref = AgentRef(asked.agent, asked.input, asked.workflow_id, asked.workflow_type, run_id)
     return current_memory_client().agent(ref)

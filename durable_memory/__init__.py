@@ -81,7 +81,7 @@ if TYPE_CHECKING:
     from durable_memory.activities.current import current_memory_client
     from durable_memory.activities.waker import TemporalWaker
     from durable_memory.encryption_codec import EncryptionCodec
-    from durable_memory.memory.agents.agent import AgentMemories
+    from durable_memory.memory.agents.agent import DeclaredAgent
     from durable_memory.memory.client import MemoryClient
     from durable_memory.memory.declarations.registry import Registry
     from durable_memory.memory.flushing.rule_based.summarizer import RuleBasedSummarizer
@@ -92,7 +92,7 @@ if TYPE_CHECKING:
     from durable_memory.plugin import MemoryPlugin
 
 _LAZY = {
-    "AgentMemories": "durable_memory.memory.agents.agent",
+    "DeclaredAgent": "durable_memory.memory.agents.agent",
     "EncryptionCodec": "durable_memory.encryption_codec",
     "FlushReporter": "durable_memory.memory.waking",
     "FlushWaker": "durable_memory.memory.waking",
@@ -113,7 +113,6 @@ _LAZY = {
 __all__ = [
     "Agent",
     "AgentContext",
-    "AgentMemories",
     "AgentMemory",
     "AgentRef",
     "AgentTurn",
@@ -122,6 +121,7 @@ __all__ = [
     "ClearResult",
     "ContentPart",
     "ContextMemory",
+    "DeclaredAgent",
     "DeleteResult",
     "EncryptionCodec",
     "FlushOutcome",

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from durable_memory.memory.agents.agent import AgentMemories, UsedMemory
+from durable_memory.memory.agents.agent import DeclaredAgent, UsedMemory
 from durable_memory.memory.all_memories import AllMemories
 from durable_memory.memory.arguments import no_other_reference, reference_alone, require_method, template_input
 from durable_memory.memory.audit import refused_open
@@ -181,7 +181,7 @@ class MemoryClient(AllMemories):
             refused_open(self._caller, ref, self.project, fault)
             raise
 
-    def agent(self, agent: str | AgentRef, *, input: Mapping[str, Any] | None = None) -> AgentMemories:
+    def agent(self, agent: str | AgentRef, *, input: Mapping[str, Any] | None = None) -> DeclaredAgent:
         """Returns a handle on all memories of a declared agent; opens nothing.
 
         agent: its id, or a reference, which stands alone. input: what the key templates of its memories are rendered
@@ -196,7 +196,7 @@ class MemoryClient(AllMemories):
         found = resolve_agent(ref, self._wiring.registry, self._called_from())
         lender = self._lender(ref)
         memories = [UsedMemory(use, self._opened(one, lender)) for use, one in found]
-        return AgentMemories(given_out(ref, self._caller), memories, self._wiring.counter_of)
+        return DeclaredAgent(given_out(ref, self._caller), memories, self._wiring.counter_of)
 
     def _opened(self, found: Resolved, lender: Owner | None) -> Memory:
         return Memory(self._wiring.services(found.resource), found, self._caller, lender)

@@ -58,7 +58,7 @@ class Agent:
         return for_others(self._ref)
 
     async def context(self, *, max_tokens: int | None = None, authors: bool = False) -> AgentContext:
-        """Composes the agent's memories for one model call; see AgentMemories.context.
+        """Composes the agent's memories for one model call; see DeclaredAgent.context.
 
         The context becomes part of the workflow's history: compose it in the activity that calls the model where you
         can.
@@ -79,7 +79,7 @@ class Agent:
     ) -> AgentTurn:
         """Appends the messages of one turn to every memory that takes the agent's turns.
 
-        See AgentMemories.record_turn. The call returns when all of them hold the turn.
+        See DeclaredAgent.record_turn. The call returns when all of them hold the turn.
         """
         ref = self._used()
         request = requests.RecordAgentTurnRequest(
@@ -94,7 +94,7 @@ class Agent:
         return await self._calls.call(operations.RECORD_AGENT_TURN, request)
 
     async def recorded_turn(self, *, operation_id: str) -> AgentTurn | None:
-        """Returns the turn that is recorded under this operation id, or None; see AgentMemories.recorded_turn."""
+        """Returns the turn that is recorded under this operation id, or None; see DeclaredAgent.recorded_turn."""
         ref = self._used()
         request = requests.RecordedAgentTurnRequest(
             ref.id, operation_id, ref.input, workflow_id=ref.workflow_id, workflow_type=ref.workflow_type

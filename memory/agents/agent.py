@@ -27,11 +27,11 @@ class UsedMemory(NamedTuple):
     memory: Memory
 
 
-class AgentMemories:
-    """The memories of one agent, opened with one input; cheap to make, holds no connection of its own.
+class DeclaredAgent:
+    """A handle on all memories of a declared agent; cheap to make, holds no connection of its own.
 
-    memories: in the order of the declaration. counter_of: finds the token counter of a memory, which also counts the
-    labels that a context adds to it.
+    memories: opened with one input, in the order of the declaration. counter_of: finds the token counter of a memory,
+    which also counts the labels that a context adds to it.
     """
 
     def __init__(self, ref: AgentRef, memories: Sequence[UsedMemory], counter_of: CounterOf) -> None:

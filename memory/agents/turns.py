@@ -49,7 +49,7 @@ class _NamedCall(NamedTuple):
 async def record_in_all(
     memories: Sequence[Writing], messages: MessageInput | Sequence[MessageInput], operation_id: str | None
 ) -> AgentTurn:
-    """Records a turn in each of these memories, as one operation; see AgentMemories.record_turn."""
+    """Records a turn in each of these memories, as one operation; see DeclaredAgent.record_turn."""
     # All named before the first wait, since a repeated attempt may make its turns wait in another order.
     calls = [_NamedCall(writing, writing.attempt(operation_id, is_turn=True)) for writing in memories]
     policies = [writing.admission.privacy for writing in memories]
@@ -78,7 +78,7 @@ async def record_in_all(
 
 
 async def recorded_in_any(memories: Sequence[Writing], operation_id: str | None) -> AgentTurn | None:
-    """Returns the turn that an earlier attempt has recorded in any of these; see AgentMemories.recorded_turn."""
+    """Returns the turn that an earlier attempt has recorded in any of these; see DeclaredAgent.recorded_turn."""
     recorded_ids = [writing.recorded_id(operation_id) for writing in memories]
     found = [
         await _earlier_turn(writing, recorded_id) for writing, recorded_id in zip(memories, recorded_ids, strict=True)

@@ -12,7 +12,7 @@ import pytest
 import typer.main
 from temporalio.api.common.v1 import Payload
 
-from durable_memory import Agent, AgentMemories, AgentMemory, EncryptionCodec, Memory
+from durable_memory import Agent, AgentMemory, DeclaredAgent, EncryptionCodec, Memory
 from durable_memory.activities.operations import OF_AN_AGENT, ON_A_MEMORY, PUBLIC
 from durable_memory.cli.app import app
 from durable_memory.logs import cannot_decode
@@ -47,7 +47,7 @@ def test_every_method_of_the_handles_is_listed() -> None:
     assert column("`AgentMemory`") == methods(AgentMemory)
     assert column("`Memory`") == methods(Memory)
     assert column("`Agent`", AGENTS) == methods(Agent)
-    assert column("`AgentMemories`", AGENTS) == methods(AgentMemories)
+    assert column("`DeclaredAgent`", AGENTS) == methods(DeclaredAgent)
 
 
 def test_every_activity_is_listed() -> None:

@@ -17,7 +17,7 @@ from durable_memory.memory.errors import kinds_of_faults
 FACE: Final = (
     durable_memory.Agent,
     durable_memory.AgentMemory,
-    durable_memory.AgentMemories,
+    durable_memory.DeclaredAgent,
     durable_memory.Memory,
     durable_memory.MemoryClient,
     durable_memory.MemoryPlugin,

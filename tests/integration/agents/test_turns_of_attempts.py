@@ -11,7 +11,7 @@ from temporalio import activity
 from temporalio.testing import ActivityEnvironment
 
 from durable_memory import MemoryClient, Message
-from durable_memory.memory.agents.agent import AgentMemories
+from durable_memory.memory.agents.agent import DeclaredAgent
 from durable_memory.memory.memory import Memory
 from tests.integration.agents.conftest import attempt_of, unique
 from tests.integration.agents.test_record_turn import TURN, said
@@ -98,7 +98,7 @@ async def test_two_turns_of_one_operation_id_are_told_in_the_log_by_what_to_chan
 QUESTIONS = ("Where to?", "And back?", "Which seat?")
 
 
-async def ask_all(memory: Memory | AgentMemories, attempt: int, *, dies_after: int | None = None) -> list[str]:
+async def ask_all(memory: Memory | DeclaredAgent, attempt: int, *, dies_after: int | None = None) -> list[str]:
     """Records a turn for each question but those that it finds, as far as it comes."""
     answers = []
     for number, question in enumerate(QUESTIONS):

@@ -14,8 +14,8 @@ from typing import Any, Final
 import pytest
 
 from durable_memory import (
-    AgentMemories,
     AgentRef,
+    DeclaredAgent,
     EncryptionCodec,
     Memory,
     MemoryClient,
@@ -48,7 +48,7 @@ NEEDED: Final[Mapping[type, Mapping[str, dict[str, Any]]]] = {
         "restore": {"backup_id": "x"},
         "recorded_turn": {"operation_id": "x"},
     },
-    AgentMemories: {"record_turn": {"messages": "hello"}, "recorded_turn": {"operation_id": "x"}},
+    DeclaredAgent: {"record_turn": {"messages": "hello"}, "recorded_turn": {"operation_id": "x"}},
     MemoryClient: {
         "purge": {"resource": "chat", "dry_run": False, "confirm": True},
         "export_messages": {"resource": "chat"},
@@ -87,7 +87,7 @@ def handles(client: MemoryClient) -> dict[type, Any]:
     own = MemoryClient(Registry.from_resources(declared), client.wiring.backends, project=unique("types"))
     return {
         Memory: own.memory("chat", "k"),
-        AgentMemories: own.agent("clerk", input={"user_id": "1"}),
+        DeclaredAgent: own.agent("clerk", input={"user_id": "1"}),
         MemoryClient: own,
     }
 

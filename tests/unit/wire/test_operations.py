@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from temporalio import activity
 
-from durable_memory import Agent, AgentMemories, AgentMemory, Memory
+from durable_memory import Agent, AgentMemory, DeclaredAgent, Memory
 from durable_memory.activities import operations, wire
 from durable_memory.activities.operations import OF_AN_AGENT, ON_A_MEMORY, Operation, Operations
 from durable_memory.activities.served import EVERY_WORKER, PROJECT_WORKER
@@ -16,7 +16,7 @@ HOMES: dict[type, Operations] = {
     AgentMemory: ON_A_MEMORY,
     Memory: ON_A_MEMORY,
     Agent: OF_AN_AGENT,
-    AgentMemories: OF_AN_AGENT,
+    DeclaredAgent: OF_AN_AGENT,
 }
 NO_OPERATIONS = {"ref", "id", "writing", "memories"}
 
