@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
-from typing import ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 from durable_memory.memory.declaration_faults import Fault
 
@@ -91,6 +91,10 @@ class InvalidDeclarations(MemoryInvalid):
     def __init__(self, faults: Sequence[Fault]) -> None:
         super().__init__("\n".join(map(str, faults)))
         self.faults = tuple(faults)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles with the faults: an exception would hand its constructor the text that it made of them."""
+        return type(self), (self.faults,), {**vars(self), "args": self.args}
 
 
 class MemoryUnknownResource(MemoryFault):

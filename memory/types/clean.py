@@ -32,6 +32,10 @@ class InvalidValue(ValueError):
         self.path = path
         self.problem = problem
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles with both parts: an exception would hand its constructor the text that it made of them."""
+        return type(self), (self.path, self.problem), vars(self)
+
 
 def clean_text(text: str) -> str:
     """Returns `text` with lone surrogates and NUL replaced by U+FFFD.
