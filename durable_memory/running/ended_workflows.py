@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Final
 
-from durable_memory.memory.errors import MemoryUnavailable
+from durable_memory.memory.errors import MemoryFault, MemoryUnavailable, type_of
 
 _log = logging.getLogger(__name__)
 
@@ -62,7 +62,9 @@ class EndedWorkflows:
                     if self._closing.is_set() or await self._is_settled(workflow_id):
                         return
         except Exception as error:  # noqa: BLE001 - nobody waits for it
-            _log.warning("what a workflow owned was not settled at its end (%s); the janitor settles it", error)
+            # The texts of others' errors may hold content.
+            reason = error.message if isinstance(error, MemoryFault) else type_of(error)
+            _log.warning("what a workflow owned was not settled at its end (%s); the janitor settles it", reason)
 
     async def _is_settled(self, workflow_id: str) -> bool:
         with suppress(MemoryUnavailable):

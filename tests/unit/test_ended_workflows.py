@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from durable_memory.memory.errors import MemoryDamaged, MemoryFault, MemoryUnavailable
+from durable_memory.memory.errors import MemoryDamaged, MemoryUnavailable
 from durable_memory.running import ended_workflows
 from durable_memory.running.ended_workflows import EndedWorkflows
 from tests.logs import said_by
@@ -99,10 +99,14 @@ async def test_what_does_not_end_is_not_waited_for_for_ever(monkeypatch: pytest.
             [MemoryDamaged("keys are missing")],
             ["what a workflow owned was not settled at its end (keys are missing); the janitor settles it"],
         ),
+        (
+            [ValueError("the password of Ann is 1234")],
+            ["what a workflow owned was not settled at its end (ValueError); the janitor settles it"],
+        ),
     ],
 )
-async def test_a_redis_that_is_away_is_asked_again_and_other_errors_are_told(
-    caplog: pytest.LogCaptureFixture, errors: list[MemoryFault], said: list[str]
+async def test_a_redis_that_is_away_is_asked_again_and_other_errors_are_told_without_content(
+    caplog: pytest.LogCaptureFixture, errors: list[Exception], said: list[str]
 ) -> None:
     waiting, asked = [*errors], list[str]()
 
