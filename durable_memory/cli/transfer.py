@@ -21,6 +21,7 @@ from durable_memory.cli.output import say, show
 from durable_memory.cli.session import refuse_unseen, with_client
 from durable_memory.cli.spread_options import spread_options
 from durable_memory.cli.table import Table, facts
+from durable_memory.cli.whole_file import whole_file
 from durable_memory.cli.wording import counted
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.errors import MemoryInvalid
@@ -174,23 +175,8 @@ def _opened(file: str) -> Iterator[IO[bytes]]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    unfinished = Path(f"{file}.part")
-    try:
-        # Whoever may not read the memories may not read this either.
-        stream = os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
-    except FileExistsError:
-        raise MemoryInvalid(
-            f"{unfinished}: exists: another export writes to it, or one was killed; choose another name, or remove it"
-        ) from None
-    except OSError as error:
-        raise MemoryInvalid(f"{unfinished}: cannot be written: {error.strerror}") from None
-    try:
-        with stream:
-            yield stream
-        unfinished.rename(file)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
+    with whole_file(Path(file)) as stream:
+        yield stream
 
 
 @contextmanager
