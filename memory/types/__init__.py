@@ -23,25 +23,10 @@ from durable_memory.memory.types.inventory import (
     ListedPage,
     PurgeResult,
 )
-from durable_memory.memory.types.message import (
-    LONG_TERM,
-    MEDIA_PARTS,
-    PRIORITIES,
-    ROLES,
-    SECTIONS,
-    SHORT_TERM,
-    STORE_GIVEN,
-    SYSTEM,
-    TEXT_PARTS,
-    ContentPart,
-    Message,
-    Priority,
-    Provenance,
-    Role,
-    Section,
-    is_section_name,
-)
+from durable_memory.memory.types.message import Message
 from durable_memory.memory.types.message_input import MessageInput, as_messages
+from durable_memory.memory.types.message_json import STORE_GIVEN
+from durable_memory.memory.types.provenance import Provenance
 from durable_memory.memory.types.refs import (
     AgentRef,
     MemoryRef,
@@ -68,6 +53,21 @@ from durable_memory.memory.types.results import (
 from durable_memory.memory.types.task_queue import MAX_QUEUE_BYTES, check_task_queue
 from durable_memory.memory.types.tool_call import ToolCall
 from durable_memory.memory.types.view import Omitted, View
+from durable_memory.memory.types.vocabulary import (
+    LONG_TERM,
+    MEDIA_PARTS,
+    PRIORITIES,
+    ROLES,
+    SECTIONS,
+    SHORT_TERM,
+    SYSTEM,
+    TEXT_PARTS,
+    ContentPart,
+    Priority,
+    Role,
+    Section,
+    is_section_name,
+)
 
 __all__ = [
     "LONG_TERM",

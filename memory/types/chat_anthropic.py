@@ -10,8 +10,9 @@ from typing import Any, Final
 
 from durable_memory.memory.types.chat_given import ChatMessage, given_message, own_prompt
 from durable_memory.memory.types.clean import InvalidValue, Json, clean_json
-from durable_memory.memory.types.message import TEXT_PARTS, ContentPart, Message
+from durable_memory.memory.types.message import Message
 from durable_memory.memory.types.tool_call import ToolCall
+from durable_memory.memory.types.vocabulary import TEXT_PARTS, ContentPart
 
 Block = dict[str, Json]
 

@@ -10,8 +10,9 @@ from typing import Final
 from durable_memory.memory.types.chat_given import ChatMessage, given_message, own_prompt
 from durable_memory.memory.types.clean import Json
 from durable_memory.memory.types.documents import held_in, words_about
-from durable_memory.memory.types.message import TEXT_PARTS, ContentPart, Message
+from durable_memory.memory.types.message import Message
 from durable_memory.memory.types.tool_call import ToolCall
+from durable_memory.memory.types.vocabulary import TEXT_PARTS, ContentPart
 
 THOUGHTS: Final = frozenset({"thinking", "redacted_thinking"})
 """Signed by another model: no use to this one."""

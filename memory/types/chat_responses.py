@@ -9,8 +9,9 @@ from typing import Any, Final, cast
 from durable_memory.memory.types.chat_given import ChatMessage, SdkModel, own_prompt
 from durable_memory.memory.types.chat_openai import THOUGHTS, accepted_call, accepted_id, chat_parts, mention
 from durable_memory.memory.types.clean import InvalidValue, clean_json
-from durable_memory.memory.types.message import TEXT_PARTS, ContentPart, Message
+from durable_memory.memory.types.message import Message
 from durable_memory.memory.types.tool_call import ToolCall
+from durable_memory.memory.types.vocabulary import TEXT_PARTS, ContentPart
 
 Item = dict[str, Any]
 

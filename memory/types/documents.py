@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from durable_memory.memory.types.message import ContentPart
+from durable_memory.memory.types.vocabulary import ContentPart
 
 _HELD_IN: Final = {"text": "data", "content": "content"}
 """By the type of a source: its field with what is no file."""

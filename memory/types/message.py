@@ -2,72 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from typing import Any, Final, Literal, TypeAlias, cast, get_args
+from datetime import datetime
+from types import NoneType
+from typing import Any, Final, cast
 
 from durable_memory.memory.types.brief import brief
-from durable_memory.memory.types.clean import (
-    InvalidValue,
-    Json,
-    clean_json,
-    clean_text,
-    refuse_unknown,
-    required_text,
-)
+from durable_memory.memory.types.clean import InvalidValue, Json, clean_json, clean_text, required_text
+from durable_memory.memory.types.message_json import answer_fields, as_list, message_fields
+from durable_memory.memory.types.provenance import Provenance
 from durable_memory.memory.types.tool_call import ToolCall
-
-Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
-Priority: TypeAlias = Literal["low", "normal", "high", "critical"]
-Section: TypeAlias = str
-"""The name of a part of a memory: a built-in one, or one that the resource declares."""
-ContentPart: TypeAlias = Mapping[str, Any]
-"""Of JSON values. Not so typed: converters cannot read a type that holds itself, and a workflow could be handed no
-message."""
-
-ROLES: Final[tuple[Role, ...]] = get_args(Role)
-PRIORITIES: Final[tuple[Priority, ...]] = get_args(Priority)
-"""From the lowest, which goes first under the policy `priority`, to the highest."""
-SYSTEM: Final[Section] = "system"
-LONG_TERM: Final[Section] = "long_term"
-SHORT_TERM: Final[Section] = "short_term"
-SECTIONS: Final[tuple[Section, ...]] = (SYSTEM, LONG_TERM, SHORT_TERM)
-"""The built-in sections, in the order of a view: system messages, summaries, the conversation. User-defined ones stand
-before the last."""
-
-STORE_GIVEN: Final = ("id", "tokens", "tokens_estimated", "created_at", "provenance", "truncated_from")
-"""Fields that the store fills in, and that are ignored in a message that is appended."""
-
-TEXT_PARTS: Final = frozenset({"text", "input_text", "output_text"})
-"""Types of parts that hold text, by the words of several APIs."""
-
-MEDIA_PARTS: Final = frozenset(
-    {"image", "image_url", "input_image", "output_image", "image_generation_call", "computer_screenshot"}
-    | {"audio", "audio_url", "input_audio", "output_audio", "video", "video_url", "input_video", "file", "input_file"}
+from durable_memory.memory.types.vocabulary import (
+    PRIORITIES,
+    ROLES,
+    ContentPart,
+    Priority,
+    Role,
+    Section,
+    is_section_name,
 )
-"""The same of those that hold a picture, sound or a file."""
-
-_CALLER_GIVEN: Final = ("role", "content", "name", "tool_calls", "tool_call_id", "pinned", "agent", "metadata")
-_MESSAGE_KEYS: Final = tuple(sorted((*_CALLER_GIVEN, "priority", "section", *STORE_GIVEN)))
-_OF_ANSWERS: Final = ("refusal", "annotations", "audio", "stop_reason")
-"""Fields of what a model answered, as its API gives it."""
-_PROVENANCE_KEYS: Final = ("workflow_id", "run_id", "activity_id")
-
-
-@dataclass(frozen=True, slots=True)
-class Provenance:
-    """Where a message was written: the Temporal workflow, its run and the activity. Empty outside Temporal."""
-
-    workflow_id: str | None = None
-    run_id: str | None = None
-    activity_id: str | None = None
-
-    def to_dict(self) -> dict[str, Json]:
-        """Returns the fields that are set."""
-        values = ((name, getattr(self, name)) for name in _PROVENANCE_KEYS)
-        return {name: value for name, value in values if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +57,7 @@ class Message:
     truncated_from: int | None = None
 
     __repr__ = brief
+    __hash__ = None  # type: ignore[assignment] # its parts and metadata are dicts, which have no hash
 
     def __post_init__(self) -> None:
         if self.role not in ROLES:
@@ -117,7 +72,7 @@ class Message:
             if value is not None:
                 object.__setattr__(self, attribute, required_text(value, attribute))
         if self.tool_calls != ():
-            given = _list(self.tool_calls, "tool_calls")
+            given = as_list(self.tool_calls, "tool_calls")
             calls = tuple(ToolCall.from_dict(call, f"tool_calls[{i}]") for i, call in enumerate(given))
             object.__setattr__(self, "tool_calls", calls)
         if self.metadata != {}:
@@ -131,7 +86,22 @@ class Message:
             raise InvalidValue("section", "must name a section: 1 to 64 of a-z, 0-9, - and _")
         if self.priority not in PRIORITIES:
             raise InvalidValue("priority", f"must be one of {', '.join(PRIORITIES)}")
+        self._check_store_given()
         self._check_shape()
+
+    def _check_store_given(self) -> None:
+        if self.id is not None:
+            object.__setattr__(self, "id", required_text(self.id, "id"))
+        for attribute in ("tokens", "truncated_from"):
+            value = getattr(self, attribute)
+            if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
+                raise InvalidValue(attribute, f"must be a whole number, not {type(value).__name__}")
+        if not isinstance(self.tokens_estimated, bool):
+            raise InvalidValue("tokens_estimated", "must be true or false")
+        if not isinstance(self.created_at, (datetime, NoneType)):
+            raise InvalidValue("created_at", f"must be a time (ISO 8601 in JSON), not {type(self.created_at).__name__}")
+        if not isinstance(self.provenance, (Provenance, NoneType)):
+            raise InvalidValue("provenance", f"must be an object, not {type(self.provenance).__name__}")
 
     def _check_shape(self) -> None:
         if self.tool_calls and self.role != "assistant":
@@ -152,24 +122,29 @@ class Message:
     @classmethod
     def user(cls, content: str | Sequence[ContentPart], **fields: Any) -> Message:
         """A message of the user."""
-        return cls("user", cast("Any", content), **fields)
+        return cls._of("user", content, **fields)
 
     @classmethod
     def system(cls, content: str | Sequence[ContentPart], **fields: Any) -> Message:
         """A system message: never evicted, never summarised."""
-        return cls("system", cast("Any", content), **fields)
+        return cls._of("system", content, **fields)
 
     @classmethod
     def assistant(
         cls, content: str | Sequence[ContentPart] | None = None, *, tool_calls: Sequence[ToolCall] = (), **fields: Any
     ) -> Message:
         """A message of the model; with `tool_calls` it opens a group that the last of their results closes."""
-        return cls("assistant", cast("Any", content), tool_calls=cast("Any", tool_calls), **fields)
+        return cls._of("assistant", content, tool_calls=tool_calls, **fields)
 
     @classmethod
     def tool(cls, content: str | Sequence[ContentPart], tool_call_id: str, **fields: Any) -> Message:
         """The result of the tool call `tool_call_id`."""
-        return cls("tool", cast("Any", content), tool_call_id=tool_call_id, **fields)
+        return cls._of("tool", content, tool_call_id=tool_call_id, **fields)
+
+    @classmethod
+    def _of(cls, role: Role, content: Any, **fields: Any) -> Message:
+        """Makes a message of any sequences: the types of the fields are those that they have when they are checked."""
+        return cls(role, content, **fields)
 
     @property
     def text(self) -> str:
@@ -226,23 +201,7 @@ class Message:
 
         Raises InvalidValue that names the field under `path`, with a near miss for an unknown one.
         """
-        if not isinstance(data, Mapping):
-            raise InvalidValue(path, f"must be an object, not {type(data).__name__}")
-        _refuse_answer(data, path)
-        refuse_unknown(data, _MESSAGE_KEYS, path, "a message")
-        if "role" not in data:
-            raise InvalidValue(f"{path}.role", f"is missing; one of {', '.join(ROLES)}")
-        fields = dict(data)
-        fields["tool_calls"] = tuple(
-            ToolCall.from_dict(call, f"{path}.tool_calls[{i}]")
-            for i, call in enumerate(_list(data.get("tool_calls"), f"{path}.tool_calls"))
-        )
-        if data.get("metadata") is None:
-            fields["metadata"] = {}
-        if isinstance(fields.get("created_at"), str):
-            fields["created_at"] = _instant(fields["created_at"], f"{path}.created_at")
-        given = data.get("provenance")
-        fields["provenance"] = Provenance(*map(given.get, _PROVENANCE_KEYS)) if isinstance(given, Mapping) else None
+        fields = message_fields(data, path)
         try:
             return cls(**fields)
         except InvalidValue as error:
@@ -251,12 +210,7 @@ class Message:
     @classmethod
     def from_answer(cls, data: Mapping[str, Any]) -> Message:
         """Reads the JSON form as a worker wrote it: fields that a newer one adds are ignored."""
-        known = {key: value for key, value in data.items() if key in _MESSAGE_KEYS}
-        known["tool_calls"] = [
-            ToolCall(call["id"], call["function"]["name"], call["function"]["arguments"])
-            for call in data.get("tool_calls", ())
-        ]
-        return cls.from_dict(known)
+        return cls.from_dict(answer_fields(data))
 
 
 _NOW_CALLED: Final = {"developer": "system", "function": "tool"}
@@ -264,13 +218,6 @@ _NOW_CALLED: Final = {"developer": "system", "function": "tool"}
 
 _TOOL_BLOCKS: Final = frozenset({"tool_use", "tool_result"})
 """As parts they would be calls and results that nobody keeps together, and that models refuse apart."""
-
-_SECTION_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII)
-
-
-def is_section_name(value: object) -> bool:
-    """Tells whether a section may be called so: 1 to 64 of a-z, 0-9, - and _, no sign first."""
-    return isinstance(value, str) and _SECTION_NAME.fullmatch(value) is not None
 
 
 def _clean_content(content: object) -> str | tuple[ContentPart, ...] | None:
@@ -292,26 +239,3 @@ def _clean_content(content: object) -> str | tuple[ContentPart, ...] | None:
             raise InvalidValue(path, f"a {part['type']} is Anthropic's; messages_from_anthropic reads such messages")
         parts.append(cast("ContentPart", clean_json(part, path)))
     return tuple(parts)
-
-
-def _refuse_answer(data: Mapping[str, Any], path: str) -> None:
-    for name in _OF_ANSWERS:
-        if name in data:
-            readers = "messages_from_openai and messages_from_anthropic read that"
-            raise InvalidValue(f"{path}.{name}", f"is of a model's answer, not of a message; {readers}")
-
-
-def _list(value: object, path: str) -> Sequence[object]:
-    if value is None:
-        return ()
-    if isinstance(value, (list, tuple)):
-        return value
-    raise InvalidValue(path, f"must be a list, not {type(value).__name__}")
-
-
-def _instant(value: str, path: str) -> datetime:
-    try:
-        instant = datetime.fromisoformat(value)
-    except ValueError:
-        raise InvalidValue(path, "is not an ISO 8601 time") from None
-    return instant if instant.tzinfo else instant.replace(tzinfo=UTC)

@@ -8,7 +8,9 @@ from operator import attrgetter
 from typing import Any, Final, TypeAlias, cast
 
 from durable_memory.memory.types.clean import InvalidValue
-from durable_memory.memory.types.message import LONG_TERM, SECTIONS, STORE_GIVEN, SYSTEM, Message, Section
+from durable_memory.memory.types.message import Message
+from durable_memory.memory.types.message_json import STORE_GIVEN
+from durable_memory.memory.types.vocabulary import LONG_TERM, SECTIONS, SYSTEM, Section
 
 MessageInput: TypeAlias = str | Message | Mapping[str, Any]
 """What a caller may append: text (a user message), a `Message`, or a chat-completions dict."""
