@@ -10,7 +10,8 @@ from durable_memory.memory.arguments import truth, whole_number
 from durable_memory.memory.audit import AuditedCall
 from durable_memory.memory.caller import Caller
 from durable_memory.memory.declarations.declaration import is_id
-from durable_memory.memory.declarations.resource import SCOPES, MemoryResource, Scope
+from durable_memory.memory.declarations.resource import MemoryResource
+from durable_memory.memory.declarations.scopes import SCOPES, Scope
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.inventory import MAX_PAGE, Inventory, Place

@@ -15,7 +15,7 @@ from durable_memory.cli.spread_options import spread_options
 from durable_memory.cli.table import LongTable, Table, facts
 from durable_memory.cli.wording import counted
 from durable_memory.memory.client import MemoryClient
-from durable_memory.memory.declarations.resource import Scope
+from durable_memory.memory.declarations.scopes import Scope
 from durable_memory.memory.types import ListedMemory, ListedPage, PurgeResult
 from durable_memory.memory.types.answers import to_json
 

@@ -20,7 +20,8 @@ from durable_memory.memory.caller import ProcessCaller
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.clock import SystemClock
 from durable_memory.memory.declarations.registry import Registry
-from durable_memory.memory.declarations.resource import MemoryResource, Scope
+from durable_memory.memory.declarations.resource import MemoryResource
+from durable_memory.memory.declarations.scopes import Scope
 from durable_memory.memory.errors import MemoryAccessDenied, MemoryInvalid, MemoryKeyInvalid, MemoryUnavailable
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.memory import Memory

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag,
 
 from durable_memory.memory.access import Mode, allows
 from durable_memory.memory.declarations.declaration import Declaration, Id, Problem, Tokens, cross_field_error
-from durable_memory.memory.declarations.resource import Template
+from durable_memory.memory.declarations.memory_fields import Template
 from durable_memory.memory.keys.templates import KeyTemplate
 
 _MAX_LABEL: Final = 100

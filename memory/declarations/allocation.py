@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 from pydantic import Field
 
 from durable_memory.memory.declarations.declaration import Declaration, Problem
+from durable_memory.memory.declarations.shares import written
 from durable_memory.memory.types import LONG_TERM, SECTIONS, SHORT_TERM, SYSTEM, Section, is_section_name
-
-if TYPE_CHECKING:
-    from durable_memory.memory.declarations.resource import MemoryResource
 
 _TOLERANCE: Final = Fraction(1, 1000)
 """By so much the sum of shares may miss 1, since thirds have no end."""
@@ -53,29 +51,24 @@ class TokenAllocation(Declaration):
     def by_section(self) -> dict[Section, Fraction]:
         """Returns the shares as they are written, in the order of the view."""
         shares = {SYSTEM: self.system, LONG_TERM: self.long_term, **self.user_defined, SHORT_TERM: self.short_term}
-        # repr gives the number as it was written: 0.55 and not 0.55000000000000004.
-        return {section: Fraction(repr(share)) for section, share in shares.items()}
+        return {section: written(share) for section, share in shares.items()}
 
 
-def allocated_tokens(resource: MemoryResource) -> dict[Section, int]:
+def allocated_tokens(allocation: TokenAllocation | None, budget: int | None) -> dict[Section, int]:
     """Returns the tokens of each section in the order of the view, rounded down; nothing where the budget is common.
 
     A sum that is not quite 1 is taken for the whole, so that the parts never exceed the budget.
     """
-    if resource.token_allocation is None or resource.token_budget is None:
+    if allocation is None or budget is None:
         return {}
-    shares = resource.token_allocation.by_section()
+    shares = allocation.by_section()
     whole = sum(shares.values(), Fraction())
-    return {section: math.floor(share * resource.token_budget / whole) for section, share in shares.items()}
+    return {section: math.floor(share * budget / whole) for section, share in shares.items()}
 
 
-def allocation_problems(resource: MemoryResource) -> list[Problem]:
-    """Returns what is wrong with the shares of a resource that has its budget."""
-    return [] if resource.token_allocation is None else list(_problems(resource, resource.token_allocation))
-
-
-def _problems(resource: MemoryResource, allocation: TokenAllocation) -> Iterator[Problem]:
-    if resource.token_budget is None:
+def allocation_problems(allocation: TokenAllocation, budget: int | None, flushing_type: str) -> Iterator[Problem]:
+    """Yields what is wrong with the parts of a token budget, where flushes are of this type."""
+    if budget is None:
         yield "token_allocation", "divides the token budget, and there is none; write max_tokens, or remove it"
         return
     wrong_names = list(_name_problems(allocation))
@@ -86,7 +79,7 @@ def _problems(resource: MemoryResource, allocation: TokenAllocation) -> Iterator
     if abs(total - 1) > _TOLERANCE:
         yield "token_allocation", f"must add up to 1.0, user_defined included; these shares are {float(total):g}"
         return
-    summarizes = resource.flushing.strategy == "hybrid_summary"
+    summarizes = flushing_type == "hybrid_summary"
     if summarizes and not allocation.long_term:
         yield (
             "token_allocation",
@@ -95,12 +88,12 @@ def _problems(resource: MemoryResource, allocation: TokenAllocation) -> Iterator
     elif not summarizes and allocation.long_term:
         yield (
             "token_allocation.long_term",
-            f"has no effect where flushing.type is {resource.flushing.type}: there are no summaries; remove it",
+            f"has no effect where flushing.type is {flushing_type}: there are no summaries; remove it",
         )
-    for section, tokens in allocated_tokens(resource).items():
+    for section, tokens in allocated_tokens(allocation, budget).items():
         if not tokens and allocation.by_section()[section]:
             path = section if section in SECTIONS else f"user_defined.{section}"
-            yield f"token_allocation.{path}", f"leaves no token of {resource.token_budget}"
+            yield f"token_allocation.{path}", f"leaves no token of {budget}"
 
 
 def _name_problems(allocation: TokenAllocation) -> Iterator[Problem]:

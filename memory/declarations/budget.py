@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from durable_memory.memory.declarations.allocation import allocated_tokens, allocation_problems
 from durable_memory.memory.declarations.declaration import Problem
 from durable_memory.memory.declarations.durations import to_ms
 from durable_memory.memory.declarations.eviction import policy_problems
+from durable_memory.memory.declarations.memory_fields import Flushing, MemoryFields
+from durable_memory.memory.declarations.shares import written
 from durable_memory.memory.limits import RESULT_RESERVE, Limits, Share
 from durable_memory.memory.types import LONG_TERM, SHORT_TERM, SYSTEM, Section
-
-if TYPE_CHECKING:
-    from durable_memory.memory.declarations.resource import Flushing, MemoryResource
 
 DEFAULT_SUMMARY_TOKENS: Final = 350
 """Room for a summary where there is no token budget to take a tenth of."""
@@ -26,16 +24,22 @@ MIN_OVERFLOW_FACTOR: Final = 2
 """R15 of docs/protocol.md: a full view and the one message that makes its group too large must fit."""
 
 
-def problems_between_fields(resource: MemoryResource) -> list[Problem]:
+def problems_between_fields(resource: MemoryFields) -> list[Problem]:
     """Returns every problem that no field has alone."""
     if problems := _model_problems(resource):
         return problems
     if not _has_its_budget(resource):
         return [_missing_budget(resource)]
-    if problems := allocation_problems(resource):
-        return problems
-    problems = _summary_problems(resource) + _overflow_problems(resource) + policy_problems(resource)
-    flushing = resource.flushing
+    flushing, allocation = resource.flushing, resource.token_allocation
+    if allocation is not None:
+        problems = list(allocation_problems(allocation, resource.token_budget, flushing.type))
+        if problems:
+            return problems
+    problems = [
+        *_summary_problems(resource),
+        *_overflow_problems(resource),
+        *policy_problems(resource.eviction_policy, flushing.type),
+    ]
     target, threshold = flushing.target_ratio, flushing.summarize_threshold
     if target >= threshold:
         text = f"must be less than summarize_threshold: {target} is not below {threshold}"
@@ -44,15 +48,7 @@ def problems_between_fields(resource: MemoryResource) -> list[Problem]:
     return problems or _keep_problems(resource)
 
 
-def token_budget(resource: MemoryResource) -> int | None:
-    """Returns the tokens that the live view may have: the smaller of max_tokens and the share of the model's window."""
-    if resource.max_context_ratio is None or resource.token_provider is None:
-        return resource.max_tokens
-    share = math.floor(_share(resource.max_context_ratio, resource.token_provider.context_window))
-    return share if resource.max_tokens is None else min(share, resource.max_tokens)
-
-
-def _model_problems(resource: MemoryResource) -> list[Problem]:
+def _model_problems(resource: MemoryFields) -> list[Problem]:
     provider = resource.token_provider
     if provider is None:
         if resource.max_context_ratio is None:
@@ -64,12 +60,12 @@ def _model_problems(resource: MemoryResource) -> list[Problem]:
         problems.append(
             ("max_tokens", f"is more than the context window of the model: {resource.max_tokens} of {window}")
         )
-    if window and resource.max_context_ratio is not None and not token_budget(resource):
+    if window and resource.max_context_ratio is not None and not resource.token_budget:
         problems.append(("max_context_ratio", f"leaves no token: it is a share of {window}"))
     return problems
 
 
-def _has_its_budget(resource: MemoryResource) -> bool:
+def _has_its_budget(resource: MemoryFields) -> bool:
     if resource.type == "token_based":
         return resource.token_budget is not None
     if resource.type == "message_count_based":
@@ -77,7 +73,7 @@ def _has_its_budget(resource: MemoryResource) -> bool:
     return resource.token_budget is not None or resource.max_messages is not None
 
 
-def _missing_budget(resource: MemoryResource) -> Problem:
+def _missing_budget(resource: MemoryFields) -> Problem:
     if resource.type == "token_based":
         return "max_tokens", "is missing; a token_based memory needs it, or max_context_ratio"
     if resource.type == "message_count_based":
@@ -85,7 +81,7 @@ def _missing_budget(resource: MemoryResource) -> Problem:
     return "max_tokens", "is missing; a buffer needs max_tokens (or max_context_ratio), max_messages, or both"
 
 
-def _summary_problems(resource: MemoryResource) -> list[Problem]:
+def _summary_problems(resource: MemoryFields) -> list[Problem]:
     if not _summarizes(resource):
         if resource.flushing.summary_tokens is None:
             return []
@@ -97,7 +93,7 @@ def _summary_problems(resource: MemoryResource) -> list[Problem]:
     if resource.token_budget is not None and room >= resource.token_budget:
         text = f"leaves no room for messages: {room} of {resource.token_budget} tokens are for summaries"
         problems.append((_path_of_room(resource), text))
-    elif (share := allocated_tokens(resource).get(LONG_TERM)) is not None and room >= share:
+    elif (share := _allocated(resource).get(LONG_TERM)) is not None and room >= share:
         text = f"must be less than the share of summaries: {room} is not below the {share} tokens of long_term"
         problems.append((_path_of_room(resource), text))
     elif room < (least := _least_summary_tokens(resource)):
@@ -112,24 +108,24 @@ def _summary_problems(resource: MemoryResource) -> list[Problem]:
     return problems
 
 
-def _least_summary_tokens(resource: MemoryResource) -> int:
+def _least_summary_tokens(resource: MemoryFields) -> int:
     factor = None if resource.token_provider is None else resource.token_provider.counting.factor
-    return max(MIN_SUMMARY_TOKENS, math.ceil(_share(factor or 1.0, MIN_SUMMARY_TOKENS)))
+    return max(MIN_SUMMARY_TOKENS, math.ceil(written(factor or 1.0) * MIN_SUMMARY_TOKENS))
 
 
-def _path_of_room(resource: MemoryResource) -> str:
+def _path_of_room(resource: MemoryFields) -> str:
     """Returns the field that decides how many tokens summaries have."""
     if resource.flushing.summary_tokens is not None:
         return "flushing.summary_tokens"
     return _path_of_budget(resource) if resource.token_allocation is None else "token_allocation.long_term"
 
 
-def _path_of_budget(resource: MemoryResource) -> str:
+def _path_of_budget(resource: MemoryFields) -> str:
     """Returns the field that decides how many tokens the memory has."""
     return "max_tokens" if resource.token_budget == resource.max_tokens else "max_context_ratio"
 
 
-def _overflow_problems(resource: MemoryResource) -> list[Problem]:
+def _overflow_problems(resource: MemoryFields) -> list[Problem]:
     problems: list[Problem] = []
     for name, limit, applies, other in (
         ("max_tokens", resource.token_budget, resource.token_budget is not None, "max_messages"),
@@ -151,7 +147,7 @@ def _overflow_problems(resource: MemoryResource) -> list[Problem]:
     return problems
 
 
-def _keep_problems(resource: MemoryResource) -> list[Problem]:
+def _keep_problems(resource: MemoryFields) -> list[Problem]:
     flushing = resource.flushing
     kept = flushing.keep_first + flushing.keep_last
     limits = compute_limits(resource)
@@ -171,19 +167,23 @@ def _keep_problems(resource: MemoryResource) -> list[Problem]:
     return []
 
 
-def _summarizes(resource: MemoryResource) -> bool:
+def _summarizes(resource: MemoryFields) -> bool:
     return resource.flushing.strategy == "hybrid_summary"
 
 
-def summary_tokens_of(resource: MemoryResource) -> int:
+def summary_tokens_of(resource: MemoryFields) -> int:
     """Returns the tokens that are kept free for summaries where there are any, whether or not other fields fit them."""
     if resource.flushing.summary_tokens is not None:
         return resource.flushing.summary_tokens
     if resource.token_budget is None:
         return DEFAULT_SUMMARY_TOKENS
     tenth = max(1, resource.token_budget // 10)
-    share = allocated_tokens(resource).get(LONG_TERM)
+    share = _allocated(resource).get(LONG_TERM)
     return tenth if share is None else min(tenth, share // 2)
+
+
+def _allocated(resource: MemoryFields) -> dict[Section, int]:
+    return allocated_tokens(resource.token_allocation, resource.token_budget)
 
 
 def _overflow(given: int | None, limit: int | None) -> int | None:
@@ -192,27 +192,22 @@ def _overflow(given: int | None, limit: int | None) -> int | None:
     return None if limit is None else DEFAULT_OVERFLOW_FACTOR * limit
 
 
-def _share(ratio: float, room: int) -> Fraction:
-    # repr gives the number as it was written: 0.55 * 100 is 55, not 55.00000000000001.
-    return Fraction(repr(ratio)) * room
-
-
 def _due(flushing: Flushing, room: int | None) -> int | None:
-    return None if room is None else max(1, math.ceil(_share(flushing.summarize_threshold, room)))
+    return None if room is None else max(1, math.ceil(written(flushing.summarize_threshold) * room))
 
 
 def _target(flushing: Flushing, room: int | None) -> int | None:
-    return None if room is None else math.floor(_share(flushing.target_ratio, room))
+    return None if room is None else math.floor(written(flushing.target_ratio) * room)
 
 
-def _share_of(resource: MemoryResource, section: Section, tokens: int) -> Share:
+def _share_of(resource: MemoryFields, section: Section, tokens: int) -> Share:
     if resource.type == "message_count_based" or section in {SYSTEM, LONG_TERM}:
         return Share(section, tokens)
     flushing = resource.flushing
     return Share(section, tokens, due_tokens=_due(flushing, tokens), target_tokens=_target(flushing, tokens))
 
 
-def compute_limits(resource: MemoryResource) -> Limits:
+def compute_limits(resource: MemoryFields) -> Limits:
     """Returns the absolute numbers of a resource whose fields fit each other.
 
     Thresholds and targets are shares of what messages may fill, which is the budget less the summary's room, or what
@@ -246,6 +241,6 @@ def compute_limits(resource: MemoryResource) -> Limits:
         ttl_ms=None if resource.ttl is None else to_ms(resource.ttl),
         lease_ms=to_ms(resource.locking.flush_ttl),
         refresh_on_read=resource.persistence.refresh_on_read,
-        shares=tuple(_share_of(resource, section, tokens) for section, tokens in allocated_tokens(resource).items()),
+        shares=tuple(_share_of(resource, section, tokens) for section, tokens in _allocated(resource).items()),
         result_reserve=RESULT_RESERVE if resource.oversize == "truncate" else 0,
     )

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field
 
 from durable_memory.memory.declarations.declaration import Declaration, Problem
 from durable_memory.memory.eviction.keywords import words_of
 from durable_memory.memory.limits import PolicyName
-
-if TYPE_CHECKING:
-    from durable_memory.memory.declarations.resource import MemoryResource
 
 MAX_KEYWORD_LENGTH: Final = 100
 
@@ -54,24 +51,23 @@ class EvictionPolicy(Declaration):
     """
 
 
-def policy_of(resource: MemoryResource) -> PolicyName:
+def policy_of(named: EvictionPolicy, flushing_type: str) -> PolicyName:
     """Returns the one policy of a resource, wherever it is named."""
-    return SHORT_FORMS.get(resource.flushing.type, resource.eviction_policy.type)
+    return SHORT_FORMS.get(flushing_type, named.type)
 
 
-def policy_problems(resource: MemoryResource) -> list[Problem]:
+def policy_problems(named: EvictionPolicy, flushing_type: str) -> list[Problem]:
     """Returns every problem that policy, keywords and flush have together."""
-    named, short = resource.eviction_policy, resource.flushing.type
-    policy = policy_of(resource)
+    policy = policy_of(named, flushing_type)
     problems: list[Problem] = []
     if "type" in named.model_fields_set and named.type != policy:
         text = (
-            f"{short} is short for drop with the policy {policy}, but eviction_policy.type is {named.type}: "
+            f"{flushing_type} is short for drop with the policy {policy}, but eviction_policy.type is {named.type}: "
             f"write drop, or leave eviction_policy.type out"
         )
         problems.append(("flushing.type", text))
     if named.priority_keywords and policy != "priority":
-        where = "flushing.type" if short in SHORT_FORMS else "eviction_policy.type"
-        text = f"has no effect where {where} is {short if short in SHORT_FORMS else policy}"
+        where = "flushing.type" if flushing_type in SHORT_FORMS else "eviction_policy.type"
+        text = f"has no effect where {where} is {flushing_type if flushing_type in SHORT_FORMS else policy}"
         problems.append(("eviction_policy.priority_keywords", f"{text}; write type: priority, or remove it"))
     return problems

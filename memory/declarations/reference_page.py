@@ -8,7 +8,7 @@ from typing import Final
 
 from durable_memory.memory.declarations.durations import format_duration
 from durable_memory.memory.declarations.field_docs import FieldDoc, PartDoc, field_docs
-from durable_memory.memory.declarations.resource import SCOPES
+from durable_memory.memory.declarations.scopes import SCOPES
 
 GUIDE: Final = {
     "": "",

@@ -5,19 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeGuard
+from typing import Annotated, Final, Literal, TypeGuard
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
-from durable_memory.memory.declarations.budget import summary_tokens_of
 from durable_memory.memory.declarations.declaration import Declaration, Problem, Tokens
 from durable_memory.memory.declarations.durations import Duration, Within
 from durable_memory.memory.declarations.model_requests import full_request_tokens
 from durable_memory.memory.declarations.provider_access import Endpoint, Variable
 from durable_memory.memory.tokens.models import find_model
-
-if TYPE_CHECKING:
-    from durable_memory.memory.declarations.resource import MemoryResource
 
 KEY_VARIABLES: Final[Mapping[str, str]] = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 """The variable that holds a provider's key where `api_key_env` names none."""
@@ -132,12 +128,10 @@ def provider_of(model: object) -> Literal["openai", "anthropic"]:
     return "anthropic" if isinstance(model, str) and model.startswith("anthropic:") else "openai"
 
 
-def summarizer_problems(resource: MemoryResource) -> list[Problem]:
-    """Returns every problem of the summariser that no field has alone."""
-    choice, path = resource.flushing.summarizer, "flushing.summarizer"
+def summarizer_problems(choice: SummarizerChoice, summary_tokens: int) -> list[Problem]:
+    """Returns every problem of the summariser that no field has alone. summary_tokens: the room of its summaries."""
+    path = "flushing.summarizer"
     given = choice.model_fields_set - {"type"}
-    if resource.flushing.type != "hybrid_summary" and "summarizer" in resource.flushing.model_fields_set:
-        return [(path, f"has no effect where flushing.type is {resource.flushing.type}; remove it")]
     if not choice.uses_model:
         return [(f"{path}.{name}", "has no effect where type is rule_based; write type: llm") for name in sorted(given)]
     if choice.model is None:
@@ -149,7 +143,7 @@ def summarizer_problems(resource: MemoryResource) -> list[Problem]:
         return [(f"{path}.max_input_tokens", text)]
     budget = choice.daily_token_budget
     if budget is not None:
-        most = full_request_tokens(choice.max_input_tokens, summary_tokens_of(resource), choice.prompt)
+        most = full_request_tokens(choice.max_input_tokens, summary_tokens, choice.prompt)
         if budget < most:
             text = (
                 f"{budget} tokens do not pay for one full request, which may cost {most} with its answer: write at "

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 from durable_memory.memory.audit import AuditedCall
 from durable_memory.memory.client import MemoryClient
-from durable_memory.memory.declarations.resource import OnWorkflowEnd
+from durable_memory.memory.declarations.scopes import OnWorkflowEnd
 from durable_memory.memory.errors import (
     MemoryBusy,
     MemoryConflict,
