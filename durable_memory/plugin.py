@@ -5,13 +5,9 @@ from __future__ import annotations
 import dataclasses
 import weakref
 from collections.abc import Awaitable, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, nullcontext
-from contextvars import ContextVar
-from datetime import timedelta
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
 
 from temporalio import activity
 from temporalio.client import Client
@@ -29,16 +25,13 @@ from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.declarations.model_access import check_models
 from durable_memory.memory.declarations.registry import Registry, checked_registry
 from durable_memory.memory.declarations.watching import Watch
-from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.flushing.named import NamedSummarizer
 from durable_memory.memory.flushing.summarizer import Summarizer
 from durable_memory.memory.settings import Settings
 from durable_memory.memory.stores.redis.url import check_url
-from durable_memory.memory.task_queues import summaries_queue
 from durable_memory.memory.tokens.counters import begin_to_load
 from durable_memory.memory.tokens.counting import counting_named
 from durable_memory.memory.types import InvalidValue
-from durable_memory.running.announcing import announced
 from durable_memory.running.early_refusals import (
     refuse_in_memory,
     refuse_pinned,
@@ -48,6 +41,7 @@ from durable_memory.running.early_refusals import (
 )
 from durable_memory.running.janitor_schedule import ensure_janitor
 from durable_memory.running.membership import WorkerGroups
+from durable_memory.running.own_workers import OwnWorkers, worker_being_made
 from durable_memory.running.reloading import Reloading
 from durable_memory.running.start_log import log_start
 from durable_memory.running.worker_group import WorkerGroup, run_to_its_end
@@ -55,14 +49,7 @@ from durable_memory.workflows.flusher import MemoryFlusher
 from durable_memory.workflows.interceptor import WorkflowInterceptor
 from durable_memory.workflows.janitor import MemoryJanitor
 
-_DRAIN = timedelta(seconds=10)
-_ACTIVITIES_OF_A_WORKER = 100
-"""At a time, where nothing else is said; Temporal warns of an executor of fewer threads."""
 _WORKFLOWS = (MemoryFlusher, MemoryJanitor)
-_OwnWorker: TypeAlias = Literal["companion", "summary_worker"]
-
-_making: ContextVar[_OwnWorker | None] = ContextVar("durable_memory_making", default=None)
-"""Which worker of its own a plugin is making, in this thread: another thread may make a user's worker meanwhile."""
 
 
 class MemoryPlugin(SimplePlugin):
@@ -139,8 +126,7 @@ class MemoryPlugin(SimplePlugin):
         if not allow_in_memory:
             refuse_in_memory(self._registry)
         self._groups = WorkerGroups(self._make_group)
-        self._companions: weakref.WeakKeyDictionary[Worker, WorkerGroup] = weakref.WeakKeyDictionary()
-        self._summary_workers: weakref.WeakSet[Worker] = weakref.WeakSet()
+        self._own_workers = OwnWorkers(settings.task_queue, settings.summary_slots)
         self._served: weakref.WeakSet[Client] = weakref.WeakSet()
         """Clients of users' workers that run the project's flushes themselves, and need no companion."""
         super().__init__(
@@ -188,7 +174,7 @@ class MemoryPlugin(SimplePlugin):
         client = config.get("client")
         if client is None or self not in client.config(active_config=True)["plugins"]:
             raise ValueError("MemoryPlugin belongs on the client, whose workers inherit it: pass it to Client.connect")
-        own = _making.get()
+        own = worker_being_made()
         if own is not None:
             # Another plugin may version all workers. Flushes must not be pinned, nor wait for a current version.
             config["deployment_config"] = None
@@ -201,7 +187,7 @@ class MemoryPlugin(SimplePlugin):
             warn_of_plain_payloads(client, self._settings)
             if serves:
                 refuse_pinned(config)
-                self._refuse_beside_companion(client)
+                self._own_workers.refuse_beside_companion(client)
                 self._served.add(client)
         activities += EVERY_WORKER.values()
         if serves:
@@ -217,13 +203,14 @@ class MemoryPlugin(SimplePlugin):
 
     async def run_worker(self, worker: Worker, next: Callable[[Worker], Awaitable[None]]) -> None:
         """Runs the worker with open connections, beside a companion and a worker that writes slow summaries."""
-        if worker in self._summary_workers:
+        if self._own_workers.writes_summaries(worker):
             await next(worker)
             return
-        if worker in self._companions:
-            group = self._companions[worker]
+        group = self._own_workers.group_of_companion(worker)
+        if group is not None:
             with group.running(worker):
-                await self._run_announced(worker, group, next)
+                async with self._own_workers.beside(worker, group):
+                    await next(worker)
             return
         async with self._groups.joined(worker) as group:
             try:
@@ -231,29 +218,8 @@ class MemoryPlugin(SimplePlugin):
             except Exception:
                 await run_to_its_end(worker, next)
                 raise
-            async with self._groups.followed(worker, group):
-                await self._run_announced(worker, group, next)
-
-    async def _run_announced(
-        self, worker: Worker, group: WorkerGroup, run: Callable[[Worker], Awaitable[None]]
-    ) -> None:
-        """Runs a worker, and tells others of its queue what it declares.
-
-        Beside one of the project's queue runs another one, whose slots are for its slow summaries.
-        """
-        async with AsyncExitStack() as around:
-            await around.enter_async_context(announced(group.client.wiring, worker))
-            if worker.task_queue == self._settings.task_queue:
-                summary_worker = self._make(
-                    "summary_worker",
-                    worker.client,
-                    task_queue=summaries_queue(self._settings.task_queue),
-                    max_concurrent_activities=self._settings.summary_slots,
-                )
-                self._summary_workers.add(summary_worker)
-                await around.enter_async_context(summary_worker)
-                around.enter_context(group.running(summary_worker))
-            await run(worker)
+            async with self._groups.followed(worker, group), self._own_workers.beside(worker, group):
+                await next(worker)
 
     def _make_group(self, client: Client, after: WorkerGroup | None) -> WorkerGroup:
         return WorkerGroup(
@@ -267,30 +233,7 @@ class MemoryPlugin(SimplePlugin):
     def _make_companion(self, client: Client, group: WorkerGroup) -> Worker | None:
         if not self._companion or client in self._served:
             return None
-        companion = self._make("companion", client, task_queue=self._settings.task_queue)
-        self._companions[companion] = group
-        return companion
-
-    def _refuse_beside_companion(self, client: Client) -> None:
-        """Says what to do where Temporal would only say that two workers of a client poll one queue."""
-        if any(one.client is client and not group.ended for one, group in self._companions.items()):
-            raise MemoryInvalid(
-                f"task_queue: the companion of this client polls {self._settings.task_queue!r} already; make this "
-                "worker before the first one runs, then there is no companion, or pass MemoryPlugin(companion=False)"
-            )
-
-    def _make(self, kind: _OwnWorker, client: Client, **options: Any) -> Worker:
-        """Makes a worker of the plugin's own, which `configure_worker` tells from those of the user.
-
-        Nothing of ours runs in its executor, whose threads are made when they are needed: Temporal makes no worker
-        without one if another plugin of the client adds a `def` activity to all workers.
-        """
-        token = _making.set(kind)
-        executor = ThreadPoolExecutor(options.get("max_concurrent_activities", _ACTIVITIES_OF_A_WORKER))
-        try:
-            return Worker(client, graceful_shutdown_timeout=_DRAIN, activity_executor=executor, **options)
-        finally:
-            _making.reset(token)
+        return self._own_workers.make_companion(client, group)
 
     def _check_needs(self, *, serves: bool) -> None:
         """Refuses a worker that could only fail, before a workflow is started for it.

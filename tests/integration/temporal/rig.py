@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from temporalio.client import Client, Interceptor, WorkflowHandle
+from temporalio.client import Client, Interceptor, Plugin, WorkflowHandle
 from temporalio.converter import DataConverter
 from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Worker
@@ -113,13 +113,14 @@ async def running(
     interceptors: Sequence[Interceptor] = (),
     data_converter: DataConverter = DataConverter.default,
     cleanup: bool = True,
+    plugins: Sequence[Plugin] = (),
     **worker_options: Any,
 ) -> AsyncIterator[Rig]:
     """Runs a worker, of a project and on a queue of its own unless they are given."""
     project, queue = project or unique("project"), queue or unique("queue")
     client = await Client.connect(
         temporal_address,
-        plugins=[plugin(redis_url, project, memories=registry, summarizer=summarizer, cleanup=cleanup)],
+        plugins=[plugin(redis_url, project, memories=registry, summarizer=summarizer, cleanup=cleanup), *plugins],
         interceptors=interceptors,
         data_converter=data_converter,
     )

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import Interceptor
 from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.plugin import SimplePlugin
 from temporalio.testing import WorkflowEnvironment
-from temporalio.worker import Worker
+from temporalio.worker import WorkerConfig
 
-from durable_memory import MemoryPlugin
 from durable_memory.activities import wire
 from durable_memory.activities.waker import TemporalWaker
 from durable_memory.dev.temporal import find_program
 from durable_memory.memory.stores.values import Batch
-from durable_memory.running.worker_group import WorkerGroup
+from durable_memory.memory.task_queues import summaries_queue
 from durable_memory.workflows import flusher
 from tests.integration.temporal.background import flusher_ended, messages_accounted_for, texts
 from tests.integration.temporal.flows.calls import AppendMany, Flush, LeaveFlush
@@ -265,21 +265,23 @@ async def test_a_flusher_that_may_take_no_more_signals_holds_no_append_up_and_fo
         assert await messages_accounted_for(memory) == 5
 
 
+class Misleading(SimplePlugin):
+    """Lets the worker for summaries poll another queue: nobody polls theirs then, as under a release that knew none."""
+
+    def configure_worker(self, config: WorkerConfig) -> WorkerConfig:
+        queue = config.get("task_queue", "")
+        if queue.endswith(summaries_queue("")):
+            config["task_queue"] = unique("nobody's")
+        return super().configure_worker(config)
+
+
 async def test_a_flusher_whose_summary_nobody_takes_up_gives_the_flush_back_and_ends(
     temporal_address: str, redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def run_alone(  # as a worker of a release that knew no queue for summaries
-        self: MemoryPlugin,  # noqa: ARG001 - a method
-        worker: Worker,
-        group: WorkerGroup,  # noqa: ARG001 - a method
-        run: Callable[[Worker], Awaitable[None]],
-    ) -> None:
-        await run(worker)
-
-    monkeypatch.setattr(MemoryPlugin, "_run_announced", run_alone)
     assert flusher.SUMMARIZE.get("schedule_to_start_timeout") == timedelta(hours=1)
     monkeypatch.setitem(flusher.SUMMARIZE, "schedule_to_start_timeout", timedelta(seconds=1))
-    async with running(temporal_address, redis_url, summarizer=Gated()) as rig:
+    misleading = Misleading("tests.Misleading")
+    async with running(temporal_address, redis_url, summarizer=Gated(), plugins=[misleading]) as rig:
         memory = rig.memory("patient", "key")
         await memory.append(texts(4))
         await TemporalWaker(rig.client, rig.flush_queue).wake(memory.id)
