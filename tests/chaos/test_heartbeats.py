@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from tests.integration.temporal.background import texts
-from tests.integration.temporal.flows.calls import Flush
+from tests.integration.temporal.flows.slow_flush import PASSES_ON, SILENCE, WatchedFlush
 from tests.integration.temporal.observing import attempts_of, eventually
 from tests.integration.temporal.rig import running
 from tests.integration.temporal.summarizers import Gated
@@ -17,17 +17,23 @@ async def test_fifty_flushes_that_wait_for_their_model_keep_beating_and_end_at_t
     temporal_address: str, redis_url: str
 ) -> None:
     summarizer = Gated()
-    async with running(temporal_address, redis_url, summarizer=summarizer) as rig:
+    async with running(
+        temporal_address,
+        redis_url,
+        summarizer=summarizer,
+        workflows=[WatchedFlush],
+        max_heartbeat_throttle_interval=PASSES_ON,
+    ) as rig:
         memories = [rig.memory("patient", f"key-{number}") for number in range(FLUSHES)]
         await asyncio.gather(*(memory.append(texts(3)) for memory in memories))
-        handles = [await rig.start(Flush.run, "patient", memory.id.key) for memory in memories]
+        handles = [await rig.start(WatchedFlush.run, "patient", memory.id.key) for memory in memories]
 
         async def all_wait() -> bool:
             return summarizer.calls == FLUSHES
 
         await eventually(all_wait)
-        # Longer than the 15 s of their heartbeat timeout: an attempt that did not beat would be repeated.
-        await asyncio.sleep(17)
+        # Longer than their heartbeat timeout: an attempt that did not beat would be repeated.
+        await asyncio.sleep(SILENCE.total_seconds() + 1)
         summarizer.gate.set()
         assert {await handle.result() for handle in handles} == {"committed"}
         assert {attempt for handle in handles for attempt in await attempts_of(handle, "memory.flush")} == {1}

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from durable_memory import Memory, MemoryClient
-from durable_memory.memory.access import APPENDING, READING
+from durable_memory.memory.access import APPENDING, READING, Access
 from durable_memory.memory.errors import MemoryAccessDenied, MemoryInvalid
 from tests.integration.agents.conftest import PROJECT, Desk, unique
 from tests.integration.agents.declared import declarations
@@ -80,7 +80,7 @@ async def test_the_store_refuses_what_a_handle_lets_through(client: MemoryClient
     key = unique("key")
     await client.memory("desk", key).append("stored")
     memory = client.memory("desk", key, agent="read-only")
-    monkeypatch.setattr(Memory, "_check", lambda *_: None)
+    monkeypatch.setattr(Access, "check", lambda *_: None)
     for operation in ("append", "record_turn", "write", "delete", "clear", "flush"):
         with pytest.raises(MemoryAccessDenied):
             await CALLS[operation](memory)
