@@ -179,7 +179,8 @@ shares = dict(zip("abcdefghijklmnop", (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 17
 messages = tuple(
     Message.user(" ".join(f"{letter}{i // share}" for letter, share in shares.items())) for i in range(300)
 )
-print(asyncio.run(RuleBasedSummarizer().summarize(SummaryRequest(messages, 900, TiktokenCounter()))))
+counter = TiktokenCounter(load_wait_seconds=60)
+print(asyncio.run(RuleBasedSummarizer().summarize(SummaryRequest(messages, 900, counter))))
 """
 
 
