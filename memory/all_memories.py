@@ -6,7 +6,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Collection, 
 from dataclasses import replace
 
 from durable_memory.memory.access import Access
-from durable_memory.memory.arguments import truth, whole_number
+from durable_memory.memory.arguments import one_of, truth, whole_number
 from durable_memory.memory.audit import AuditedCall
 from durable_memory.memory.caller import Caller
 from durable_memory.memory.declarations.declaration import is_id
@@ -166,9 +166,8 @@ class AllMemories:
         return await Import(opened, one_key, merge=merge).run(header, source)
 
     async def _inventory(self, resource: str | None, scope: Scope | None, prefix: str) -> Inventory:
-        # Asked of a list, so that a value that cannot be hashed is refused, too.
-        if scope is not None and scope not in list(SCOPES):
-            raise MemoryInvalid(f"scope: must be one of {', '.join(SCOPES)}")
+        if scope is not None:
+            one_of("scope", scope, SCOPES)
         declared = [each for each in self._wiring.registry.memories() if resource in (None, each.id)]
         places = [_place(each, self._wiring.services(each)) for each in declared if scope in (None, each.scope)]
         if resource is not None and not declared:

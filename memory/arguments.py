@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, ParamSpec, TypeVar
 
 from durable_memory.memory.errors import MemoryInvalid
@@ -30,6 +30,7 @@ MAX_IDS: Final = 1000
 """Ids of messages in one call, as many as one append may carry: a script holds up all other callers while it runs."""
 
 _Value = TypeVar("_Value")
+_Choice = TypeVar("_Choice", bound=str)
 _Arguments = ParamSpec("_Arguments")
 _MOST_BITS: Final = 1024
 """Bits of a number, as in messages. Python refuses to print a number of more than 4,300 digits, even in an error."""
@@ -55,6 +56,15 @@ def check_workflow(ref: MemoryRef | AgentRef) -> None:
             raise MemoryInvalid(f"{name}: must be text of 1 to {_LONGEST_ID:,} characters, as a workflow gave it")
         if value is not None and clean_text(value) != value:
             raise MemoryInvalid(f"{name}: has NUL or half of a surrogate pair; it is no valid text")
+
+
+def one_of(name: str, value: object, choices: Collection[_Choice]) -> _Choice:
+    """Returns the choice that a value names; looks at one after the other, since not every value has a hash."""
+    for choice in choices:
+        if value == choice:
+            return choice
+    near = did_you_mean(value, tuple(choices)) if isinstance(value, str) else ""
+    raise MemoryInvalid(f"{name}: must be one of {', '.join(choices)}{near}")
 
 
 def truth(name: str, value: object) -> bool:

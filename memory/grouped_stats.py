@@ -7,11 +7,11 @@ from dataclasses import replace
 from datetime import UTC
 from typing import Final
 
+from durable_memory.memory.arguments import one_of
 from durable_memory.memory.codec import decode
-from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.stores.port import Store
-from durable_memory.memory.types import GroupBy, MemoryStats, Message, StatsGroup, did_you_mean
+from durable_memory.memory.types import GroupBy, MemoryStats, Message, StatsGroup
 
 MAX_SCANNED: Final = 10_000
 """Messages that are looked at, so that one call on a huge memory stays short."""
@@ -27,11 +27,7 @@ _NAMES: Final[Mapping[GroupBy, Callable[[Message, bool], str]]] = {
 
 def checked_group_by(group_by: object) -> GroupBy:
     """Returns how to group. Raises MemoryInvalid."""
-    for known in _NAMES:
-        if group_by == known:
-            return known
-    near = did_you_mean(group_by, tuple(_NAMES)) if isinstance(group_by, str) else ""
-    raise MemoryInvalid(f"group_by: must be one of {', '.join(_NAMES)}{near}")
+    return one_of("group_by", group_by, _NAMES)
 
 
 async def grouped(store: Store, memory: MemoryId, stats: MemoryStats, group_by: GroupBy) -> MemoryStats:
