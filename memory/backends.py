@@ -15,16 +15,15 @@ async def open_backends(
     registry: Registry, redis_url: str | None, *, project: str, prefix: str, encryption_keys: str | None
 ) -> dict[str, Backend]:
     """Returns what the memories of a registry need, by persistence type. See MemoryClient.connect."""
-    needed = {resource.persistence.type for resource in registry.memories()}
     keyring = None if encryption_keys is None else _keyring(encryption_keys)
     if keyring is None:
         refuse_plain_text(registry)
     backends: dict[str, Backend] = {}
-    if "in_memory" in needed:
+    if registry.uses("in_memory"):
         from durable_memory.memory.stores.in_memory import open_in_memory  # noqa: PLC0415 - loaded where it is used
 
         backends["in_memory"] = open_in_memory()
-    if "redis" in needed:
+    if registry.uses("redis"):
         if not redis_url:
             raise MemoryInvalid(
                 "redis_url: is not given, and there are memories with persistence.type redis; set REDIS_URL for "

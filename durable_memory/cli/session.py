@@ -38,8 +38,7 @@ _ONE_KEY: Final = "KEY, or --input, --workflow-id and --workflow-type"
 async def open_client(settings: Settings, waker: FlushWaker) -> MemoryClient:
     """Returns a client of the memories that the settings name. Raises MemoryFault, in one sentence."""
     registry = Registry.load(settings.memories)
-    if not settings.redis_url and any(one.persistence.type == "redis" for one in registry.memories()):
-        raise MemoryInvalid("REDIS_URL is not set, and the declared memories are kept in Redis; set it, or --redis-url")
+    refuse_without_redis(registry, settings)
     client = await MemoryClient.connect(
         memories=registry,
         waker=waker,
@@ -47,6 +46,12 @@ async def open_client(settings: Settings, waker: FlushWaker) -> MemoryClient:
         **settings.of_client(),
     )
     return client.calling_as(ProcessCaller(SystemClock(), "cli"))
+
+
+def refuse_without_redis(registry: Registry, settings: Settings) -> None:
+    """Refuses memories that are kept in a Redis that nobody has named, in the words of a command."""
+    if not settings.redis_url and registry.uses("redis"):
+        raise MemoryInvalid("REDIS_URL is not set, and the declared memories are kept in Redis; set it, or --redis-url")
 
 
 def with_client(

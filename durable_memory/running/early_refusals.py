@@ -28,7 +28,7 @@ def refuse_in_memory(registry: Registry) -> None:
 
 def refuse_without_redis(registry: Registry, settings: Settings) -> None:
     """Refuses memories that are kept in a Redis that nobody has named."""
-    if not settings.redis_url and any(one.persistence.type == "redis" for one in registry.memories()):
+    if not settings.redis_url and registry.uses("redis"):
         raise MemoryInvalid(
             "REDIS_URL is not set, and the declared memories are kept in Redis; set it, or pass "
             "MemoryPlugin(redis_url=…)"

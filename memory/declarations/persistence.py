@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field
 
 from durable_memory.memory.declarations.declaration import Declaration, Problem
 from durable_memory.memory.declarations.durations import Duration, Within
 from durable_memory.memory.limits import BreakerLimits
+
+PersistenceType: TypeAlias = Literal["redis", "in_memory"]
 
 _BREAKER: Final = "persistence.circuit_breaker"
 
@@ -48,7 +50,7 @@ class CircuitBreaker(Declaration):
 class Persistence(Declaration):
     """Where the memory is kept, and for how long."""
 
-    type: Literal["redis", "in_memory"] = "redis"
+    type: PersistenceType = "redis"
     """Where it stands. `in_memory` lives in one process and ends with it: for tests, and refused by a worker."""
 
     ttl: Duration | None = None

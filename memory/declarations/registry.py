@@ -11,6 +11,7 @@ from typing import Any, Final, Self
 from durable_memory.memory.declaration_faults import Fault
 from durable_memory.memory.declarations.agent import AgentResource
 from durable_memory.memory.declarations.loader import Check, Source, check_declared, load_folders
+from durable_memory.memory.declarations.persistence import PersistenceType
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.declarations.validation import Resource
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnknownResource
@@ -89,6 +90,10 @@ class Registry:
         """Builds the privacy policies now: each takes a tenth of a second, which no message should wait for."""
         for resource in self._memories.values():
             _ = resource.privacy  # is kept once it was asked for
+
+    def uses(self, persistence: PersistenceType) -> bool:
+        """Tells whether memories are kept in this kind of store."""
+        return any(resource.persistence.type == persistence for resource in self.memories())
 
     @property
     def fingerprint(self) -> str:
