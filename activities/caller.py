@@ -49,11 +49,11 @@ class ActivityCaller:
         """wiring: of the client that makes the calls. is_running: see ActivityDeadline."""
         self._info = info
         self._calls: dict[tuple[MemoryId, str], int] = {}
-        """How many there were on each memory, of each kind."""
+        """How many calls of each kind there were on each memory."""
         self.has_ended = False
         """Whether the block of `running` is over."""
         self._found: set[tuple[MemoryId, str]] = set()
-        """Where the next turn was found, and not recorded once more since."""
+        """Memories and kinds of calls whose next turn was found, and not recorded once more since."""
         run_id = info.workflow_run_id or info.activity_run_id
         self._prefix = f"{info.namespace}/{run_id}/{_name(info, headers)}"
         self._deadline = ActivityDeadline(info, self._prefix, wiring, is_running)

@@ -83,4 +83,4 @@ def _given(asked: requests.ExecuteRequest, *names: str) -> JsonObject:
 
 
 ACTIVITIES: Final[Mapping[str, Activity]] = {wire.EXECUTE: execute}
-"""Not made by `serve`: before its request is read, it has words of its own for a slip."""
+"""Not made by `serve`: this activity has words of its own for a slip, before its request is read."""

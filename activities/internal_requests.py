@@ -15,7 +15,7 @@ from durable_memory.memory.types import FlushOutcome
 
 @dataclass(frozen=True, slots=True)
 class CleanupRequest:
-    """Of memory.cleanup: the workflow that ends. The interceptor sends it."""
+    """The request of memory.cleanup: the workflow that ends. The interceptor sends it."""
 
     workflow_id: str
     run_id: str
@@ -33,7 +33,7 @@ class FlushTarget:
 
 @dataclass(frozen=True, slots=True)
 class FlusherInput:
-    """Of the workflow of a flusher: its memory, and after continue-as-new the flags as they were."""
+    """The input of a flusher's workflow: its memory, and after continue-as-new the flags as they were."""
 
     target: FlushTarget
     due: bool = False
@@ -42,7 +42,7 @@ class FlusherInput:
 
 @dataclass(frozen=True, slots=True)
 class BeginRequest:
-    """Of memory.flush.begin. `owner` names the round, the same for all attempts, never used again."""
+    """The request of memory.flush.begin. `owner` names the round, the same for all attempts, never used again."""
 
     target: FlushTarget
     owner: str
@@ -66,7 +66,7 @@ class BatchField:
 
 @dataclass(frozen=True, slots=True)
 class BeginAnswer:
-    """Of memory.flush.begin: the batch to work on, or what the flusher reads of a flush result.
+    """The answer of memory.flush.begin: the batch to work on, or what the flusher reads of a flush result.
 
     queue: where the summary is to be written, if not on this queue.
     """
@@ -79,14 +79,14 @@ class BeginAnswer:
 
 @dataclass(frozen=True, slots=True)
 class StepAnswer:
-    """Of memory.flush.summarize and memory.flush.fail. gone, stale: the step has become useless."""
+    """The answer of memory.flush.summarize and memory.flush.fail. gone, stale: the step has become useless."""
 
     outcome: Literal["drafted", "failed", "gone", "stale"]
 
 
 @dataclass(frozen=True, slots=True)
 class BatchRequest:
-    """Of memory.flush.summarize and memory.flush.commit."""
+    """The request of memory.flush.summarize and memory.flush.commit."""
 
     target: FlushTarget
     batch: BatchField
@@ -95,7 +95,7 @@ class BatchRequest:
 
 @dataclass(frozen=True, slots=True)
 class FailRequest:
-    """Of memory.flush.fail: why the summary could not be written, as the type of the error."""
+    """The request of memory.flush.fail: why the summary could not be written, as the type of the error."""
 
     target: FlushTarget
     batch: BatchField
@@ -105,7 +105,7 @@ class FailRequest:
 
 @dataclass(frozen=True, slots=True)
 class SweepRequest:
-    """Of memory.janitor.sweep. `position` is where an earlier sweep of the project stopped, as it answered it."""
+    """The request of memory.janitor.sweep. `position` is what an earlier sweep answered where it stopped."""
 
     project: str
     position: str | None = None
@@ -114,7 +114,7 @@ class SweepRequest:
 
 @dataclass(frozen=True, slots=True)
 class SweepAnswer:
-    """Of memory.janitor.sweep: how far it came, null at the end, and what it did."""
+    """The answer of memory.janitor.sweep: how far it came, null at the end, and what it did."""
 
     position: str | None
     counts: Mapping[str, int]

@@ -68,7 +68,9 @@ OF_AN_AGENT: Final[Operations] = (CONTEXT, RECORD_AGENT_TURN, RECORDED_AGENT_TUR
 
 EXECUTE: Final = Operation(wire.EXECUTE, requests.ExecuteRequest, dict[str, Any])
 
-PUBLIC: Final[Mapping[str, Operation[Any, Any]]] = {each.name: each for each in (*ON_A_MEMORY, *OF_AN_AGENT, EXECUTE)}
+PUBLIC: Final[Mapping[str, Operation[Any, Any]]] = {
+    operation.name: operation for operation in (*ON_A_MEMORY, *OF_AN_AGENT, EXECUTE)
+}
 """What callers of any language may start, by name."""
 
 CLEANUP: Final = Operation(wire.CLEANUP, internal_requests.CleanupRequest, dict[str, int])
@@ -79,6 +81,6 @@ FLUSH_FAIL: Final = Operation(wire.FLUSH_FAIL, internal_requests.FailRequest, in
 SWEEP: Final = Operation(wire.SWEEP, internal_requests.SweepRequest, internal_requests.SweepAnswer)
 
 INTERNAL: Final[Mapping[str, Operation[Any, Any]]] = {
-    each.name: each for each in (CLEANUP, FLUSH_BEGIN, FLUSH_SUMMARIZE, FLUSH_COMMIT, FLUSH_FAIL, SWEEP)
+    operation.name: operation for operation in (CLEANUP, FLUSH_BEGIN, FLUSH_SUMMARIZE, FLUSH_COMMIT, FLUSH_FAIL, SWEEP)
 }
 """What only the product's own workflows start, by name."""

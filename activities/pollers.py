@@ -13,7 +13,7 @@ from temporalio.client import Client
 WORKFLOWS: Final = TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW
 ACTIVITIES: Final = TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY
 _TIMEOUT: Final = timedelta(seconds=2)
-"""Who asks for health asks for much else besides."""
+"""Short, since a look at the health of a project asks for much else besides."""
 
 
 async def pollers(client: Client, task_queue: str, kind: TaskQueueType.ValueType) -> set[str]:

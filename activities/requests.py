@@ -35,7 +35,7 @@ class MemoryField:
 
 @dataclass(frozen=True, slots=True)
 class AppendRequest:
-    """Of memory.append: chat-completions messages, 1 to 1,000, at most 1.5 MB encoded."""
+    """The request of memory.append: chat-completions messages, 1 to 1,000, at most 1.5 MB encoded."""
 
     memory: MemoryField
     messages: list[MessageField]
@@ -46,7 +46,7 @@ class AppendRequest:
 
 @dataclass(frozen=True, slots=True)
 class RecordTurnRequest:
-    """Of memory.record_turn: the messages of one turn, within the bounds of an append."""
+    """The request of memory.record_turn: the messages of one turn, within the bounds of an append."""
 
     memory: MemoryField
     messages: list[MessageField]
@@ -56,7 +56,7 @@ class RecordTurnRequest:
 
 @dataclass(frozen=True, slots=True)
 class RecordedTurnRequest:
-    """Of memory.recorded_turn: the operation id under which the turn was, or will be, recorded."""
+    """The request of memory.recorded_turn: the operation id under which the turn was, or will be, recorded."""
 
     memory: MemoryField
     operation_id: str
@@ -65,14 +65,14 @@ class RecordedTurnRequest:
 
 @dataclass(frozen=True, slots=True)
 class RecordedTurnAnswer:
-    """Of memory.recorded_turn: the turn, or null if none is recorded."""
+    """The answer of memory.recorded_turn: the turn, or null if none is recorded."""
 
     turn: Turn | None
 
 
 @dataclass(frozen=True, slots=True)
 class WriteRequest:
-    """Of memory.write."""
+    """The request of memory.write."""
 
     memory: MemoryField
     messages: list[MessageField]
@@ -83,7 +83,7 @@ class WriteRequest:
 
 @dataclass(frozen=True, slots=True)
 class ReadRequest:
-    """Of memory.read; the answer is a view.
+    """The request of memory.read; the answer is a view.
 
     authors: what an agent said as the assistant has the agent's id as its name, unless it has one; names count.
     """
@@ -101,7 +101,7 @@ class ReadRequest:
 
 @dataclass(frozen=True, slots=True)
 class TouchRequest:
-    """Of memory.touch."""
+    """The request of memory.touch."""
 
     memory: MemoryField
     ids: list[str]
@@ -110,14 +110,14 @@ class TouchRequest:
 
 @dataclass(frozen=True, slots=True)
 class TouchAnswer:
-    """Of memory.touch, pin and unpin: the ids that are live, in the order in which they were asked for."""
+    """The answer of memory.touch, pin and unpin: the ids that are live, in the order in which they were asked for."""
 
     touched: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class PinRequest:
-    """Of memory.pin and memory.unpin."""
+    """The request of memory.pin and memory.unpin."""
 
     memory: MemoryField
     ids: list[str]
@@ -127,7 +127,7 @@ class PinRequest:
 
 @dataclass(frozen=True, slots=True)
 class DeleteRequest:
-    """Of memory.delete."""
+    """The request of memory.delete."""
 
     memory: MemoryField
     ids: list[str]
@@ -137,7 +137,7 @@ class DeleteRequest:
 
 @dataclass(frozen=True, slots=True)
 class ClearRequest:
-    """Of memory.clear; `confirm` must be true."""
+    """The request of memory.clear; `confirm` must be true."""
 
     memory: MemoryField
     confirm: bool = False
@@ -148,7 +148,7 @@ class ClearRequest:
 
 @dataclass(frozen=True, slots=True)
 class RestoreRequest:
-    """Of memory.restore; the answer is that of an append, without ids."""
+    """The request of memory.restore; its answer is an append's, without ids."""
 
     memory: MemoryField
     backup_id: str
@@ -159,7 +159,7 @@ class RestoreRequest:
 
 @dataclass(frozen=True, slots=True)
 class FlushRequest:
-    """Of memory.flush: one flush, run by the activity itself unless `wait` is false."""
+    """The request of memory.flush: one flush, run by the activity itself unless `wait` is false."""
 
     memory: MemoryField
     force: bool = False
@@ -173,7 +173,7 @@ class FlushRequest:
 
 @dataclass(frozen=True, slots=True)
 class StatsRequest:
-    """Of memory.stats. group_by: also count what is held by this."""
+    """The request of memory.stats. group_by: also count what is held by this."""
 
     memory: MemoryField
     group_by: GroupBy | None = None
@@ -182,7 +182,7 @@ class StatsRequest:
 
 @dataclass(frozen=True, slots=True)
 class HealthRequest:
-    """Of memory.health. check_connectivity: also tell how long the store took to answer."""
+    """The request of memory.health. check_connectivity: also tell how long the store took to answer."""
 
     memory: MemoryField
     check_connectivity: bool = False
@@ -191,7 +191,7 @@ class HealthRequest:
 
 @dataclass(frozen=True, slots=True)
 class ContextRequest:
-    """Of memory.context: the agent whose memories are composed for a model call of at most `max_tokens` tokens.
+    """The request of memory.context: the agent whose memories are composed for a model call of at most `max_tokens`.
 
     `input` is what the key templates of its memories are rendered with; workflow_id and workflow_type as in a memory,
     authors as in a read.
@@ -208,7 +208,7 @@ class ContextRequest:
 
 @dataclass(frozen=True, slots=True)
 class RecordAgentTurnRequest:
-    """Of memory.record_agent_turn: the messages of one turn, for every memory that takes the agent's turns."""
+    """The request of memory.record_agent_turn: the messages of one turn, for every memory that takes the agent's."""
 
     agent: str
     messages: list[MessageField]
@@ -222,7 +222,7 @@ class RecordAgentTurnRequest:
 
 @dataclass(frozen=True, slots=True)
 class RecordedAgentTurnRequest:
-    """Of memory.recorded_agent_turn: the operation id under which the agent's turn was, or will be, recorded."""
+    """The request of memory.recorded_agent_turn: the operation id under which the turn was, or will be, recorded."""
 
     agent: str
     operation_id: str
@@ -234,14 +234,14 @@ class RecordedAgentTurnRequest:
 
 @dataclass(frozen=True, slots=True)
 class RecordedAgentTurnAnswer:
-    """Of memory.recorded_agent_turn: the turn in the memories that hold it, or null if none does."""
+    """The answer of memory.recorded_agent_turn: the turn in the memories that hold it, or null if none does."""
 
     turn: AgentTurn | None
 
 
 @dataclass(frozen=True, slots=True)
 class ExecuteRequest:
-    """Of memory.execute: any other activity here by its name without `memory.`, such as `append`.
+    """The request of memory.execute: any other activity here by its name without `memory.`, such as `append`.
 
     resource, key, input, agent, workflow_id, workflow_type and run_id are those of its `memory`, or its own; payload
     holds its other fields. The answer is that of the activity.

@@ -43,7 +43,7 @@ class TemporalRuns:
             answer = await self._client.workflow_service.describe_workflow_execution(request, timeout=_RPC_TIMEOUT)
         except RPCError as error:
             if error.status is RPCStatusCode.NOT_FOUND:
-                # Also where the namespace is not found; then its retention is unknown, and nothing is decided.
+                # The namespace itself may be missing: then its retention is unknown, and nothing is decided.
                 return None
             raise _unavailable(error) from None
         info = answer.workflow_execution_info

@@ -173,6 +173,6 @@ def _attempt_is_repeated() -> bool:
         return False
     if info.schedule_to_close_timeout is None:
         return True
-    # By the clock of the machine: this time is Temporal's, which no clock that a test moves would move, too.
+    # The clock of the machine: this time is Temporal's, which a clock that a test moves would not change.
     ends = (info.scheduled_time + info.schedule_to_close_timeout).timestamp()
     return ends - time.time() > _LAST_MOMENTS_SECONDS

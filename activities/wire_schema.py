@@ -93,7 +93,7 @@ class _Side(ABC):
         if origin in (list, tuple):
             return {"type": "array", "items": self.schema(arguments[0])}
         if origin in (dict, Mapping):
-            # Of one type, or of any JSON.
+            # Its values are of one type, or any JSON.
             values = _SCALARS.get(arguments[1])
             return {"type": "object"} if values is None else {"type": "object", "additionalProperties": dict(values)}
         return dict(_SCALARS[hint])
@@ -139,7 +139,9 @@ class _Requests(_Side):
         return schema
 
     def _rules(self, kind: type) -> JsonObject:
-        required = [each.name for each in fields(kind) if each.default is MISSING and each.default_factory is MISSING]
+        required = [
+            field.name for field in fields(kind) if field.default is MISSING and field.default_factory is MISSING
+        ]
         return {"required": required, "additionalProperties": False}
 
 
@@ -154,7 +156,7 @@ class _Answers(_Side):
         return dict(options[0])
 
     def _rules(self, kind: type) -> JsonObject:
-        return {"required": list(_SPARSE.get(kind, [each.name for each in fields(kind)]))}
+        return {"required": list(_SPARSE.get(kind, [field.name for field in fields(kind)]))}
 
 
 def _described(kind: type) -> str:

@@ -27,7 +27,7 @@ def keep_audit_log(path: Path | None) -> None:
         return
     logger = logging.getLogger(audit.LOGGER)
     with _adding:
-        if any(isinstance(each, _AuditFile) and each.path == path.absolute() for each in logger.handlers):
+        if any(isinstance(handler, _AuditFile) and handler.path == path.absolute() for handler in logger.handlers):
             return
         try:
             logger.addHandler(_AuditFile(path.absolute()))
@@ -48,7 +48,7 @@ class _AuditFile(logging.Handler):
         """Whether the file ends with a part of a record, as of a full disk: the next one begins a line of its own."""
 
     def _opened(self) -> int:
-        # Who may not read the memories may not read this either.
+        # Whoever may not read the memories may not read this either.
         return os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     def emit(self, record: logging.LogRecord) -> None:

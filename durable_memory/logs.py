@@ -49,13 +49,13 @@ _OF_TEMPORAL = {
     "temporal_activity": ("activity_type", "attempt", "task_queue", "workflow_run_id"),
     "temporal_workflow": ("workflow_type", "attempt", "task_queue", "run_id"),
 }
-"""What is written of the details that Temporal's loggers add. A workflow id is chosen by users and may hold a key."""
+"""The details of Temporal's loggers that are written. A workflow id is chosen by users and may hold a key."""
 
 _KINDS = re.compile(r"\b(?:code|kind): ([A-Z][A-Za-z]{2,40})\b")
-"""In an error of Temporal's core: the code of a gRPC status, and the kind of an error of the system behind it."""
+"""Finds, in an error of Temporal's core, the code of a gRPC status and the kind of a system error behind it."""
 
 _UNKNOWN_ENCODING = re.compile(r"Unknown payload encoding ([\w.+-]{1,40}/[\w.+-]{1,40})", re.ASCII)
-"""What Temporal's converter says of a payload that a codec made: the name of its form, and nothing of its content."""
+"""Finds what Temporal's converter says of a payload that a codec made: the name of its form, never its content."""
 
 _LINE_BREAKS = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
 """What JSON leaves as it is, and some that read logs take for the end of a line."""

@@ -56,7 +56,7 @@ class MemorySession:
         ref = memory.ref
         self.session_id = f"{ref.resource}/{ref.key}" if ref.key else ref.resource
         self.session_settings: Any = None
-        """As the SDK's: its `limit` holds for `get_items` without one."""
+        """Settings of the SDK, whose `limit` holds for `get_items` without one."""
 
     async def get_items(self, limit: int | None = None) -> list[Any]:
         """Returns the items of the view.

@@ -136,7 +136,7 @@ class MemoryPlugin(SimplePlugin):
                 WorkflowInterceptor(None if cleanup else self._groups.note_end),
             ],
             workflow_runner=_pass_through,
-            # As input that a call refuses: it fails the workflow, not its task for ever.
+            # Input that a call refuses fails the workflow, not its task for ever.
             workflow_failure_exception_types=[InvalidValue],
         )
 

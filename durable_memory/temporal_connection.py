@@ -86,7 +86,7 @@ _REASONS = {
     "ertificate": ("TLS failed", _TLS),
     "tls": ("TLS failed", _TLS),
 }
-"""By a word of the error: what failed, and which settings have to do with it."""
+"""What failed, and which settings have to do with it, by a word that the error has."""
 
 
 def _reason(error: Exception) -> tuple[str, str]:

@@ -144,11 +144,11 @@ class Limits:
         return (self.room_tokens,) if share is None else (share, section)
 
     def widest_room(self) -> tuple[int | None, *tuple[Section, ...]]:
-        """The same for a result, whose section is that of its call."""
+        """Returns the room of a result, which stands in the section of its call, as `room_of` does."""
         talk = [share for share in self.shares if share.section not in {SYSTEM, LONG_TERM}]
         if not talk:
             return (self.room_tokens,)
-        # Of equal ones short_term, which stands last.
+        # Among equals short_term wins, which stands last.
         widest = max(reversed(talk), key=lambda share: share.tokens)
         return widest.tokens, widest.section
 

@@ -21,5 +21,5 @@ def memory_error(error: BaseException) -> ApplicationError | None:
     if isinstance(error, ApplicationError) and error.type in _TYPES:
         return error
     parts = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
-    behind = (memory_error(each) for each in (*parts, error.__cause__) if each is not None)
+    behind = (memory_error(cause) for cause in (*parts, error.__cause__) if cause is not None)
     return next((found for found in behind if found is not None), None)

@@ -124,7 +124,7 @@ class _Inbound(WorkflowInboundInterceptor):
 
 
 class _InboundWithoutCleanup(_Inbound):
-    """The same for runs that end where they return: the server takes no signal for one that nobody would heed."""
+    """The inbound half for runs that end where they return: the server then takes no signal that nobody would heed."""
 
     async def _clean_up(self) -> None:
         """Tells whoever settles it from outside, which is no command. Not in a replay, as of a run that ended long ago.

@@ -171,7 +171,7 @@ CHECKS: Final[Mapping[str, Callable[[Any, str], None]]] = {
     "event_groups": _event_groups,
     "priority": _priority,
 }
-"""What is asked of each key of workflow.ActivityConfig."""
+"""The check of each key of workflow.ActivityConfig."""
 
 MAY_BE_NONE: Final = frozenset(CHECKS) - {"cancellation_type"}
-"""Those for which None says that nothing is given."""
+"""The keys for which None says that nothing is given."""

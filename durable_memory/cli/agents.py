@@ -47,7 +47,7 @@ def context(
             say(f"No memory of agent {agent!r} takes part in its context: append-only ones do if they have `inject`")
         elif all(part.version == ABSENT for part in found.memories):  # one of several may well be new
             looked_at = {part.resource for part in found.memories}
-            for memory in (one.id for one in memories.memories if one.id.resource in looked_at):
+            for memory in (listed.id for listed in memories.memories if listed.id.resource in looked_at):
                 await say_absent(client, memory.resource, memory.key)
         return found
 

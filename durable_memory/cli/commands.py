@@ -41,7 +41,7 @@ _GROUPS: Final = {
         "execute": ("execute:execute", "Run any operation by its name, and print its answer as JSON."),
     },
 }
-"""Of each command, in the order of the help: its module and function, and the first line of its docstring."""
+"""The module and function of each command, and the first line of its docstring; in the order of the help."""
 
 
 class Commands(TyperGroup):

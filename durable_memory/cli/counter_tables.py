@@ -53,7 +53,7 @@ def long_memories_table(title: str) -> LongTable:
 def memory_rows(memories: Sequence[ListedMemory]) -> Iterator[tuple[str, ...]]:
     """A row for each memory of a list."""
     now = datetime.now(UTC)
-    return ((each.resource, each.key, *_listed(each, now)) for each in memories)
+    return ((memory.resource, memory.key, *_listed(memory, now)) for memory in memories)
 
 
 def _stats_rows(stats: MemoryStats, project: str) -> list[tuple[str, str]]:

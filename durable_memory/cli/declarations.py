@@ -40,7 +40,8 @@ def validate(*, memories: Memories = None, output: Form = Output.TABLE) -> None:
         "valid": not faults,
         "memories": [resource.id for resource in valid.memories()],
         "budgets": {
-            each.id: {"max_tokens": each.token_budget, "max_messages": each.max_messages} for each in valid.memories()
+            memory.id: {"max_tokens": memory.token_budget, "max_messages": memory.max_messages}
+            for memory in valid.memories()
         },
         "agents": [agent.id for agent in valid.agents()],
         "faults": to_json(faults),
@@ -58,7 +59,7 @@ def validate(*, memories: Memories = None, output: Form = Output.TABLE) -> None:
 def resources(*, memories: Memories = None, output: Form = Output.TABLE) -> None:
     """Show the declared memory resources."""
     declared = Registry.load(Connection(memories=memories).settings().memories)
-    data = [_declaration(each) for each in declared.memories()]
+    data = [_declaration(memory) for memory in declared.memories()]
     show(output, data, declared_tables.resources_table(declared))
 
 

@@ -17,8 +17,10 @@ from durable_memory.memory.declarations.validation import KINDS
 
 
 def resources_table(registry: Registry) -> Table:
-    """What is declared."""
-    rows = ((f"{each.id}\n{each.version or ''}".strip(), _declared(each)) for each in registry.memories())
+    """A table of what is declared."""
+    rows = (
+        (f"{resource.id}\n{resource.version or ''}".strip(), _declared(resource)) for resource in registry.memories()
+    )
     return listing("Declared memory resources", ("resource", "declaration"), rows, whole=("resource",))
 
 
@@ -35,8 +37,10 @@ def agents_table(registry: Registry) -> Table:
 
 def valid_table(registry: Registry) -> Table:
     """What a check without faults found."""
-    rows = [("memory", each.id, ", ".join(_budget(each)), each.description) for each in registry.memories()]
-    rows += [("agent", each.id, "", each.description) for each in registry.agents()]
+    rows = [
+        ("memory", resource.id, ", ".join(_budget(resource)), resource.description) for resource in registry.memories()
+    ]
+    rows += [("agent", agent.id, "", agent.description) for agent in registry.agents()]
     return listing("All declarations are valid", ("kind", "id", "budget", "description"), rows, whole=("id",))
 
 

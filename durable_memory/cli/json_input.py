@@ -18,7 +18,7 @@ def read_json(file: str) -> Any:
     try:
         if file == "-":
             say_if_typed("JSON")
-        # With utf-8-sig, since some programs on Windows begin a file with a mark.
+        # utf-8-sig, since some programs on Windows begin a file with a mark.
         raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
         return json.loads(raw.decode("utf-8-sig"), object_pairs_hook=_fields)
     except OSError as error:

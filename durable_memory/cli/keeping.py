@@ -60,7 +60,7 @@ def _nothing(live: Sequence[str]) -> bool:
 
 def _show_touched(at: OneMemory, ids: Sequence[str], word: str, answer: Answer[tuple[str, ...]]) -> None:
     live = answer.result
-    missing = [each for each in ids if each not in live]
+    missing = [id_ for id_ in ids if id_ not in live]
     show(at.output, {"touched": list(live)}, _pin_table(answer.title, word, live, missing))
     if missing:
         raise typer.Exit(1 if answer.exists else NO_SUCH_MEMORY)
@@ -78,6 +78,6 @@ def _restore_table(title: str, result: AppendResult) -> Table:
 
 
 def _pin_table(title: str, word: str, live: Sequence[str], missing: Sequence[str]) -> Table:
-    """Which messages a pin or an unpin found. word: `pinned` or `unpinned`."""
+    """A table of the messages that a pin or an unpin found. word: `pinned` or `unpinned`."""
     rows = [(word, ids_of(live) if live else "none"), ("not in the view", ids_of(missing) if missing else "")]
     return facts(title, rows)

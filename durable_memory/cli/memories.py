@@ -22,7 +22,7 @@ from durable_memory.memory.types.answers import to_json
 
 
 class Speaker(StrEnum):
-    """Who can say a message that is text alone."""
+    """The roles of a message that is text alone."""
 
     USER = "user"
     ASSISTANT = "assistant"

@@ -23,7 +23,7 @@ class OneCommand(TyperCommand):
         given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
         if any(given.get(name) for name in MAKING_A_KEY):
             arguments = {each.name or "": each for each in self.params if isinstance(each, TyperArgument)}
-            # Of several IDs the first one may stand in the place of KEY.
+            # The first of several IDs may stand in the place of KEY.
             full = all(each.nargs == 1 and given.get(name) is not None for name, each in arguments.items())
             if full and "key" in arguments:
                 ctx.fail(

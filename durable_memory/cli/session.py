@@ -122,7 +122,7 @@ def with_memory_if_any(
     out_of_reach: Callable[[MemoryUnavailable], _Result] | None = None,
     **more: object,
 ) -> Answer[_Result]:
-    """Does the same, and also finds out whether there is such a memory; says so if there is none.
+    """Does work as `with_memory`, and also finds out whether there is such a memory; says so if there is none.
 
     empty: tells by the result whether there may be none; only then somebody looks.
     """
@@ -185,15 +185,19 @@ def refuse_in_memory(resource: MemoryResource) -> None:
 
 
 def refuse_unseen(client: MemoryClient, resource: object) -> None:
-    """Refuses the resource of this id likewise, if it is declared; stored memories of an undeclared one can be seen."""
+    """Refuses the resource of this id if it is declared in_memory; stored memories of an undeclared one can be seen."""
     for declared in client.registry.memories():
         if declared.id == resource:
             refuse_in_memory(declared)
 
 
 def say_unseen(client: MemoryClient, resource: str | None, scope: Scope | None) -> None:
-    """Says which declared resources a command on all of a project, or of a scope, leaves out for the same reason."""
+    """Says which declared resources a command on a whole project or scope leaves out, as they are in_memory."""
     meant = client.registry.memories() if resource is None else ()
-    unseen = [each.id for each in meant if each.persistence.type == "in_memory" and scope in (None, each.scope)]
+    unseen = [
+        declared.id
+        for declared in meant
+        if declared.persistence.type == "in_memory" and scope in (None, declared.scope)
+    ]
     if unseen:
         say(f"Left out, as persistence.type in_memory keeps them inside other processes: {', '.join(sorted(unseen))}")

@@ -18,7 +18,7 @@ def spread_options(command: Command) -> Command:
     Its arguments come before those of the command, its options after those of the command.
     """
     first, *own = signature(command, eval_str=True).parameters.values()
-    # Not eval_str: an inherited field's annotation has its names in the module of the class that declares it.
+    # eval_str would fail: the names in an inherited field's annotation are of the module that declares it.
     hints = get_type_hints(first.annotation, include_extras=True)
     shared = [each.replace(annotation=hints[each.name]) for each in signature(first.annotation).parameters.values()]
 

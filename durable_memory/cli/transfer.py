@@ -209,7 +209,7 @@ def _import_table(file: str, result: ImportResult) -> Table:
         ("before", f"{counted(result.already, 'message')} by an earlier run" if result.already else ""),
         ("summaries", f"{result.summaries:,} are ordinary messages now" if result.summaries else ""),
         ("evicted", counted(result.evicted, "message") if result.evicted else ""),
-        *((f"line {one.line}", f"{one.type}: {one.problem}") for one in result.problems),
+        *((f"line {problem.line}", f"{problem.type}: {problem.problem}") for problem in result.problems),
         ("more", counted(result.faults - len(result.problems), "line") if result.faults > len(result.problems) else ""),
     ]
     return facts(f"import of {file}", rows)

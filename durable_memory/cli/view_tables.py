@@ -41,7 +41,7 @@ def view_table(title: str, view: View, project: str, *, ids: bool = False) -> Ta
 def context_table(agent: str, context: AgentContext) -> Table:
     """What an agent's memories give to a model call."""
     rows = ((_speaker(message), f"{message.tokens or 0:,}", _said(message)) for message in context.messages)
-    parts = "; ".join(f"{one.label}: {size_of(one.messages, one.tokens)}" for one in context.memories)
+    parts = "; ".join(f"{memory.label}: {size_of(memory.messages, memory.tokens)}" for memory in context.memories)
     return listing(
         agent,
         ("role", "tokens", "message"),

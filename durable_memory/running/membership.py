@@ -73,7 +73,7 @@ class WorkerGroups:
         """Tells the groups of a namespace of a workflow that one of them saw end. For any thread."""
         for group in {group for (_, _, there), group in list(self._groups.items()) if there == namespace}:
             with contextlib.suppress(RuntimeError):  # its loop is closed
-                # In a context of its own: the work is no part of the workflow, whose span has ended.
+                # A context of its own, since the work is no part of the workflow, whose span has ended.
                 group.loop.call_soon_threadsafe(group.ended_workflows.note, workflow_id, context=Context())
 
     def _group_of(self, client: Client) -> WorkerGroup:

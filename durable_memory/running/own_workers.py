@@ -25,7 +25,7 @@ _ACTIVITIES_OF_A_WORKER: Final = 100
 """At a time, where nothing else is said; Temporal warns of an executor of fewer threads."""
 
 _making: ContextVar[OwnWorker | None] = ContextVar("durable_memory_making", default=None)
-"""In this thread: another thread may make a user's worker meanwhile."""
+"""Holds in this thread alone: another one may make a user's worker meanwhile."""
 
 
 def worker_being_made() -> OwnWorker | None:

@@ -84,7 +84,7 @@ class WorkerGroup:
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop:
-        """Where its workers run."""
+        """The event loop of its workers."""
         return self._task.get_loop()
 
     def follow(self, client: Client) -> None:

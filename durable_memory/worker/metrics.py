@@ -28,7 +28,7 @@ class WorkerMetrics:
         self._registry = registry
         self._provider = provider
         self.buffer = MetricBuffer(_BUFFERED, MetricBufferDurationFormat.SECONDS)
-        """For the telemetry of the Temporal runtime."""
+        """Where the Temporal runtime puts its metrics."""
 
     def text(self) -> bytes:
         """Returns what /metrics answers, in the form that CONTENT_TYPE names."""

@@ -34,11 +34,11 @@ class OverdueFlushes:
         self._cursor: str | None = None
         self._found = Counter[str]()
         self._seen = Counter[str]()
-        """Of each resource, in the round so far and in the last whole one."""
+        """Overdue flushes of each resource: `_found` in the round so far, `_seen` in the last whole one."""
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is to be said of them, if there are any."""
+        """A sentence on overdue flushes, if there are any."""
         flushes = self._seen.total()
         if not flushes:
             return ()
@@ -57,7 +57,7 @@ class OverdueFlushes:
             self._cursor = page.cursor
             if self._cursor is None:
                 before, self._seen, self._found = self._seen, self._found, Counter()
-                for resource in {one.id for one in self._registry().memories()} | before.keys():
+                for resource in {declared.id for declared in self._registry().memories()} | before.keys():
                     telemetry.record_overdue(resource, self._seen[resource])
                 if self._seen and not before:
                     _log.warning("%s", *self.notes)

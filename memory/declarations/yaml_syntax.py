@@ -33,7 +33,7 @@ _WHERE_IT_ENDED: Final = (
     ("expected key", _NO_INDENT),
     ("block end", _NO_INDENT),
 )
-"""The same, at the line where it gave up."""
+"""Parts of complaints, each with what to say, at the line where the parser gave up."""
 
 _TWO_COLONS: Final = re.compile(r"\s*(?:- )?[^\s:'\"#]+:\s+\S.*:(?:\s|$)")
 _FIELD: Final = re.compile(r"\s*(?:- )?[^:]+:(?:\s|$)")

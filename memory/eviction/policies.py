@@ -177,4 +177,4 @@ POLICIES: Final[dict[PolicyName, Policy]] = {
 """Every policy by the name it has in a declaration."""
 
 SCORES_OF: Final[Mapping[PolicyName, PolicyName]] = {**{name: name for name in POLICIES}, "token_aware_lru": "lru"}
-"""Whose scores a memory keeps under a policy: a change between two with the same scores changes none."""
+"""The policy whose scores a memory keeps under each policy: a change between two with the same scores changes none."""

@@ -13,7 +13,7 @@ WHITE: Final = r" \t\n\v\f\r"
 """White space, to stand in a class. The `\\s` of RE2 lacks one of them, that of Python has more."""
 
 BREAKS: Final = r"\t\n\v\f\r"
-"""Of these, what parts columns and lines: behind it often stands another number."""
+"""White space that parts columns and lines: behind it often stands another number."""
 
 BEGINS: Final = r"(?:^|[^A-Za-z0-9])"
 """Before a number that is no part of a word. It is matched too, so the number is the group `value`."""

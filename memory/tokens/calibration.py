@@ -23,10 +23,10 @@ SAMPLE_CHARACTERS: Final = 8_000
 """About 2,000 tokens, beside which the framing of one message is nothing."""
 
 INTERVAL_SECONDS: Final = 600.0
-"""Between two requests of one process, also after one that failed."""
+"""The time between two requests of one process, also after one that failed."""
 
 _WEIGHT: Final = 0.5
-"""Of a new sample beside all earlier ones; the first stands alone."""
+"""The weight of a new sample beside all earlier ones; the first stands alone."""
 
 _SMALLEST: Final = 0.5
 _LARGEST: Final = 4.0
@@ -78,7 +78,7 @@ class Calibration:
             asking.get_loop().call_soon_threadsafe(asking.cancel)
 
     async def close(self) -> None:
-        """As `end`, and waits for the end of the request."""
+        """Does what `end` does, and waits for the end of the request."""
         asking = self._asking
         self.end()
         if asking is not None:

@@ -12,7 +12,7 @@ from durable_memory.memory.types import did_you_mean
 
 ENCODINGS: Final[tuple[EncodingName, ...]] = get_args(EncodingName)
 DEFAULT_ENCODING: Final[EncodingName] = "o200k_base"
-"""Of GPT-4o and what came after it."""
+"""The encoding of GPT-4o and what came after it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from durable_memory.memory.transfer.lines import BadLine, Header, MessageLine, R
 from durable_memory.memory.types import AppendResult, ImportProblem, ImportResult
 
 _MAX_PROBLEMS: Final = 100
-"""Of which the result tells more than their number."""
+"""How many faults the result names; it counts the others."""
 
 _MAX_GROUP: Final = 500
 _ATTEMPTS: Final = 50

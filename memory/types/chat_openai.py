@@ -153,7 +153,7 @@ def _part(part: ContentPart) -> Mapping[str, Json]:
 
 
 def _link_of_picture(part: ContentPart) -> str | None:
-    """Of a picture as OpenAI's Responses have it, where the link is text and no object."""
+    """Reads a picture as OpenAI's Responses have it, where the link is text and no object."""
     given = part.get("image_url")
     if isinstance(given, Mapping) and part["type"] == "input_image":
         given = given.get("url")

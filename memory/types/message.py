@@ -217,7 +217,7 @@ _NOW_CALLED: Final = {"developer": "system", "function": "tool"}
 """Roles that other APIs know, and ours."""
 
 _TOOL_BLOCKS: Final = frozenset({"tool_use", "tool_result"})
-"""As parts they would be calls and results that nobody keeps together, and that models refuse apart."""
+"""Parts that are refused: they would be calls and results that nobody keeps together, and that models refuse apart."""
 
 
 def _clean_content(content: object) -> str | tuple[ContentPart, ...] | None:

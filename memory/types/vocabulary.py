@@ -11,8 +11,8 @@ Priority: TypeAlias = Literal["low", "normal", "high", "critical"]
 Section: TypeAlias = str
 """The name of a part of a memory: a built-in one, or one that the resource declares."""
 ContentPart: TypeAlias = Mapping[str, Any]
-"""Of JSON values. Not so typed: converters cannot read a type that holds itself, and a workflow could be handed no
-message."""
+"""An object of JSON values. Not so typed: converters cannot read a type that holds itself, and a workflow could be
+handed no message."""
 
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 PRIORITIES: Final[tuple[Priority, ...]] = get_args(Priority)
