@@ -34,6 +34,14 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
+class Room:
+    """How much may be filled, in tokens or in messages; and by which section, where it is the share of one."""
+
+    limit: int
+    section: Section | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Limits:
     """Budget, thresholds and lifetimes in absolute numbers: tokens, messages, milliseconds. None means: no such limit.
 
@@ -120,9 +128,14 @@ class Limits:
         return tuple([share.section for share in self.shares]) if self.shares else SECTIONS
 
     @property
+    def conversation_shares(self) -> tuple[Share, ...]:
+        """The shares of what a flush takes from: user-defined sections and short_term, in the order of the view."""
+        return tuple([share for share in self.shares if share.section not in {SYSTEM, LONG_TERM}])
+
+    @property
     def user_sections(self) -> tuple[Section, ...]:
-        """The user-defined ones among them."""
-        return tuple([share.section for share in self.shares[2:-1]]) if self.shares else ()
+        """The user-defined ones among the sections."""
+        return tuple([share.section for share in self.conversation_shares if share.section != SHORT_TERM])
 
     @property
     def share_tokens(self) -> dict[Section, int]:
@@ -137,20 +150,20 @@ class Limits:
         """Returns what this section may fill of its own, in tokens; None where the budget is common."""
         return next((share.tokens for share in self.shares if share.section == section), None)
 
-    def room_of(self, section: Section) -> tuple[int | None, *tuple[Section, ...]]:
-        """Returns what a message or group of this section may fill; and the section, if that is its share."""
+    def room_of(self, section: Section) -> Room | None:
+        """Returns what a message or group of this section may fill, in tokens; None: nothing limits it."""
         section = self.section_of(section)
         share = self.share_of(section)
-        return (self.room_tokens,) if share is None else (share, section)
+        return self._common_room() if share is None else Room(share, section)
 
-    def widest_room(self) -> tuple[int | None, *tuple[Section, ...]]:
+    def widest_room(self) -> Room | None:
         """Returns the room of a result, which stands in the section of its call, as `room_of` does."""
-        talk = [share for share in self.shares if share.section not in {SYSTEM, LONG_TERM}]
-        if not talk:
-            return (self.room_tokens,)
         # Among equals short_term wins, which stands last.
-        widest = max(reversed(talk), key=lambda share: share.tokens)
-        return widest.tokens, widest.section
+        widest = max(reversed(self.conversation_shares), key=lambda share: share.tokens, default=None)
+        return self._common_room() if widest is None else Room(widest.tokens, widest.section)
+
+    def _common_room(self) -> Room | None:
+        return None if self.room_tokens is None else Room(self.room_tokens)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,12 +23,10 @@ def check_sections(resource: str, entries: Sequence[Entry], limits: Limits) -> N
 
 def too_large(resource: str, position: int, entry: Entry, limits: Limits) -> MemoryOversize | None:
     """Returns the refusal of a message that could never stand in the view, or None for one that could."""
-    room, *name = limits.room_of(entry.section) if entry.answers is None else limits.widest_room()
-    if room is None or entry.tokens <= room:
+    room = limits.room_of(entry.section) if entry.answers is None else limits.widest_room()
+    if room is None or entry.tokens <= room.limit:
         return None
-    return refusals.message_too_large(
-        resource, position, entry.tokens, room, *name, for_summaries=limits.summary_tokens
-    )
+    return refusals.message_too_large(resource, position, entry.tokens, room, for_summaries=limits.summary_tokens)
 
 
 def check_fixed(resource: str, entries: Sequence[Entry], limits: Limits) -> None:

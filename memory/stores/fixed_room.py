@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from durable_memory.memory.limits import Limits
+from durable_memory.memory.limits import Limits, Room
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.types import Section
 
@@ -20,10 +20,10 @@ def check_fixed_room(
     for share in limits.shares:
         filled = in_sections.get(share.section, 0)
         if filled > share.tokens:
-            raise refusals.pinned_too_large(resource, "tokens", filled, share.tokens, share.section)
-    for unit, filled, room in (
+            raise refusals.pinned_too_large(resource, "tokens", filled, Room(share.tokens, share.section))
+    for unit, filled, limit in (
         ("tokens", tokens, None if limits.shares else limits.room_tokens),
         ("messages", messages, limits.room_messages),
     ):
-        if room is not None and filled > room:
-            raise refusals.pinned_too_large(resource, unit, filled, room)
+        if limit is not None and filled > limit:
+            raise refusals.pinned_too_large(resource, unit, filled, Room(limit))

@@ -21,6 +21,7 @@ from durable_memory.memory.errors import (
     MemoryOversize,
     MemorySummaryRejected,
 )
+from durable_memory.memory.limits import Room
 from durable_memory.memory.types import LONG_TERM, SECTIONS, SYSTEM, Section, did_you_mean
 
 BACKPRESSURE_RETRY_MS = 2000
@@ -81,32 +82,24 @@ def section_not_writable(resource: str, position: int, section: Section, declare
 
 
 def message_too_large(
-    resource: str, position: int, tokens: int, limit: int, section: Section | None = None, *, for_summaries: int = 0
+    resource: str, position: int, tokens: int, room: Room, *, for_summaries: int = 0
 ) -> MemoryOversize:
     """A message that could never stand in the view.
 
-    section: whose share is the limit. for_summaries: what a budget without shares keeps free for them; it is told, so
-    that the number that was declared stands in the text.
+    for_summaries: what a budget without shares keeps free for them; it is told, so that the number that was declared
+    stands in the text.
     """
-    kept = 0 if section else for_summaries
-    less = f" ({limit + kept} less {kept} kept for summaries)" if kept else ""
+    kept = for_summaries if room.section is None else 0
+    less = f" ({room.limit + kept} less {kept} kept for summaries)" if kept else ""
     return MemoryOversize(
-        f"{resource}: messages[{position}] has {tokens} tokens, but {_who(section)} may fill at most {limit}{less}; "
-        "shorten it",
+        f"{resource}: messages[{position}] has {tokens} tokens, but {_most(room)}{less}; shorten it",
         position=position,
-        excess_tokens=tokens - limit,
+        excess_tokens=tokens - room.limit,
     )
 
 
 def group_too_large(
-    resource: str,
-    position: int,
-    unit: str,
-    actual: int,
-    limit: int,
-    section: Section | None = None,
-    *,
-    waiting: int = 0,
+    resource: str, position: int, unit: str, actual: int, room: Room, *, waiting: int = 0
 ) -> MemoryOversize:
     """A message that would make its group of tool calls and results too large.
 
@@ -114,26 +107,25 @@ def group_too_large(
     """
     return MemoryOversize(
         f"{resource}: with messages[{position}] its group of tool calls and results has {actual} {unit}, "
-        f"but {_who(section)} may fill at most {limit}; send a shorter result",
+        f"but {_most(room)}; send a shorter result",
         position=position if unit == "tokens" else None,
-        excess_tokens=actual - limit if unit == "tokens" else 0,
+        excess_tokens=actual - room.limit if unit == "tokens" else 0,
         waiting=waiting,
     )
 
 
-def pinned_too_large(
-    resource: str, unit: str, actual: int, limit: int, section: Section | None = None
-) -> MemoryOversize:
+def pinned_too_large(resource: str, unit: str, actual: int, room: Room) -> MemoryOversize:
     """System and pinned messages, which are never evicted, would fill or do fill more than there is."""
-    what = "system and pinned" if section is None else "system" if section == SYSTEM else "pinned"
+    what = "system and pinned" if room.section is None else "system" if room.section == SYSTEM else "pinned"
     return MemoryOversize(
-        f"{resource}: {what} messages would have {actual} {unit}, but {_who(section)} may fill at most {limit}; "
-        "they are never evicted, so delete or unpin some first"
+        f"{resource}: {what} messages would have {actual} {unit}, but {_most(room)}; they are never evicted, so delete "
+        "or unpin some first"
     )
 
 
-def _who(section: Section | None) -> str:
-    return "messages" if section is None else f"section {section}"
+def _most(room: Room) -> str:
+    who = "messages" if room.section is None else f"section {room.section}"
+    return f"{who} may fill at most {room.limit}"
 
 
 def append_too_large(resource: str, unit: str, actual: int, limit: int) -> MemoryOversize:

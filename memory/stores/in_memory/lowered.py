@@ -5,7 +5,6 @@ from __future__ import annotations
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.in_memory.state import MemoryState
 from durable_memory.memory.stores.in_memory.values import Tally
-from durable_memory.memory.types import LONG_TERM, SYSTEM
 
 
 def above_room(state: MemoryState, limits: Limits) -> Tally:
@@ -13,8 +12,7 @@ def above_room(state: MemoryState, limits: Limits) -> Tally:
     outside = state.outside
     rooms = [(outside.tokens, limits.room_tokens)]
     if limits.shares:
-        talk = (share for share in limits.shares if share.section not in {SYSTEM, LONG_TERM})
-        rooms = [(state.fill(share.section, limits).tokens, share.tokens) for share in talk]
+        rooms = [(state.fill(share.section, limits).tokens, share.tokens) for share in limits.conversation_shares]
     tokens = sum(max(0, held - room) for held, room in rooms if room is not None)
     most = limits.room_messages
     return Tally(tokens, 0 if most is None else max(0, outside.messages - most))

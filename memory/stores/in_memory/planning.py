@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from durable_memory.memory.eviction.order import Excess, Rank, Standing, take
 from durable_memory.memory.eviction.policies import NEVER_BEFORE_OTHERS, POLICIES, next_moment
-from durable_memory.memory.limits import Limits
+from durable_memory.memory.limits import Limits, Room
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.append_checks import check_sections, too_large
 from durable_memory.memory.stores.fixed_room import check_fixed_room
@@ -106,11 +106,9 @@ class _Planner:
         summaries = summaries_leaving(self.state.groups[LONG_TERM].values(), self._needed(), self.limits)
         self.plan.evicted = [group.number for group in summaries]
         self.plan.evicted_messages = len(summaries)
-        for share in self.limits.shares:
-            section = share.section
-            if section not in {SYSTEM, LONG_TERM}:
-                tokens = self.state.fill(section, self.limits).tokens + self.live[section].tokens
-                self._evict(section, Excess(tokens - share.tokens, 0))
+        for share in self.limits.conversation_shares:
+            tokens = self.state.fill(share.section, self.limits).tokens + self.live[share.section].tokens
+            self._evict(share.section, Excess(tokens - share.tokens, 0))
         filled = self.state.outside
         for tally in self.live.values():
             filled.change(tally.tokens, tally.messages)
@@ -174,17 +172,15 @@ class _Planner:
         # One that was too large before, since the budget was lowered, is evicted with its result.
         there = self.state.where.get(group.number)
         held = Tally() if there is None else Tally(there.tokens, there.messages)
-        room, *name = self.limits.room_of(group.place)
+        room = self.limits.room_of(group.place)
         if self.limits.result_reserve:
             if entry.opens or entry.answers is not None:
                 self.members.append(Member(position, entry, group, held.tokens))
-        elif room is not None and group.tokens > room >= held.tokens:
-            raise refusals.group_too_large(
-                self.resource, position, "tokens", group.tokens, room, *name, waiting=group.waiting
-            )
+        elif room is not None and group.tokens > room.limit >= held.tokens:
+            raise refusals.group_too_large(self.resource, position, "tokens", group.tokens, room, waiting=group.waiting)
         most = self.limits.room_messages
         if most is not None and group.messages > most >= held.messages:
-            raise refusals.group_too_large(self.resource, position, "messages", group.messages, most)
+            raise refusals.group_too_large(self.resource, position, "messages", group.messages, Room(most))
 
     def _open(self, position: int, entry: Entry, number: int) -> None:
         score = self.policy.score_at_append(number, self.plan.moment, entry.band)

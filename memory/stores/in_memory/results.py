@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from durable_memory.memory.errors import MemoryOversize
 from durable_memory.memory.limits import Limits
@@ -62,18 +62,16 @@ def check_results(
 def _refusal(
     resource: str, member: Member, rest: _Rest, limits: Limits, fixed_beside: Callable[[PlannedGroup], int]
 ) -> MemoryOversize | None:
-    room, *name = limits.room_of(member.group.place)
+    room = limits.room_of(member.group.place)
     if room is None:
         return None
     more = 0
     if not member.entry.whole:
-        room -= fixed_beside(member.group)
-        left = room - rest.tokens + member.entry.tokens
+        room = replace(room, limit=room.limit - fixed_beside(member.group))
+        left = room.limit - rest.tokens + member.entry.tokens
         whole = rest.whole if rest.whole < left else 0
         parts = 2 if member.entry.opens else rest.results + 1
         more = whole + min(rest.kept, (left - whole) * (parts - 1) // parts)
-    if not rest.tokens + more > room >= member.held:
+    if not rest.tokens + more > room.limit >= member.held:
         return None
-    return refusals.group_too_large(
-        resource, member.position, "tokens", rest.tokens + more, room, *name, waiting=rest.large
-    )
+    return refusals.group_too_large(resource, member.position, "tokens", rest.tokens + more, room, waiting=rest.large)

@@ -179,7 +179,7 @@ def operation_args(operation: Operation) -> tuple[list[bytes], str]:
 
 def thresholds(limits: Limits) -> list[bytes]:
     """Returns when a flush is due, as drop.lua takes it: in tokens, in messages, in tokens of each section."""
-    of_sections = (share.due_tokens for share in limits.shares[2:])
+    of_sections = (share.due_tokens for share in limits.conversation_shares)
     levels = (limits.due_tokens, limits.due_messages, *of_sections)
     return [NO_LIMIT if level is None else digits(level) for level in levels]
 

@@ -7,6 +7,7 @@ from functools import wraps
 from typing import Concatenate, Final, ParamSpec, TypeVar
 
 from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged, MemoryFault, MemoryUnavailable
+from durable_memory.memory.limits import Room
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.redis.keys import KeySet
 from durable_memory.memory.stores.values import ABSENT, MOST_OPEN
@@ -41,16 +42,16 @@ def refusal_of(  # noqa: C901, PLR0911, PLR0912 - a table
             return refusals.version_conflict(resource, version, wanted or ABSENT)
         case ["message", position, tokens, limit, for_summaries, *section]:
             return refusals.message_too_large(
-                resource, int(position), int(tokens), int(limit), *section, for_summaries=int(for_summaries)
+                resource, int(position), int(tokens), Room(int(limit), *section), for_summaries=int(for_summaries)
             )
         case ["group", position, "tokens", actual, limit, waiting, *section]:
             return refusals.group_too_large(
-                resource, int(position), "tokens", int(actual), int(limit), *section, waiting=int(waiting)
+                resource, int(position), "tokens", int(actual), Room(int(limit), *section), waiting=int(waiting)
             )
         case ["group", position, unit, actual, limit]:
-            return refusals.group_too_large(resource, int(position), unit, int(actual), int(limit))
+            return refusals.group_too_large(resource, int(position), unit, int(actual), Room(int(limit)))
         case ["pinned", unit, actual, limit, *section]:
-            return refusals.pinned_too_large(resource, unit, int(actual), int(limit), *section)
+            return refusals.pinned_too_large(resource, unit, int(actual), Room(int(limit), *section))
         case ["parts", unit, actual, limit]:
             return refusals.append_too_large(resource, unit, int(actual), int(limit))
         case ["full", unit, waiting, arriving, limit]:
