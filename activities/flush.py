@@ -20,7 +20,7 @@ from durable_memory.memory.errors import MemoryUnknownResource, MemoryWrongWorke
 from durable_memory.memory.flushing.measuring import measure_result
 from durable_memory.memory.flushing.steps import Flush
 from durable_memory.memory.identity import MemoryId
-from durable_memory.memory.stores.values import Batch
+from durable_memory.memory.stores.values import Batch, FlushAsk
 from durable_memory.memory.task_queues import summaries_queue
 from durable_memory.memory.types import FlushResult
 
@@ -41,19 +41,17 @@ async def begin(asked: internal_requests.BeginRequest) -> JsonObject:
     its own, where it takes no slot of other work.
     """
     resource, memory, flush = _target(asked.target)
-    limits = resource.limits()
+    limits, ask = resource.limits(), FlushAsk(force=asked.force)
     now_ms = _now_ms(memory)
     if not limits.summarize:
         with AuditedCall("flush", client_of_project(asked.target.project).caller, memory) as record:
             if not asked.force:
                 record.skip()  # the declaration asks for it, no caller did
             record.named(asked.owner)
-            dropped = await flush.run(
-                memory, owner=asked.owner, limits=limits, force=asked.force, deadline_ms=_last_attempt_ends_ms()
-            )
+            dropped = await flush.run(memory, asked.owner, limits, ask, deadline_ms=_last_attempt_ends_ms())
             record.done(already_applied=dropped.already_applied, removed=len(dropped.removed_ids))
         return await _ended(resource, memory, dropped, now_ms)
-    begun = await flush.begin(memory, asked.owner, force=asked.force, limits=limits, attempt_ends_ms=_attempt_ends_ms())
+    begun = await flush.begin(memory, asked.owner, limits, ask, attempt_ends_ms=_attempt_ends_ms())
     if isinstance(begun, FlushResult):
         return answer_of(begun)
     batch = internal_requests.BatchField(**dataclasses.asdict(begun), begun_ms=now_ms)

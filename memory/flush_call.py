@@ -12,6 +12,7 @@ from durable_memory.memory.flushing.measuring import run_measured
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.services import Services
+from durable_memory.memory.stores.values import FlushAsk
 from durable_memory.memory.types import FlushResult
 from durable_memory.memory.waking import NoWaker
 
@@ -47,24 +48,17 @@ async def run_call(
     call: FlushCall, services: Services, resource: MemoryResource, memory: MemoryId, attempt: Attempt, own: Limits
 ) -> FlushResult:
     """Does what was asked; see FlushCall.check. own: the limits of the memory under the mode of the caller."""
-    asked = None if call.threshold is None else replace(resource.limits_due_at(call.threshold), mode=own.mode)
+    thresholds = None if call.threshold is None else replace(resource.limits_due_at(call.threshold), mode=own.mode)
+    ask = FlushAsk(call.force, call.max_messages, thresholds)
     if call.dry_run:
-        result = await services.store.plan(memory, asked or own, force=call.force, max_messages=call.max_messages)
+        result = await services.store.plan(memory, own, ask)
         return await _with_own_due(result, call, services, memory, own)
     if not call.wait:
         if isinstance(services.waker, NoWaker):
             raise MemoryInvalid("wait: nothing here can wake a background flush; wait for it, or connect with a waker")
         await services.waker.wake(memory, force=call.force)
         return FlushResult("signalled")
-    run = services.flush.run(
-        memory,
-        owner=attempt.operation_id,
-        limits=own,
-        force=call.force,
-        deadline_ms=await attempt.ends_ms(),
-        max_messages=call.max_messages,
-        asked=asked,
-    )
+    run = services.flush.run(memory, attempt.operation_id, own, ask, deadline_ms=await attempt.ends_ms())
     result = await run_measured(run, services.store, resource, memory)
     result = await _with_own_due(result, call, services, memory, own)
     if result.flush_due:

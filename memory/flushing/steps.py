@@ -20,7 +20,7 @@ from durable_memory.memory.flushing.lease import while_leased
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.port import Store
-from durable_memory.memory.stores.values import Batch, Begun, Operation, Stopped, StoredEntry
+from durable_memory.memory.stores.values import Batch, Begun, FlushAsk, Operation, Stopped, StoredEntry
 from durable_memory.memory.types import FlushResult
 
 RETRY_AFTER_FAILURE_MS: Final = 2_000
@@ -44,22 +44,15 @@ class Flush:
         self,
         memory: MemoryId,
         owner: str,
-        *,
-        force: bool,
         limits: Limits,
+        ask: FlushAsk,
+        *,
         attempt_ends_ms: int,
-        max_messages: int | None = None,
     ) -> Begun:
         """Takes the lease and chooses what to summarise; see Store.begin. Only for memories that summarise."""
         asked = time.perf_counter()
         begun = await self._store.begin(
-            memory,
-            owner,
-            batch_id=secrets.token_hex(8),
-            force=force,
-            attempt_ends_ms=attempt_ends_ms,
-            limits=limits,
-            max_messages=max_messages,
+            memory, owner, limits, ask, batch_id=secrets.token_hex(8), attempt_ends_ms=attempt_ends_ms
         )
         if isinstance(begun, Batch):
             telemetry.record_lease_wait(memory.resource, "taken", time.perf_counter() - asked)
@@ -98,39 +91,24 @@ class Flush:
     async def run(
         self,
         memory: MemoryId,
-        *,
         owner: str,
         limits: Limits,
-        force: bool,
+        ask: FlushAsk,
+        *,
         deadline_ms: int,
-        max_messages: int | None = None,
-        asked: Limits | None = None,
     ) -> FlushResult:
         """Runs a whole flush, or drops where the memory drops.
 
         If it fails, is cancelled or reaches its deadline, batch and lease are given back and nothing has changed. The
         same owner may call it again: once committed, the answer is the result of then.
 
-        owner: names this flush in all its attempts, e.g. its operation id; never used for another one. force: ignore
-        threshold and target. deadline_ms: Unix time by which it is done or given up. max_messages: take no more, in
-        whole groups. asked: the limits with another threshold, which decides what is taken; whether more is due, and
-        since when, is noted by the memory's own. Raises MemoryOperationExpired at the deadline, and as `summarize`.
+        owner: names this flush in all its attempts, e.g. its operation id; never used for another one. deadline_ms:
+        Unix time by which it is done or given up. Raises MemoryOperationExpired at the deadline, and as `summarize`.
         """
         if not limits.summarize:
             operation = Operation(owner, deadline_ms, digest="")
-            return await self._store.drop(
-                memory, operation, limits, force=force, max_messages=max_messages, asked=asked
-            )
-        beginning = asyncio.create_task(
-            self.begin(
-                memory,
-                owner,
-                force=force,
-                limits=asked or limits,
-                attempt_ends_ms=deadline_ms,
-                max_messages=max_messages,
-            )
-        )
+            return await self._store.drop(memory, operation, limits, ask)
+        beginning = asyncio.create_task(self.begin(memory, owner, limits, ask, attempt_ends_ms=deadline_ms))
         seconds_left = (deadline_ms - self._clock.now_ms()) / 1_000
         timeout = asyncio.timeout(seconds_left)
         try:

@@ -31,6 +31,7 @@ from durable_memory.memory.stores.values import (
     Begun,
     Entry,
     Erased,
+    FlushAsk,
     Operation,
     ReadQuery,
     ScanPage,
@@ -180,31 +181,29 @@ class Store(Protocol):
         self,
         memory: MemoryId,
         owner: str,
+        limits: Limits,
+        ask: FlushAsk,
         *,
         batch_id: str,
-        force: bool,
         attempt_ends_ms: int,
-        limits: Limits,
-        max_messages: int | None = None,
     ) -> Begun:
         """Takes the lease and the next fence and notes a batch, in one step.
 
-        The same owner gets the same batch again, or its result. batch_id: a fresh random id, unused if the owner has a
-        batch. force: ignore threshold and target, take all but what is kept. attempt_ends_ms: Unix time after which
-        this request is refused with MemoryOperationExpired, so a dead attempt takes no lease. max_messages: take no
-        more, in whole groups; what waits in the overflow goes first. If the first group alone is larger: `nothing`,
-        with the reason `max_messages`. Summaries above their room, since it was lowered, are taken even alone: the
-        batch has no messages then.
+        The same owner gets the same batch again, or its result. If the first group alone is larger than
+        `ask.max_messages`: `nothing`, with the reason `max_messages`. Where `ask.thresholds` are given, flush_due of
+        the answer goes by them. Summaries above their room, since it was lowered, are taken even alone: the batch has
+        no messages then.
+
+        batch_id: a fresh random id, unused if the owner has a batch. attempt_ends_ms: Unix time after which this
+        request is refused with MemoryOperationExpired, so a dead attempt takes no lease.
         """
         ...
 
-    async def plan(
-        self, memory: MemoryId, limits: Limits, *, force: bool, max_messages: int | None = None
-    ) -> FlushResult:
+    async def plan(self, memory: MemoryId, limits: Limits, ask: FlushAsk) -> FlushResult:
         """Tells what begin, or drop, would take now, by the same selection. Writes nothing.
 
-        Outcome `planned`, `nothing`, `busy`, `gone`. tokens_after: where the memory summarises, with a summary as large
-        as it may become.
+        Outcome `planned`, `nothing`, `busy`, `gone`; flush_due goes by what begin's does. tokens_after: where the
+        memory summarises, with a summary as large as it may become.
         """
         ...
 
@@ -235,21 +234,11 @@ class Store(Protocol):
         """
         ...
 
-    async def drop(
-        self,
-        memory: MemoryId,
-        operation: Operation,
-        limits: Limits,
-        *,
-        force: bool,
-        max_messages: int | None = None,
-        asked: Limits | None = None,
-    ) -> FlushResult:
+    async def drop(self, memory: MemoryId, operation: Operation, limits: Limits, ask: FlushAsk) -> FlushResult:
         """The flush of a memory that drops: selects by the same rules as begin and removes, in one step.
 
-        Of summaries of before, the oldest go until the rest fits. asked: limits with other thresholds, by which this
-        call selects; whether more is due, and since when, goes by those of `limits`. Outcome `dropped`, `nothing`,
-        `gone`.
+        Of summaries of before, the oldest go until the rest fits. Whatever `ask.thresholds` select, whether more is
+        due, and since when, goes by those of `limits`. Outcome `dropped`, `nothing`, `gone`.
         """
         ...
 

@@ -23,6 +23,7 @@ from durable_memory.memory.stores.values import (
     Begun,
     Entry,
     Erased,
+    FlushAsk,
     Operation,
     ReadQuery,
     ScanPage,
@@ -157,29 +158,18 @@ class SealedStore:
         self,
         memory: MemoryId,
         owner: str,
+        limits: Limits,
+        ask: FlushAsk,
         *,
         batch_id: str,
-        force: bool,
         attempt_ends_ms: int,
-        limits: Limits,
-        max_messages: int | None = None,
     ) -> Begun:
         """See Store."""
-        return await self._store.begin(
-            memory,
-            owner,
-            batch_id=batch_id,
-            force=force,
-            attempt_ends_ms=attempt_ends_ms,
-            limits=limits,
-            max_messages=max_messages,
-        )
+        return await self._store.begin(memory, owner, limits, ask, batch_id=batch_id, attempt_ends_ms=attempt_ends_ms)
 
-    async def plan(
-        self, memory: MemoryId, limits: Limits, *, force: bool, max_messages: int | None = None
-    ) -> FlushResult:
+    async def plan(self, memory: MemoryId, limits: Limits, ask: FlushAsk) -> FlushResult:
         """See Store."""
-        return await self._store.plan(memory, limits, force=force, max_messages=max_messages)
+        return await self._store.plan(memory, limits, ask)
 
     async def renew(self, memory: MemoryId, batch: Batch, limits: Limits) -> bool:
         """See Store."""
@@ -193,18 +183,9 @@ class SealedStore:
         """See Store."""
         return await self._store.fail(memory, batch, error_type, retry_after_ms)
 
-    async def drop(
-        self,
-        memory: MemoryId,
-        operation: Operation,
-        limits: Limits,
-        *,
-        force: bool,
-        max_messages: int | None = None,
-        asked: Limits | None = None,
-    ) -> FlushResult:
+    async def drop(self, memory: MemoryId, operation: Operation, limits: Limits, ask: FlushAsk) -> FlushResult:
         """See Store."""
-        return await self._store.drop(memory, operation, limits, force=force, max_messages=max_messages, asked=asked)
+        return await self._store.drop(memory, operation, limits, ask)
 
     async def stats(self, memory: MemoryId, limits: Limits) -> MemoryStats:
         """See Store."""

@@ -156,6 +156,24 @@ def absent_stats(limits: Limits) -> MemoryStats:
 
 
 @dataclass(frozen=True, slots=True)
+class FlushAsk:
+    """What one flush is asked for, beside what the memory declares.
+
+    force: ignore threshold and target, take all but what is kept. max_messages: take no more, in whole groups; what
+    waits in the overflow goes first. thresholds: limits by whose thresholds and targets it chooses, in place of the
+    memory's own; they have the same mode.
+    """
+
+    force: bool = False
+    max_messages: int | None = None
+    thresholds: Limits | None = None
+
+    def chooses_by(self, own: Limits) -> Limits:
+        """Returns the limits by which it chooses. own: those of the memory."""
+        return self.thresholds or own
+
+
+@dataclass(frozen=True, slots=True)
 class Batch:
     """The flush in progress: which messages and summaries a commit will replace. All later steps name it.
 

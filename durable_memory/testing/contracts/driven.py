@@ -16,6 +16,7 @@ from durable_memory.memory.stores.values import (
     Begun,
     Entry,
     Erased,
+    FlushAsk,
     Operation,
     ReadQuery,
     StoredEntry,
@@ -151,18 +152,17 @@ class Driven:
 
     async def plan(self, *, force: bool = False, most: int | None = None) -> FlushResult:
         """Asks what a flush would take."""
-        return await self.store.plan(self.memory, self.limits, force=force, max_messages=most)
+        return await self.store.plan(self.memory, self.limits, FlushAsk(force, most))
 
     async def begin(self, owner: str = "flusher/1", *, force: bool = False, most: int | None = None) -> Begun:
         """Asks for a batch."""
         return await self.store.begin(
             self.memory,
             owner,
+            self.limits,
+            FlushAsk(force, most),
             batch_id=uuid.uuid4().hex,
-            force=force,
             attempt_ends_ms=self.clock.now_ms() + self.patience_ms,
-            limits=self.limits,
-            max_messages=most,
         )
 
     async def batch(self, owner: str = "flusher/1", *, force: bool = False, most: int | None = None) -> Batch:
@@ -220,7 +220,7 @@ class Driven:
     ) -> FlushResult:
         """Flushes a memory that drops."""
         operation = self.operation(op, str(force))
-        return await self.store.drop(self.memory, operation, self.limits, force=force, max_messages=most, asked=asked)
+        return await self.store.drop(self.memory, operation, self.limits, FlushAsk(force, most, asked))
 
     async def waiting(self) -> list[str]:
         """Returns the texts of the overflow, and gives the batch that showed them back.

@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from durable_memory.memory.errors import MemoryOperationExpired
+from durable_memory.memory.stores.values import FlushAsk
 from durable_memory.testing.contracts.builders import call, result, summarising, system, user
 from durable_memory.testing.contracts.case import OpenMemory, StoreCase
 from durable_memory.testing.contracts.driven import Driven
@@ -129,9 +130,9 @@ class FlushSelectionContract(StoreCase):
             await memory.store.begin(
                 memory.memory,
                 "dead",
+                memory.limits,
+                FlushAsk(),
                 batch_id="batch",
-                force=False,
                 attempt_ends_ms=memory.clock.now_ms() - 1000,
-                limits=memory.limits,
             )
         assert (await memory.flush("living")).outcome == "committed"

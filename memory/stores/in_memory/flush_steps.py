@@ -18,7 +18,7 @@ from durable_memory.memory.stores.in_memory.flushing import (
 )
 from durable_memory.memory.stores.in_memory.shelves import Shelves, tag_of, until_ms
 from durable_memory.memory.stores.in_memory.values import Lease
-from durable_memory.memory.stores.values import Batch, BatchPage, Begun, Entry, Operation, Stopped
+from durable_memory.memory.stores.values import Batch, BatchPage, Begun, Entry, FlushAsk, Operation, Stopped
 from durable_memory.memory.types import FlushResult
 
 _PAGE: Final = 200
@@ -36,18 +36,18 @@ class InMemoryFlushing:
         self,
         memory: MemoryId,
         owner: str,
+        limits: Limits,
+        ask: FlushAsk,
         *,
         batch_id: str,
-        force: bool,
         attempt_ends_ms: int,
-        limits: Limits,
-        max_messages: int | None = None,
     ) -> Begun:
         """See Store."""
         refusals.check_mode(limits.mode, "flush", memory.resource)
         now = self._clock.now_ms()
         if now > attempt_ends_ms:
             raise refusals.operation_expired(memory.resource)
+        limits = ask.chooses_by(limits)
         shelf = self._shelves.shelf(memory, now)
         state = shelf.state
         done = shelf.operations.done(owner, now)
@@ -56,32 +56,31 @@ class InMemoryFlushing:
         if state is None:
             return FlushResult("gone")
         if state.batch is None or state.batch.batch.owner != owner:
-            busy_ms = busy_for_ms(state, owner, now, limits, force=force)
+            busy_ms = busy_for_ms(state, owner, now, limits, force=ask.force)
             if busy_ms:
                 if state.lease is not None:
                     state.lease = state.lease.seen_at(now)
                 return FlushResult("busy", retry_after_ms=busy_ms)
             state.obey(limits, now)
-            selection = select(state, limits, force=force, now_ms=now, max_messages=max_messages)
+            selection = select(state, limits, force=ask.force, now_ms=now, max_messages=ask.max_messages)
             if selection.takes_nothing:
                 return flushed("nothing", state.view, state, limits, reason=selection.blocked)
             state.batch = note_batch(state, selection, owner=owner, batch_id=batch_id, limits=limits)
         state.lease = Lease(owner, now + limits.lease_ms, limits.lease_ms)
         return state.batch.batch
 
-    async def plan(
-        self, memory: MemoryId, limits: Limits, *, force: bool, max_messages: int | None = None
-    ) -> FlushResult:
+    async def plan(self, memory: MemoryId, limits: Limits, ask: FlushAsk) -> FlushResult:
         """See Store."""
+        limits = ask.chooses_by(limits)
         now = self._clock.now_ms()
         state = self._shelves.state(memory, now)
         if state is None:
             return FlushResult("gone")
-        busy_ms = busy_for_ms(state, "", now, limits, force=force) if limits.summarize else 0
+        busy_ms = busy_for_ms(state, "", now, limits, force=ask.force) if limits.summarize else 0
         if busy_ms:
             return FlushResult("busy", retry_after_ms=busy_ms)
         state = state.obedient(limits, now)
-        selection = select(state, limits, force=force, now_ms=now, max_messages=max_messages)
+        selection = select(state, limits, force=ask.force, now_ms=now, max_messages=ask.max_messages)
         if selection.takes_nothing:
             return flushed("nothing", state.view, state, limits, reason=selection.blocked)
         return planned(state, selection, limits)
@@ -158,16 +157,7 @@ class InMemoryFlushing:
         state.last_flush = (now, f"failed: {error_type}")
         return None
 
-    async def drop(
-        self,
-        memory: MemoryId,
-        operation: Operation,
-        limits: Limits,
-        *,
-        force: bool,
-        max_messages: int | None = None,
-        asked: Limits | None = None,
-    ) -> FlushResult:
+    async def drop(self, memory: MemoryId, operation: Operation, limits: Limits, ask: FlushAsk) -> FlushResult:
         """See Store."""
         refusals.check_mode(limits.mode, "flush", memory.resource)
         now = self._clock.now_ms()
@@ -181,7 +171,8 @@ class InMemoryFlushing:
         if state is not None:
             before = state.view
             state.obey(limits, now)
-            selection = select(state, asked or limits, force=force, now_ms=now, max_messages=max_messages)
+            chosen_by = ask.chooses_by(limits)
+            selection = select(state, chosen_by, force=ask.force, now_ms=now, max_messages=ask.max_messages)
             removed = tuple(state.id_at(number) for number in selection.numbers)
             for group in selection.groups:
                 state.remove(group, until_ms(shelf, operation.deadline_ms))

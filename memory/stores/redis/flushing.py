@@ -16,7 +16,7 @@ from durable_memory.memory.stores.redis.arguments import (
     thresholds,
 )
 from durable_memory.memory.stores.redis.script_runner import ScriptRunner
-from durable_memory.memory.stores.values import Batch, BatchPage, Begun, Entry, Operation, Stopped
+from durable_memory.memory.stores.values import Batch, BatchPage, Begun, Entry, FlushAsk, Operation, Stopped
 from durable_memory.memory.types import FlushResult
 
 
@@ -27,32 +27,28 @@ class RedisFlushing(ScriptRunner):
         self,
         memory: MemoryId,
         owner: str,
+        limits: Limits,
+        ask: FlushAsk,
         *,
         batch_id: str,
-        force: bool,
         attempt_ends_ms: int,
-        limits: Limits,
-        max_messages: int | None = None,
     ) -> Begun:
         """See Store."""
         mark, _ = mark_of(owner)
         args = [
-            packed(limits),
+            packed(ask.chooses_by(limits)),
             mark,
             owner.encode(),
             batch_id.encode(),
-            b"1" if force else b"0",
+            _force(ask),
             digits(attempt_ends_ms),
-            NO_LIMIT if max_messages is None else digits(max_messages),
+            _most(ask),
         ]
         return flush_replies.begun(memory.resource, await self._run("begin", memory, args, limits.user_sections), owner)
 
-    async def plan(
-        self, memory: MemoryId, limits: Limits, *, force: bool, max_messages: int | None = None
-    ) -> FlushResult:
+    async def plan(self, memory: MemoryId, limits: Limits, ask: FlushAsk) -> FlushResult:
         """See Store."""
-        most = NO_LIMIT if max_messages is None else digits(max_messages)
-        args = [packed(limits), b"1" if force else b"0", most]
+        args = [packed(ask.chooses_by(limits)), _force(ask), _most(ask)]
         reply = await self._run("plan", memory, args, limits.user_sections)
         return flush_replies.planned(memory.resource, reply)
 
@@ -84,23 +80,22 @@ class RedisFlushing(ScriptRunner):
         args = [NO_LIMITS, *batch_args(batch), error_type.encode(), digits(retry_after_ms)]
         return flush_replies.stopped(memory.resource, await self._run("fail", memory, args))
 
-    async def drop(
-        self,
-        memory: MemoryId,
-        operation: Operation,
-        limits: Limits,
-        *,
-        force: bool,
-        max_messages: int | None = None,
-        asked: Limits | None = None,
-    ) -> FlushResult:
+    async def drop(self, memory: MemoryId, operation: Operation, limits: Limits, ask: FlushAsk) -> FlushResult:
         """See Store."""
         named, _ = operation_args(operation)
         args = [
             packed(limits),
             *named,
-            b"1" if force else b"0",
-            NO_LIMIT if max_messages is None else digits(max_messages),
-            *([] if asked is None else thresholds(asked)),
+            _force(ask),
+            _most(ask),
+            *([] if ask.thresholds is None else thresholds(ask.thresholds)),
         ]
         return flush_replies.dropped(memory.resource, await self._run("drop", memory, args, limits.user_sections))
+
+
+def _force(ask: FlushAsk) -> bytes:
+    return b"1" if ask.force else b"0"
+
+
+def _most(ask: FlushAsk) -> bytes:
+    return NO_LIMIT if ask.max_messages is None else digits(ask.max_messages)

@@ -18,7 +18,7 @@ from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis import script_runner
 from durable_memory.memory.stores.redis.keys import RedisKeys
 from durable_memory.memory.stores.redis.scripts import Script, load_script
-from durable_memory.memory.stores.values import Batch, Entry
+from durable_memory.memory.stores.values import Batch, Entry, FlushAsk
 from durable_memory.testing.contracts.builders import divided
 from durable_memory.testing.contracts.driven import Driven
 from tests.integration.redis.test_short_ways import any_batch, any_limits
@@ -109,9 +109,14 @@ async def answered(driven: Driven, number: int, batch: list[Entry]) -> object:
 
 async def begun(driven: Driven, number: int) -> object:
     """What the begin of a flush answers, but for the incarnation and how long another lease lasts; its batch stands."""
-    ends_ms = driven.clock.now_ms() + 1_000
-    given = {"batch_id": f"{number:032x}", "force": True, "attempt_ends_ms": ends_ms, "limits": driven.limits}
-    answer = await driven.store.begin(driven.memory, f"flusher/{number}", **given)  # type: ignore[arg-type] # one a type
+    answer = await driven.store.begin(
+        driven.memory,
+        f"flusher/{number}",
+        driven.limits,
+        FlushAsk(force=True),
+        batch_id=f"{number:032x}",
+        attempt_ends_ms=driven.clock.now_ms() + 1_000,
+    )
     return replace(answer, incarnation="*") if isinstance(answer, Batch) else replace(answer, retry_after_ms=0)
 
 

@@ -14,7 +14,7 @@ from durable_memory.memory.stores.in_memory import InMemoryStore, open_in_memory
 from durable_memory.memory.stores.in_memory.calls import Calls
 from durable_memory.memory.stores.in_memory.shelves import Shelves
 from durable_memory.memory.stores.in_memory.state import MemoryState
-from durable_memory.memory.stores.values import BACKUP_LIFETIME_MS, Batch, BatchPage, Operation
+from durable_memory.memory.stores.values import BACKUP_LIFETIME_MS, Batch, BatchPage, FlushAsk, Operation
 from durable_memory.testing.contracts.builders import summarising, summary, user
 from durable_memory.testing.contracts.driven import Driven
 
@@ -130,7 +130,12 @@ async def test_a_large_batch_is_read_in_pages_and_each_message_once(memory: Driv
     memory = memory.under(summarising(max_tokens=10_000, due_tokens=10_000))
     ids = [i for _ in range(5) for i in (await memory.append(*[user("a", 1) for _ in range(100)])).ids]
     batch = await memory.store.begin(
-        memory.memory, "o", batch_id="b", force=True, attempt_ends_ms=memory.clock.now_ms(), limits=memory.limits
+        memory.memory,
+        "o",
+        memory.limits,
+        FlushAsk(force=True),
+        batch_id="b",
+        attempt_ends_ms=memory.clock.now_ms(),
     )
     assert isinstance(batch, Batch)
     seen: list[str] = []
