@@ -160,7 +160,7 @@ class Inventory:
 
     async def _purge_one(self, place: Place, memory: MemoryId, read_ms: int, began_ms: int, caller: Caller) -> Erased:
         with telemetry.MeasuredCall("clear", memory), AuditedCall("purge_memory", caller, memory) as record:
-            erased = await place.store.erase(memory, born_until_ms=began_ms)
+            erased = await place.store.erase(memory, born_until_ms=began_ms, mode="read-write")
             if erased.version is not None or erased.backups:
                 record.done(removed=erased.messages, backups=erased.backups, version_before=erased.version)
         if not erased.kept:

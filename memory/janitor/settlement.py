@@ -155,7 +155,7 @@ class Settlement:
         with AuditedCall("cleanup", self._client.caller, memory) as record:
             record.named(operation.id)
             try:
-                result = await self._backend.store.clear(memory, operation, if_version=version)
+                result = await self._backend.store.clear(memory, operation, if_version=version, mode="read-write")
             except MemoryConflict:
                 return False  # a new owner has joined: the memory is looked at again
             record.done(already_applied=result.already_applied, removed=result.cleared, version_before=version)

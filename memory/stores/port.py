@@ -141,7 +141,7 @@ class Store(Protocol):
         if_version: str | None = None,
         *,
         backup: bool = False,
-        mode: Mode = "read-write",
+        mode: Mode,
     ) -> ClearResult:
         """Removes everything but the record of operations. What is written next is a new incarnation.
 
@@ -169,7 +169,7 @@ class Store(Protocol):
         """
         ...
 
-    async def erase(self, memory: MemoryId, *, born_until_ms: int, mode: Mode = "read-write") -> Erased:
+    async def erase(self, memory: MemoryId, *, born_until_ms: int, mode: Mode) -> Erased:
         """Removes everything and all backups, but the record of operations, which holds no content.
 
         A damaged memory is erased as well. born_until_ms: by the clock of the store; a memory that was born later is

@@ -130,7 +130,7 @@ class SealedStore:
         if_version: str | None = None,
         *,
         backup: bool = False,
-        mode: Mode = "read-write",
+        mode: Mode,
     ) -> ClearResult:
         """See Store."""
         return await self._store.clear(memory, operation, if_version, backup=backup, mode=mode)
@@ -150,7 +150,7 @@ class SealedStore:
             memory, backup_id, operation, limits, if_version, lambda entry: opens(self._open(aad, entry))
         )
 
-    async def erase(self, memory: MemoryId, *, born_until_ms: int, mode: Mode = "read-write") -> Erased:
+    async def erase(self, memory: MemoryId, *, born_until_ms: int, mode: Mode) -> Erased:
         """See Store."""
         return await self._store.erase(memory, born_until_ms=born_until_ms, mode=mode)
 

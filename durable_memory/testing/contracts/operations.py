@@ -21,7 +21,7 @@ MUTATIONS: dict[str, Call] = {
     "append": lambda m, operation: m.store.append(m.memory, [user("x")], operation, m.limits),
     "write": lambda m, operation: m.store.write(m.memory, [user("x")], operation, m.limits, None),
     "delete": lambda m, operation: m.store.delete(m.memory, ["nonsense"], operation, m.limits),
-    "clear": lambda m, operation: m.store.clear(m.memory, operation),
+    "clear": lambda m, operation: m.store.clear(m.memory, operation, mode="read-write"),
     "drop": lambda m, operation: m.store.drop(m.memory, operation, m.limits, FlushAsk(force=True)),
 }
 

@@ -194,7 +194,7 @@ class InMemoryStore(InMemoryFlushing):
         if_version: str | None = None,
         *,
         backup: bool = False,
-        mode: Mode = "read-write",
+        mode: Mode,
     ) -> ClearResult:
         """See Store."""
         refusals.check_mode(mode, "clear", memory.resource)
@@ -247,7 +247,7 @@ class InMemoryStore(InMemoryFlushing):
         shelf.operations.record("restore", operation, ())
         return replace(repeated((), shelf.state, limits), already_applied=False, created=True, removed=removed)
 
-    async def erase(self, memory: MemoryId, *, born_until_ms: int, mode: Mode = "read-write") -> Erased:
+    async def erase(self, memory: MemoryId, *, born_until_ms: int, mode: Mode) -> Erased:
         """See Store."""
         refusals.check_mode(mode, "erase", memory.resource)
         shelf = self._shelves.shelf(memory, self._clock.now_ms())

@@ -32,7 +32,7 @@ class RedisRemoval(ScriptRunner):
         if_version: str | None = None,
         *,
         backup: bool = False,
-        mode: Mode = "read-write",
+        mode: Mode,
     ) -> ClearResult:
         """See Store."""
         try:
@@ -90,7 +90,7 @@ class RedisRemoval(ScriptRunner):
             reply = await run(b"go")
         return replies.appended(memory.resource, reply, tag, 0, if_version)
 
-    async def erase(self, memory: MemoryId, *, born_until_ms: int, mode: Mode = "read-write") -> Erased:
+    async def erase(self, memory: MemoryId, *, born_until_ms: int, mode: Mode) -> Erased:
         """See Store."""
         try:
             return await self._erase(memory, born_until_ms, mode)

@@ -101,7 +101,7 @@ async def test_a_late_commit_after_the_end_of_a_memory_changes_nothing(
     batch = await scene.begin()
     assert await flush.summarize(scene.memory, batch, scene.limits) is None
     if end == "cleared":
-        await scene.store.clear(scene.memory, scene.operation())
+        await scene.store.clear(scene.memory, scene.operation(), mode="read-write")
     else:
         await scene.expire()
     for text in ["Hello again", "Who is there?"] if born_again else []:
@@ -121,7 +121,7 @@ async def test_a_whole_flush_during_which_the_memory_is_cleared_ends_gone(scene:
     summarizer = Gated()
     running = asyncio.create_task(scene.run(summarizer=summarizer))
     await summarizer.reached.wait()
-    await scene.store.clear(scene.memory, scene.operation())
+    await scene.store.clear(scene.memory, scene.operation(), mode="read-write")
     summarizer.gate.set()
     assert (await running).outcome == "gone"
     assert await scene.messages() == []

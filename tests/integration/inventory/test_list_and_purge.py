@@ -11,6 +11,7 @@ import pytest
 from redis.asyncio import Redis
 
 from durable_memory import MemoryClient
+from durable_memory.memory.access import Mode
 from durable_memory.memory.caller import ProcessCaller
 from durable_memory.memory.clock import SystemClock
 from durable_memory.memory.errors import MemoryContractTooNew, MemoryInvalid, MemoryUnavailable, MemoryUnknownResource
@@ -312,11 +313,11 @@ async def test_a_purge_that_has_failed_erases_nothing_more(
     store = client.wiring.backends["in_memory"].store
     erase = store.erase
 
-    async def fail_once(memory: MemoryId, *, born_until_ms: int) -> Erased:
+    async def fail_once(memory: MemoryId, *, born_until_ms: int, mode: Mode) -> Erased:
         if memory.key == "user:005":
             raise MemoryUnavailable("away")
         await asyncio.sleep(0.01)
-        return await erase(memory, born_until_ms=born_until_ms)
+        return await erase(memory, born_until_ms=born_until_ms, mode=mode)
 
     monkeypatch.setattr(store, "erase", fail_once)
     with pytest.raises(MemoryUnavailable, match="away"):

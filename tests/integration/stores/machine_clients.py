@@ -193,7 +193,7 @@ class ClientSteps(MachineBase):
         operation = self.memory.operation(None, "clear")
 
         def attempt(again: Operation) -> Coroutine[Any, Any, ClearResult]:
-            return self.memory.store.clear(self.memory.memory, again)
+            return self.memory.store.clear(self.memory.memory, again, mode="read-write")
 
         held = self.model.total()[1] + self.model.omitted()[1]
         answer = self.run(attempt(operation))
@@ -207,7 +207,7 @@ class ClientSteps(MachineBase):
         kept = copy.deepcopy(self.model)
         operation = self.memory.operation(None, "clear")
         store, memory = self.memory.store, self.memory.memory
-        cleared = self.run(store.clear(memory, operation, backup=True))
+        cleared = self.run(store.clear(memory, operation, backup=True, mode="read-write"))
         assert cleared.cleared == self.model.total()[1] + self.model.omitted()[1]
         self.model.end()
         self.current, self.waits_after_failure, self.steps = None, False, 0

@@ -116,7 +116,7 @@ async def test_an_operation_id_stands_for_one_kind_of_call(memory: Driven) -> No
     operation = Operation("one", memory.clock.now_ms() + 1000, "")
     await memory.store.append(memory.memory, [user("a")], operation, memory.limits)
     with pytest.raises(MemoryOperationConflict):
-        await memory.store.clear(memory.memory, operation)
+        await memory.store.clear(memory.memory, operation, mode="read-write")
     assert (await memory.store.stats(memory.memory, memory.limits)).exists
 
 
