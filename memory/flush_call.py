@@ -43,36 +43,36 @@ class FlushCall:
             if self.max_messages is not None or self.threshold is not None:
                 raise MemoryInvalid("wait: max_messages and threshold hold for a flush that is waited for")
 
-
-async def run_call(
-    call: FlushCall, services: Services, resource: MemoryResource, memory: MemoryId, attempt: Attempt, own: Limits
-) -> FlushResult:
-    """Does what was asked; see FlushCall.check. own: the limits of the memory under the mode of the caller."""
-    thresholds = None if call.threshold is None else replace(resource.limits_due_at(call.threshold), mode=own.mode)
-    ask = FlushAsk(call.force, call.max_messages, thresholds)
-    if call.dry_run:
-        result = await services.store.plan(memory, own, ask)
-        return await _with_own_due(result, call, services, memory, own)
-    if not call.wait:
-        if isinstance(services.waker, NoWaker):
-            raise MemoryInvalid("wait: nothing here can wake a background flush; wait for it, or connect with a waker")
-        await services.waker.wake(memory, force=call.force)
-        return FlushResult("signalled")
-    run = services.flush.run(memory, attempt.operation_id, own, ask, deadline_ms=await attempt.ends_ms())
-    result = await run_measured(run, services.store, resource, memory)
-    result = await _with_own_due(result, call, services, memory, own)
-    if result.flush_due:
-        await services.waker.wake(memory)
-    return result
-
-
-async def _with_own_due(
-    result: FlushResult, call: FlushCall, services: Services, memory: MemoryId, own: Limits
-) -> FlushResult:
-    """Says whether a flush is due by the memory's own threshold, whatever this call asked for."""
-    if call.threshold is None:
+    async def run(
+        self, services: Services, resource: MemoryResource, memory: MemoryId, attempt: Attempt, own: Limits
+    ) -> FlushResult:
+        """Does what was asked, and checked. own: the limits of the memory under the mode of the caller."""
+        thresholds = None if self.threshold is None else replace(resource.limits_due_at(self.threshold), mode=own.mode)
+        ask = FlushAsk(self.force, self.max_messages, thresholds)
+        if self.dry_run:
+            result = await services.store.plan(memory, own, ask)
+            return await self._with_own_due(result, services, memory, own)
+        if not self.wait:
+            if isinstance(services.waker, NoWaker):
+                raise MemoryInvalid(
+                    "wait: nothing here can wake a background flush; wait for it, or connect with a waker"
+                )
+            await services.waker.wake(memory, force=self.force)
+            return FlushResult("signalled")
+        run = services.flush.run(memory, attempt.operation_id, own, ask, deadline_ms=await attempt.ends_ms())
+        result = await run_measured(run, services.store, resource, memory)
+        result = await self._with_own_due(result, services, memory, own)
+        if result.flush_due:
+            await services.waker.wake(memory)
         return result
-    return replace(result, flush_due=(await services.store.stats(memory, own)).flush_due)
+
+    async def _with_own_due(
+        self, result: FlushResult, services: Services, memory: MemoryId, own: Limits
+    ) -> FlushResult:
+        """Says whether a flush is due by the memory's own threshold, whatever this call asked for."""
+        if self.threshold is None:
+            return result
+        return replace(result, flush_due=(await services.store.stats(memory, own)).flush_due)
 
 
 def _check_messages(value: object) -> None:

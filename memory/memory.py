@@ -14,7 +14,7 @@ from durable_memory.memory.authors import read_with_authors
 from durable_memory.memory.caller import Caller, given_out
 from durable_memory.memory.codec import decode, view_of
 from durable_memory.memory.errors import MemoryFault, MemoryInvalid, MemoryUndecryptable
-from durable_memory.memory.flush_call import FlushCall, run_call
+from durable_memory.memory.flush_call import FlushCall
 from durable_memory.memory.grouped_stats import checked_group_by, grouped
 from durable_memory.memory.health import examine
 from durable_memory.memory.identity import MemoryId, Owner
@@ -351,7 +351,7 @@ class Memory:
             record.named(attempt.operation_id)
             call = FlushCall(force, dry_run, max_messages, threshold, wait)
             call.check(self._resource)
-            result = await run_call(call, self._services, self._resource, self._id, attempt, self._limits)
+            result = await call.run(self._services, self._resource, self._id, attempt, self._limits)
             if result.outcome != "signalled":
                 record.done(already_applied=result.already_applied, removed=len(result.removed_ids))
             return result
