@@ -18,7 +18,7 @@ from durable_memory.memory.audit import AuditedCall
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.errors import MemoryUnknownResource, MemoryWrongWorker
 from durable_memory.memory.flushing.measuring import measure_result
-from durable_memory.memory.flushing.steps import Flush
+from durable_memory.memory.flushing.steps import FlushSteps
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.stores.values import Batch, FlushAsk
 from durable_memory.memory.task_queues import summaries_queue
@@ -54,7 +54,7 @@ async def begin(asked: internal_requests.BeginRequest) -> JsonObject:
     begun = await flush.begin(memory, asked.owner, limits, ask, attempt_ends_ms=_attempt_ends_ms())
     if isinstance(begun, FlushResult):
         return answer_of(begun)
-    batch = internal_requests.BatchField(**dataclasses.asdict(begun), begun_ms=now_ms)
+    batch = _batch_field(begun, now_ms)
     is_slow = client_of_project(asked.target.project).wiring.summarizers.is_slow(resource)
     queue = summaries_queue(activity.info().task_queue) if is_slow else None
     answer = answer_of(internal_requests.BeginAnswer("batch", batch, queue))
@@ -95,7 +95,7 @@ async def fail(asked: internal_requests.FailRequest) -> JsonObject:
     return answer_of(internal_requests.StepAnswer(stopped or "failed"))
 
 
-def _target(target: internal_requests.FlushTarget) -> tuple[MemoryResource, MemoryId, Flush]:
+def _target(target: internal_requests.FlushTarget) -> tuple[MemoryResource, MemoryId, FlushSteps]:
     client = client_of_project(target.project)
     try:
         resource = client.registry.memory(target.resource)
@@ -111,7 +111,12 @@ def _target(target: internal_requests.FlushTarget) -> tuple[MemoryResource, Memo
 def _batch(field: internal_requests.BatchField) -> Batch:
     values = dataclasses.asdict(field)
     del values["begun_ms"]
-    return Batch(**values)
+    return Batch(flush_id=values.pop("owner"), **values)
+
+
+def _batch_field(batch: Batch, begun_ms: int) -> internal_requests.BatchField:
+    values = dataclasses.asdict(batch)
+    return internal_requests.BatchField(owner=values.pop("flush_id"), **values, begun_ms=begun_ms)
 
 
 async def _ended(resource: MemoryResource, memory: MemoryId, result: FlushResult, begun_ms: int) -> JsonObject:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from durable_memory.memory.clock import Clock
-from durable_memory.memory.flushing.steps import Flush
+from durable_memory.memory.flushing.steps import FlushSteps
 from durable_memory.memory.registration import Register
 from durable_memory.memory.stores.index_port import ProjectIndex
 from durable_memory.memory.stores.port import Store
@@ -22,7 +22,7 @@ class Services:
 
     store: Store
     index: ProjectIndex
-    flush: Flush
+    flush: FlushSteps
     counters: Counters
     waker: FlushWaker
     clock: Clock

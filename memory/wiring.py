@@ -13,7 +13,7 @@ from durable_memory.memory.declarations.registry import Registry, checked_regist
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.flushing.drafting import Drafting
-from durable_memory.memory.flushing.steps import Flush
+from durable_memory.memory.flushing.steps import FlushSteps
 from durable_memory.memory.flushing.summarizer import Summarizer
 from durable_memory.memory.flushing.summarizers import Chosen, Summarizers
 from durable_memory.memory.identity import MemoryId
@@ -65,7 +65,7 @@ class Wiring:
             persistence: Services(
                 store=backend.store,
                 index=backend.index,
-                flush=Flush(backend.store, self._drafting, clock),
+                flush=FlushSteps(backend.store, self._drafting, clock),
                 counters=self._counters,
                 waker=waker,
                 clock=clock,
@@ -119,7 +119,7 @@ class Wiring:
         known = self._guarded.get(resource.id)
         if known is None or known[0] != limits:
             backend = guard(Breaker(resource.id, limits))
-            flush = Flush(backend.store, self._drafting, self.clock)
+            flush = FlushSteps(backend.store, self._drafting, self.clock)
             known = limits, replace(services, store=backend.store, index=backend.index, flush=flush)
             self._guarded[resource.id] = known
         return known[1]

@@ -64,7 +64,7 @@ class Drafting:
     async def summary_of(
         self, memory: MemoryId, entries: Sequence[StoredEntry], max_tokens: int, *, last_attempt: bool
     ) -> Entry:
-        """Returns the summary of these messages, in at most `max_tokens` tokens; see Flush.summarize for its errors."""
+        """Returns the summary of these messages, in at most `max_tokens` tokens; errors as of FlushSteps.summarize."""
         source = await self._input(memory, entries)
         with self._lend(memory) as chosen:
             return await self._with_fallback(memory, chosen, source, max_tokens, last_attempt=last_attempt)

@@ -31,7 +31,7 @@ _GIVE_BACK_SECONDS: Final = 2.0
 _log = logging.getLogger(__name__)
 
 
-class Flush:
+class FlushSteps:
     """Flushes memories of one store. Belongs to the event loop of its store."""
 
     def __init__(self, store: Store, drafting: Drafting, clock: Clock) -> None:
@@ -43,7 +43,7 @@ class Flush:
     async def begin(
         self,
         memory: MemoryId,
-        owner: str,
+        flush_id: str,
         limits: Limits,
         ask: FlushAsk,
         *,
@@ -52,7 +52,7 @@ class Flush:
         """Takes the lease and chooses what to summarise; see Store.begin. Only for memories that summarise."""
         asked = time.perf_counter()
         begun = await self._store.begin(
-            memory, owner, limits, ask, batch_id=secrets.token_hex(8), attempt_ends_ms=attempt_ends_ms
+            memory, flush_id, limits, ask, batch_id=secrets.token_hex(8), attempt_ends_ms=attempt_ends_ms
         )
         if isinstance(begun, Batch):
             telemetry.record_lease_wait(memory.resource, "taken", time.perf_counter() - asked)
@@ -91,7 +91,7 @@ class Flush:
     async def run(
         self,
         memory: MemoryId,
-        owner: str,
+        flush_id: str,
         limits: Limits,
         ask: FlushAsk,
         *,
@@ -100,15 +100,15 @@ class Flush:
         """Runs a whole flush, or drops where the memory drops.
 
         If it fails, is cancelled or reaches its deadline, batch and lease are given back and nothing has changed. The
-        same owner may call it again: once committed, the answer is the result of then.
+        same flush may call it again: once committed, the answer is the result of then.
 
-        owner: names this flush in all its attempts, e.g. its operation id; never used for another one. deadline_ms:
+        flush_id: names this flush in all its attempts, e.g. its operation id; never used for another one. deadline_ms:
         Unix time by which it is done or given up. Raises MemoryOperationExpired at the deadline, and as `summarize`.
         """
         if not limits.summarize:
-            operation = Operation(owner, deadline_ms, digest="")
+            operation = Operation(flush_id, deadline_ms, digest="")
             return await self._store.drop(memory, operation, limits, ask)
-        beginning = asyncio.create_task(self.begin(memory, owner, limits, ask, attempt_ends_ms=deadline_ms))
+        beginning = asyncio.create_task(self.begin(memory, flush_id, limits, ask, attempt_ends_ms=deadline_ms))
         seconds_left = (deadline_ms - self._clock.now_ms()) / 1_000
         timeout = asyncio.timeout(seconds_left)
         try:
@@ -119,7 +119,7 @@ class Flush:
                     return begun
                 stopped = await self.summarize(memory, begun, limits)
                 if stopped is not None:
-                    # Another attempt of this owner may have committed it; otherwise the store says the same again.
+                    # Another attempt of this flush may have committed it; otherwise the store says the same again.
                     return await self._store.commit(memory, begun, limits, deadline_ms)
                 return await self.commit(memory, begun, limits, deadline_ms=deadline_ms)
         except (Exception, asyncio.CancelledError) as error:

@@ -180,7 +180,7 @@ class Store(Protocol):
     async def begin(
         self,
         memory: MemoryId,
-        owner: str,
+        flush_id: str,
         limits: Limits,
         ask: FlushAsk,
         *,
@@ -189,12 +189,13 @@ class Store(Protocol):
     ) -> Begun:
         """Takes the lease and the next fence and notes a batch, in one step.
 
-        The same owner gets the same batch again, or its result. If the first group alone is larger than
+        The same flush gets the same batch again, or its result. If the first group alone is larger than
         `ask.max_messages`: `nothing`, with the reason `max_messages`. Where `ask.thresholds` are given, flush_due of
         the answer goes by them. Summaries above their room, since it was lowered, are taken even alone: the batch has
         no messages then.
 
-        batch_id: a fresh random id, unused if the owner has a batch. attempt_ends_ms: Unix time after which this
+        flush_id: names this flush in all its attempts; on the wire and in `stats` it is the owner of lease and batch.
+        batch_id: a fresh random id, unused if the flush has a batch. attempt_ends_ms: Unix time after which this
         request is refused with MemoryOperationExpired, so a dead attempt takes no lease.
         """
         ...
@@ -216,13 +217,13 @@ class Store(Protocol):
         ...
 
     async def renew(self, memory: MemoryId, batch: Batch, limits: Limits) -> bool:
-        """Prolongs the lease; False means it is lost: the batch is gone, stale, or another owner holds the lease."""
+        """Prolongs the lease; False means it is lost: the batch is gone, stale, or another flush holds the lease."""
         ...
 
     async def commit(self, memory: MemoryId, batch: Batch, limits: Limits, deadline_ms: int) -> FlushResult:
         """Replaces the stored batch by its draft in one step, never evicting. Outcome `committed`, `gone` or `stale`.
 
-        The owner's result is kept until 60 s after `deadline_ms` and answers repetitions. Raises
+        The result of the flush is kept until 60 s after `deadline_ms` and answers repetitions. Raises
         MemorySummaryRejected for a draft that is missing, empty or larger than summary_max.
         """
         ...

@@ -177,12 +177,12 @@ class FlushAsk:
 class Batch:
     """The flush in progress: which messages and summaries a commit will replace. All later steps name it.
 
-    summary_max: tokens that the summary may have.
+    flush_id: of the flush in all its attempts, see Store.begin. summary_max: tokens that the summary may have.
     """
 
     incarnation: str
     fence: int
-    owner: str
+    flush_id: str
     id: str
     messages: int
     tokens: int
@@ -217,5 +217,5 @@ Stopped: TypeAlias = Literal["gone", "stale"]
 Begun: TypeAlias = "Batch | FlushResult"
 """A batch to work on.
 
-Or how it ended: outcome `committed` for an owner that is already done, `gone`, `busy`, `nothing`.
+Or how it ended: outcome `committed` for a flush that is already done, `gone`, `busy`, `nothing`.
 """

@@ -121,7 +121,7 @@ async def test_r17_an_old_commit_finds_no_batch_of_its_own_after_lost_data(rig: 
     assert await memory.summarise(old) == "d e a"
     memory = await rig.lose(memory, persisted)
     new = await memory.batch("flusher/1")
-    assert (new.incarnation, new.fence, new.owner) == (old.incarnation, old.fence, old.owner)
+    assert (new.incarnation, new.fence, new.flush_id) == (old.incarnation, old.fence, old.flush_id)
     assert await memory.store.draft(memory.memory, old, summary("d e a", 1)) == "stale"
     assert (await memory.commit(old)).outcome == "stale"
     assert await memory.texts() == ["d", "e"]

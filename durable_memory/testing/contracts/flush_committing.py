@@ -135,7 +135,7 @@ class FlushCommitContract(StoreCase):
         for forged in (
             replace(batch, incarnation="0" * 16),
             replace(batch, fence=batch.fence + 1),
-            replace(batch, owner="flusher/2"),
+            replace(batch, flush_id="flusher/2"),
             replace(batch, id="other"),
         ):
             assert (await memory.commit(forged)).outcome == "stale"

@@ -25,7 +25,7 @@ class FlushSelectionContract(StoreCase):
     async def test_at_the_threshold_the_oldest_go_until_the_target(self, memory: Driven) -> None:
         assert (await memory.append(*(user(text) for text in "abcdefg"))).flush_due is True
         batch = await memory.batch()
-        assert (batch.messages, batch.tokens, batch.owner, batch.summary_max) == (3, 30, "flusher/1", 20)
+        assert (batch.messages, batch.tokens, batch.flush_id, batch.summary_max) == (3, 30, "flusher/1", 20)
         assert await memory.content_texts(batch) == ["a", "b", "c"]
 
     async def test_the_number_of_messages_makes_a_flush_due_too(self, open_memory: OpenMemory) -> None:

@@ -90,7 +90,7 @@ def stats_of(state: MemoryState, limits: Limits, now_ms: int) -> MemoryStats:
         max_messages=limits.max_messages,
         flush_due=state.flush_due(limits),
         flush_blocked=_blocked(state, limits, now_ms),
-        flushing_owner=state.lease_owner(now_ms),
+        flushing_owner=state.leased_by(now_ms),
         last_flush_at=None if state.last_flush is None else _instant(state.last_flush[0]),
         last_flush_outcome=None if state.last_flush is None else state.last_flush[1],
         created_at=_instant(state.created_ms),

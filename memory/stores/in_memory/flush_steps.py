@@ -35,7 +35,7 @@ class InMemoryFlushing:
     async def begin(
         self,
         memory: MemoryId,
-        owner: str,
+        flush_id: str,
         limits: Limits,
         ask: FlushAsk,
         *,
@@ -50,13 +50,13 @@ class InMemoryFlushing:
         limits = ask.chooses_by(limits)
         shelf = self._shelves.shelf(memory, now)
         state = shelf.state
-        done = shelf.operations.done(owner, now)
+        done = shelf.operations.done(flush_id, now)
         if isinstance(done, FlushResult):
             return repeated_flush(done, state, limits)
         if state is None:
             return FlushResult("gone")
-        if state.batch is None or state.batch.batch.owner != owner:
-            busy_ms = busy_for_ms(state, owner, now, limits, force=ask.force)
+        if state.batch is None or state.batch.batch.flush_id != flush_id:
+            busy_ms = busy_for_ms(state, flush_id, now, limits, force=ask.force)
             if busy_ms:
                 if state.lease is not None:
                     state.lease = state.lease.seen_at(now)
@@ -65,8 +65,8 @@ class InMemoryFlushing:
             selection = select(state, limits, force=ask.force, now_ms=now, max_messages=ask.max_messages)
             if selection.takes_nothing:
                 return flushed("nothing", state.view, state, limits, reason=selection.blocked)
-            state.batch = note_batch(state, selection, owner=owner, batch_id=batch_id, limits=limits)
-        state.lease = Lease(owner, now + limits.lease_ms, limits.lease_ms)
+            state.batch = note_batch(state, selection, flush_id=flush_id, batch_id=batch_id, limits=limits)
+        state.lease = Lease(flush_id, now + limits.lease_ms, limits.lease_ms)
         return state.batch.batch
 
     async def plan(self, memory: MemoryId, limits: Limits, ask: FlushAsk) -> FlushResult:
@@ -111,9 +111,9 @@ class InMemoryFlushing:
         state = self._shelves.state(memory, now)
         if state is None or isinstance(stored_batch(state, batch), str):
             return False
-        if state.lease_owner(now) not in {None, batch.owner}:
+        if state.leased_by(now) not in {None, batch.flush_id}:
             return False
-        state.lease = Lease(batch.owner, now + limits.lease_ms, limits.lease_ms)
+        state.lease = Lease(batch.flush_id, now + limits.lease_ms, limits.lease_ms)
         return True
 
     async def commit(self, memory: MemoryId, batch: Batch, limits: Limits, deadline_ms: int) -> FlushResult:
@@ -122,7 +122,7 @@ class InMemoryFlushing:
         now = self._clock.now_ms()
         shelf = self._shelves.shelf(memory, now)
         state = shelf.state
-        operation = Operation(batch.owner, deadline_ms, "")
+        operation = Operation(batch.flush_id, deadline_ms, "")
         answer = shelf.operations.answered("flush", operation, now)
         if isinstance(answer, FlushResult):
             return repeated_flush(answer, state, limits)

@@ -118,28 +118,30 @@ def stored_batch(state: MemoryState | None, batch: Batch) -> StoredBatch | Stopp
     stored = state.batch
     if stored is None:
         return "stale"
-    mine = (batch.incarnation, batch.fence, batch.owner, batch.id)
-    there = (stored.batch.incarnation, stored.batch.fence, stored.batch.owner, stored.batch.id)
+    mine = (batch.incarnation, batch.fence, batch.flush_id, batch.id)
+    there = (stored.batch.incarnation, stored.batch.fence, stored.batch.flush_id, stored.batch.id)
     return stored if mine == there else "stale"
 
 
-def busy_for_ms(state: MemoryState, owner: str, now_ms: int, limits: Limits, *, force: bool) -> int:
-    """Returns how long this owner has to wait before it may begin. A clock that went back makes nobody wait longer."""
-    if state.lease is not None and state.lease_owner(now_ms) not in {None, owner}:
+def busy_for_ms(state: MemoryState, flush_id: str, now_ms: int, limits: Limits, *, force: bool) -> int:
+    """Returns how long this flush has to wait before it may begin. A clock that went back makes nobody wait longer."""
+    if state.lease is not None and state.leased_by(now_ms) not in {None, flush_id}:
         return min(state.lease.seen_at(now_ms).until_ms - now_ms, limits.lease_ms)
     if force or (state.last_flush is not None and state.last_flush[0] > now_ms):
         return 0
     return max(0, state.flush_retry_ms - now_ms)
 
 
-def note_batch(state: MemoryState, selection: Selection, *, owner: str, batch_id: str, limits: Limits) -> StoredBatch:
+def note_batch(
+    state: MemoryState, selection: Selection, *, flush_id: str, batch_id: str, limits: Limits
+) -> StoredBatch:
     """Returns the batch of this selection under the next fence, with the old summaries that go along."""
     state.fence += 1
     summaries, numbers = summaries_along(state, limits), selection.numbers
     batch = Batch(
         incarnation=state.incarnation,
         fence=state.fence,
-        owner=owner,
+        flush_id=flush_id,
         id=batch_id,
         messages=len(numbers),
         tokens=sum(group.tokens for group in selection.groups),

@@ -47,9 +47,9 @@ class OperationLog:
             raise refusals.operation_expired(self._resource)
         return self._known(kind, operation.id, operation.digest, now_ms)
 
-    def done(self, owner: str, now_ms: int) -> Answer | None:
+    def done(self, flush_id: str, now_ms: int) -> Answer | None:
         """Returns the result of a flush round if it has committed. Raises MemoryOperationConflict."""
-        return self._known("flush", owner, "", now_ms)
+        return self._known("flush", flush_id, "", now_ms)
 
     def check_room(self) -> None:
         """Raises MemoryBackpressure if there is no place for another operation."""

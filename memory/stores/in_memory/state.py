@@ -65,9 +65,9 @@ class MemoryState(PlacedGroups):
         """The opaque version."""
         return f"{self.incarnation}:{self.changes}:{self.tag}"
 
-    def lease_owner(self, now_ms: int) -> str | None:
-        """Returns who holds the lease now."""
-        return self.lease.owner if self.lease is not None and now_ms < self.lease.until_ms else None
+    def leased_by(self, now_ms: int) -> str | None:
+        """Returns which flush holds the lease now."""
+        return self.lease.flush_id if self.lease is not None and now_ms < self.lease.until_ms else None
 
     def id_of(self, number: int, tag: str) -> str:
         """Returns the opaque id of a message."""

@@ -92,9 +92,9 @@ class StoredBatch:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """Who may begin a flush, until when. given_ms: how long a lease lives by the declaration of its holder."""
+    """Which flush may begin, until when. given_ms: how long a lease lives by the declaration of its holder."""
 
-    owner: str
+    flush_id: str
     until_ms: int
     given_ms: int
 

@@ -191,4 +191,4 @@ def digits(number: int) -> bytes:
 
 def batch_args(batch: Batch) -> tuple[bytes, bytes, bytes, bytes]:
     """Returns what names a batch in full: incarnation, fence, owner, id."""
-    return batch.incarnation.encode(), digits(batch.fence), batch.owner.encode(), batch.id.encode()
+    return batch.incarnation.encode(), digits(batch.fence), batch.flush_id.encode(), batch.id.encode()

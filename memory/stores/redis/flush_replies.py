@@ -12,12 +12,12 @@ _STOPPED: Final[tuple[Stopped, ...]] = ("gone", "stale")
 
 
 @reply_errors.of_stored
-def begun(resource: str, reply: bytes, owner: str) -> Begun:
+def begun(resource: str, reply: bytes, flush_id: str) -> Begun:
     """Reads the answer to begin."""
     words = reply.decode().split(" ", 6)
     match words:
         case ["batch", incarnation, fence, messages, tokens, summary_max, batch_id]:
-            return Batch(incarnation, int(fence), owner, batch_id, int(messages), int(tokens), int(summary_max))
+            return Batch(incarnation, int(fence), flush_id, batch_id, int(messages), int(tokens), int(summary_max))
         case ["done", *_]:
             return _committed(reply)
         case ["gone"]:

@@ -26,7 +26,7 @@ class RedisFlushing(ScriptRunner):
     async def begin(
         self,
         memory: MemoryId,
-        owner: str,
+        flush_id: str,
         limits: Limits,
         ask: FlushAsk,
         *,
@@ -34,17 +34,18 @@ class RedisFlushing(ScriptRunner):
         attempt_ends_ms: int,
     ) -> Begun:
         """See Store."""
-        mark, _ = mark_of(owner)
+        mark, _ = mark_of(flush_id)
         args = [
             packed(ask.chooses_by(limits)),
             mark,
-            owner.encode(),
+            flush_id.encode(),
             batch_id.encode(),
             _force(ask),
             digits(attempt_ends_ms),
             _most(ask),
         ]
-        return flush_replies.begun(memory.resource, await self._run("begin", memory, args, limits.user_sections), owner)
+        reply = await self._run("begin", memory, args, limits.user_sections)
+        return flush_replies.begun(memory.resource, reply, flush_id)
 
     async def plan(self, memory: MemoryId, limits: Limits, ask: FlushAsk) -> FlushResult:
         """See Store."""
@@ -70,7 +71,7 @@ class RedisFlushing(ScriptRunner):
 
     async def commit(self, memory: MemoryId, batch: Batch, limits: Limits, deadline_ms: int) -> FlushResult:
         """See Store."""
-        mark, _ = mark_of(batch.owner)
+        mark, _ = mark_of(batch.flush_id)
         _, tag = mark_of(batch.id)
         args = [packed(limits), *batch_args(batch), mark, digits(deadline_ms), tag.encode()]
         return flush_replies.committed(memory.resource, await self._run("commit", memory, args, limits.user_sections))

@@ -12,7 +12,7 @@ from typing import Any, Literal, cast
 from durable_memory.memory import codec
 from durable_memory.memory.flushing.drafting import Drafting
 from durable_memory.memory.flushing.rule_based.summarizer import RuleBasedSummarizer
-from durable_memory.memory.flushing.steps import Flush
+from durable_memory.memory.flushing.steps import FlushSteps
 from durable_memory.memory.flushing.summarizer import Summarizer, SummaryRequest
 from durable_memory.memory.flushing.summarizers import Chosen
 from durable_memory.memory.identity import MemoryId
@@ -46,10 +46,11 @@ class Scene:
     def store(self) -> Store:
         return self.rig.backend.store
 
-    def flush(self, summarizer: Summarizer | None = None, store: Store | None = None) -> Flush:
+    def flush(self, summarizer: Summarizer | None = None, store: Store | None = None) -> FlushSteps:
         chosen = Chosen(summarizer or RuleBasedSummarizer(), "own")
         clock = self.rig.clock
-        return Flush(store or self.store, Drafting(lambda _: nullcontext(chosen), lambda _: self.counter, clock), clock)
+        drafting = Drafting(lambda _: nullcontext(chosen), lambda _: self.counter, clock)
+        return FlushSteps(store or self.store, drafting, clock)
 
     def soon(self) -> int:
         return self.rig.clock.now_ms() + 600_000

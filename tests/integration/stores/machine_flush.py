@@ -53,9 +53,9 @@ class FlushSteps(MachineBase):
             self.both_show_the_same()
 
     def begin(self, *, force: bool, place: int, most: int | None) -> None:
-        owners = [f"flusher/{next(self.number)}"] * 10 + [batch.owner for batch in self.batches]
+        owners = [f"flusher/{next(self.number)}"] * 10 + [batch.flush_id for batch in self.batches]
         owner = owners[place % len(owners)]
-        mine = self.current if self.current and self.current.owner == owner else None
+        mine = self.current if self.current and self.current.flush_id == owner else None
         plan = self.run(self.memory.plan(force=force, most=most))
         begun = self.run(self.memory.begin(owner, force=force, most=most))
         if owner in self.finished:
@@ -128,9 +128,9 @@ class FlushSteps(MachineBase):
         assert self.run(self.memory.store.draft(self.memory.memory, batch, self.model.batch.draft)) is None
 
     def commit(self, batch: Batch, _: int) -> None:
-        if batch.owner in self.finished:
+        if batch.flush_id in self.finished:
             again = self.run(self.memory.commit(batch))
-            assert replace(again, flush_due=False) == replace(self.finished[batch.owner], flush_due=False)
+            assert replace(again, flush_due=False) == replace(self.finished[batch.flush_id], flush_due=False)
             assert again.flush_due == self.model.due()
         elif batch is not self.current or self.model.batch is None:
             assert self.run(self.memory.commit(batch)).outcome == self.stopped()
@@ -147,13 +147,13 @@ class FlushSteps(MachineBase):
             assert (committed.tokens_after, committed.messages_after) == self.model.total()
             assert committed.flush_due == self.model.due()
             self.ids[self.model.summaries[-1].text] = str(committed.summary_id)
-            self.finished[batch.owner] = committed
+            self.finished[batch.flush_id] = committed
             self.current, self.waits_after_failure = None, False
 
     def renew(self, batch: Batch, _: int) -> None:
         renewed = self.run(self.memory.store.renew(self.memory.memory, batch, self.limits))
-        assert renewed == (batch is self.current and self.model.lease in {None, batch.owner})
-        self.model.lease = batch.owner if renewed else self.model.lease
+        assert renewed == (batch is self.current and self.model.lease in {None, batch.flush_id})
+        self.model.lease = batch.flush_id if renewed else self.model.lease
 
     def fail(self, batch: Batch, place: int) -> None:
         wait = place % 2 == 0

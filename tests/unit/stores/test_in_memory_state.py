@@ -74,7 +74,7 @@ class Played:
     def begin(self, force: bool) -> None:  # noqa: FBT001 - drawn
         selection = select(self.state, self.limits, force=force, now_ms=self.now_ms)
         if selection.groups:
-            self.state.batch = note_batch(self.state, selection, owner="owner", batch_id="batch", limits=self.limits)
+            self.state.batch = note_batch(self.state, selection, flush_id="owner", batch_id="batch", limits=self.limits)
 
     def commit(self, tokens: int) -> None:
         if self.state.batch is not None:
