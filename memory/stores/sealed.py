@@ -10,20 +10,17 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TypeVar
 
-from durable_memory.memory.access import Mode
 from durable_memory.memory.errors import MemoryOperationConflict
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.privacy.keyring import Keyring, NotOpened, UnknownKey
 from durable_memory.memory.privacy.sealed_payload import is_sealed, missing_key, not_opened
+from durable_memory.memory.stores.forwarding import ForwardingStore
 from durable_memory.memory.stores.port import Backend, Opens, Store, unchecked
 from durable_memory.memory.stores.values import (
     Batch,
     BatchPage,
-    Begun,
     Entry,
-    Erased,
-    FlushAsk,
     Operation,
     ReadQuery,
     ScanPage,
@@ -31,7 +28,7 @@ from durable_memory.memory.stores.values import (
     StoredEntry,
     StoredView,
 )
-from durable_memory.memory.types import AppendResult, ClearResult, DeleteResult, FlushResult, MemoryStats
+from durable_memory.memory.types import AppendResult
 
 _Answer = TypeVar("_Answer")
 
@@ -45,11 +42,11 @@ def sealed_backend(backend: Backend, keyring: Keyring) -> Backend:
     return sealed if guard is None else replace(sealed, guarded=lambda breaker: sealed_backend(guard(breaker), keyring))
 
 
-class SealedStore:
+class SealedStore(ForwardingStore):
     """A Store whose payloads are encrypted, each bound to its memory."""
 
     def __init__(self, store: Store, keyring: Keyring) -> None:
-        self._store = store
+        super().__init__(store)
         self._keyring = keyring
         self._told: set[str] = set()  # resources of which it was said that a process without keys writes to them
 
@@ -105,36 +102,6 @@ class SealedStore:
         """See Store."""
         return await self._store.draft(memory, batch, self._seal_all(memory, [summary])[0])
 
-    async def recorded(self, memory: MemoryId, operation_id: str, limits: Limits) -> AppendResult | None:
-        """See Store."""
-        return await self._store.recorded(memory, operation_id, limits)
-
-    async def touch(self, memory: MemoryId, ids: Sequence[str], limits: Limits) -> tuple[str, ...]:
-        """See Store."""
-        return await self._store.touch(memory, ids, limits)
-
-    async def pin(
-        self, memory: MemoryId, ids: Sequence[str], operation: Operation, limits: Limits, *, pinned: bool
-    ) -> tuple[str, ...]:
-        """See Store."""
-        return await self._store.pin(memory, ids, operation, limits, pinned=pinned)
-
-    async def delete(self, memory: MemoryId, ids: Sequence[str], operation: Operation, limits: Limits) -> DeleteResult:
-        """See Store."""
-        return await self._store.delete(memory, ids, operation, limits)
-
-    async def clear(
-        self,
-        memory: MemoryId,
-        operation: Operation,
-        if_version: str | None = None,
-        *,
-        backup: bool = False,
-        mode: Mode,
-    ) -> ClearResult:
-        """See Store."""
-        return await self._store.clear(memory, operation, if_version, backup=backup, mode=mode)
-
     async def restore(
         self,
         memory: MemoryId,
@@ -149,59 +116,6 @@ class SealedStore:
         return await self._store.restore(
             memory, backup_id, operation, limits, if_version, lambda entry: opens(self._open(aad, entry))
         )
-
-    async def erase(self, memory: MemoryId, *, born_until_ms: int, mode: Mode) -> Erased:
-        """See Store."""
-        return await self._store.erase(memory, born_until_ms=born_until_ms, mode=mode)
-
-    async def begin(
-        self,
-        memory: MemoryId,
-        owner: str,
-        limits: Limits,
-        ask: FlushAsk,
-        *,
-        batch_id: str,
-        attempt_ends_ms: int,
-    ) -> Begun:
-        """See Store."""
-        return await self._store.begin(memory, owner, limits, ask, batch_id=batch_id, attempt_ends_ms=attempt_ends_ms)
-
-    async def plan(self, memory: MemoryId, limits: Limits, ask: FlushAsk) -> FlushResult:
-        """See Store."""
-        return await self._store.plan(memory, limits, ask)
-
-    async def renew(self, memory: MemoryId, batch: Batch, limits: Limits) -> bool:
-        """See Store."""
-        return await self._store.renew(memory, batch, limits)
-
-    async def commit(self, memory: MemoryId, batch: Batch, limits: Limits, deadline_ms: int) -> FlushResult:
-        """See Store."""
-        return await self._store.commit(memory, batch, limits, deadline_ms)
-
-    async def fail(self, memory: MemoryId, batch: Batch, error_type: str, retry_after_ms: int) -> Stopped | None:
-        """See Store."""
-        return await self._store.fail(memory, batch, error_type, retry_after_ms)
-
-    async def drop(self, memory: MemoryId, operation: Operation, limits: Limits, ask: FlushAsk) -> FlushResult:
-        """See Store."""
-        return await self._store.drop(memory, operation, limits, ask)
-
-    async def stats(self, memory: MemoryId, limits: Limits) -> MemoryStats:
-        """See Store."""
-        return await self._store.stats(memory, limits)
-
-    async def ping(self) -> None:
-        """See Store."""
-        await self._store.ping()
-
-    async def check_rights(self, memory: MemoryId) -> None:
-        """See Store."""
-        await self._store.check_rights(memory)
-
-    async def close(self) -> None:
-        """See Store."""
-        await self._store.close()
 
     async def _keyed(self, operation: Operation, send: Callable[[Operation], Awaitable[_Answer]]) -> _Answer:
         """Sends an operation under a digest that cannot be guessed at: a plain one of a short text can.

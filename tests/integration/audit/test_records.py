@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from durable_memory import Memory, MemoryClient
+from durable_memory.memory.access import Mode
 from durable_memory.memory.errors import (
     MemoryAccessDenied,
     MemoryConflict,
@@ -18,8 +19,11 @@ from durable_memory.memory.errors import (
     MemoryUnavailable,
 )
 from durable_memory.memory.hashing import memory_hash
-from durable_memory.memory.stores.port import Store
-from durable_memory.memory.types import ClearResult
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.limits import Limits
+from durable_memory.memory.stores.forwarding import ForwardingStore
+from durable_memory.memory.stores.values import Operation
+from durable_memory.memory.types import ClearResult, DeleteResult
 from tests.integration.audit.conftest import unique
 from tests.integration.audit.declared import registry
 from tests.integration.audit.recorded import ALWAYS, Recorded
@@ -266,21 +270,18 @@ async def test_a_purge_that_is_refused_is_recorded(client: MemoryClient, recorde
     assert "marley" not in str(records)  # what is no resource may be anything
 
 
-class _Silent:
+class _Silent(ForwardingStore):
     """A store that does what is asked, and does not answer."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._store, name)
-
-    async def clear(self, *arguments: Any, **options: Any) -> ClearResult:
-        await self._store.clear(*arguments, **options)
+    async def clear(
+        self, memory: MemoryId, operation: Operation, if_version: str | None = None, *, backup: bool = False, mode: Mode
+    ) -> ClearResult:
+        await super().clear(memory, operation, if_version, backup=backup, mode=mode)
         raise MemoryUnavailable("no answer")
 
-    async def delete(self, *_: object) -> None:
+    async def delete(self, memory: MemoryId, ids: Sequence[str], operation: Operation, limits: Limits) -> DeleteResult:
         await asyncio.sleep(60)
+        return await super().delete(memory, ids, operation, limits)
 
 
 async def test_what_nobody_answered_is_recorded_as_failed_and_its_repetition_tells(
@@ -288,8 +289,8 @@ async def test_what_nobody_answered_is_recorded_as_failed_and_its_repetition_tel
 ) -> None:
     async with await MemoryClient.connect(redis_url, memories=registry(), project=unique("audit")) as client:
         backend = client.wiring.backends["redis"]
-        store: Any = _Silent(backend.store)
-        silent = MemoryClient(registry(), {"redis": replace(backend, store=store)}, project=client.project)
+        backends = {"redis": replace(backend, store=_Silent(backend.store))}
+        silent = MemoryClient(registry(), backends, project=client.project)
         memory = await filled(client)
         with pytest.raises(MemoryUnavailable):
             await silent.at(memory.id).clear(confirm=True, operation_id="once")

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from durable_memory.memory import codec
 from durable_memory.memory.flushing.drafting import Drafting
@@ -17,6 +17,7 @@ from durable_memory.memory.flushing.summarizer import Summarizer, SummaryRequest
 from durable_memory.memory.flushing.summarizers import Chosen
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
+from durable_memory.memory.stores.forwarding import ForwardingStore
 from durable_memory.memory.stores.port import Store
 from durable_memory.memory.stores.values import Batch, FlushAsk, Operation, ReadQuery
 from durable_memory.memory.tokens.counter import TokenCounter
@@ -185,8 +186,7 @@ class Gated:
 def wrapped(store: Store, replaced: Mapping[str, Callable[..., Awaitable[Any]]]) -> Store:
     """Returns a store whose named methods are replaced: for faults between a flush and a real store."""
 
-    class Wrapped:
-        def __getattr__(self, name: str) -> Any:
-            return replaced.get(name) or getattr(store, name)
-
-    return cast("Store", Wrapped())
+    forwarding = ForwardingStore(store)
+    for name, call in replaced.items():
+        setattr(forwarding, name, call)
+    return forwarding

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Awaitable, Callable
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from redis.asyncio import Redis
@@ -17,6 +17,7 @@ from durable_memory.memory.clock import SystemClock
 from durable_memory.memory.errors import MemoryContractTooNew, MemoryInvalid, MemoryUnavailable, MemoryUnknownResource
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.inventory import Inventory, Place
+from durable_memory.memory.stores.forwarding import ForwardingStore
 from durable_memory.memory.stores.port import Store
 from durable_memory.memory.stores.values import Erased
 from durable_memory.memory.types import PurgeResult
@@ -181,21 +182,18 @@ async def test_a_purge_reaches_the_last_of_2500_while_others_are_born_and_those_
     assert set(await keys_of(client, "desk")) == {f"desk/{key}" for key in born}
 
 
-class Meanwhile:
+class Meanwhile(ForwardingStore):
     """A store in which something else happens before the first erase."""
 
     def __init__(self, store: Store, happens: Callable[[], Awaitable[None]]) -> None:
-        self._store = store
+        super().__init__(store)
         self._happens: Callable[[], Awaitable[None]] | None = happens
 
-    async def erase(self, memory: MemoryId, **how: Any) -> Erased:
+    async def erase(self, memory: MemoryId, *, born_until_ms: int, mode: Mode) -> Erased:
         happens, self._happens = self._happens, None
         if happens is not None:
             await happens()
-        return await self._store.erase(memory, **how)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
+        return await super().erase(memory, born_until_ms=born_until_ms, mode=mode)
 
 
 async def test_a_memory_of_a_later_resource_that_is_born_meanwhile_stays(client: MemoryClient) -> None:
@@ -210,7 +208,7 @@ async def test_a_memory_of_a_later_resource_that_is_born_meanwhile_stays(client:
     for name in ("desk", "thread"):
         resource = client.wiring.registry.memory(name)
         services = client.wiring.services(resource)
-        store = services.store if name == "thread" else cast("Store", Meanwhile(services.store, born))
+        store = services.store if name == "thread" else Meanwhile(services.store, born)
         places.append(Place(name, store, services.index, resource.limits()))
     inventory = Inventory(client.project, places, "user:")
     purged = await inventory.purge(await inventory.moments(), ProcessCaller(SystemClock()))

@@ -6,6 +6,13 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from durable_memory.memory.access import Mode
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.stores.forwarding import ForwardingStore
+from durable_memory.memory.stores.port import Store
+from durable_memory.memory.stores.values import Operation
+from durable_memory.memory.types import ClearResult
+
 
 class StopsAt:
     """Passes every call on but one: whoever makes that stops there for ever, as where its process is killed."""
@@ -26,24 +33,17 @@ class StopsAt:
         return stop
 
 
-class Before:
-    """Lets something happen, once, before one kind of call is passed on."""
+class BeforeClear(ForwardingStore):
+    """A store in which something else happens before the first clear."""
 
-    def __init__(self, port: Any, call: str, happens: Callable[[], Awaitable[object]]) -> None:
-        self._port = port
-        self._call = call
-        self._happens = happens
-        self._happened = False
+    def __init__(self, store: Store, happens: Callable[[], Awaitable[None]]) -> None:
+        super().__init__(store)
+        self._happens: Callable[[], Awaitable[None]] | None = happens
 
-    def __getattr__(self, name: str) -> Any:
-        passed_on = getattr(self._port, name)
-        if name != self._call:
-            return passed_on
-
-        async def call(*args: Any, **kwargs: Any) -> Any:
-            if not self._happened:
-                self._happened = True
-                await self._happens()
-            return await passed_on(*args, **kwargs)
-
-        return call
+    async def clear(
+        self, memory: MemoryId, operation: Operation, if_version: str | None = None, *, backup: bool = False, mode: Mode
+    ) -> ClearResult:
+        happens, self._happens = self._happens, None
+        if happens is not None:
+            await happens()
+        return await super().clear(memory, operation, if_version, backup=backup, mode=mode)

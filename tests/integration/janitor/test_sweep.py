@@ -20,7 +20,7 @@ from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.port import Backend
 from tests.integration.flushing.scene import wrapped
-from tests.integration.janitor.ports import Before, StopsAt
+from tests.integration.janitor.ports import BeforeClear, StopsAt
 from tests.integration.janitor.sweeping import Counts, Sweeper, appended, damage, delete_for_good, next_run, sweeper
 from tests.integration.temporal.flows.by_name import CallByName
 from tests.integration.temporal.flows.endings import WORDS, End
@@ -177,7 +177,7 @@ async def test_who_joins_while_a_memory_is_settled_keeps_it(by_hand: Sweeper) ->
         await appended(by_hand.rig, "scratch", "shared", messages=2)
 
     def bend(backend: Backend) -> Backend:
-        return replace(backend, store=Before(backend.store, "clear", somebody_joins))
+        return replace(backend, store=BeforeClear(backend.store, somebody_joins))
 
     counts = await by_hand.sweep(client=by_hand.with_ports(bend))
     assert (counts["cleared"], counts["released"], counts["failed"]) == (0, 1, 0)
