@@ -1,4 +1,4 @@
-"""The forms of what is packed: which numbers, in which order. Scripts get these lists from here (scripts.py)."""
+"""The forms of what scripts pack, take and answer: which values, in which order. They get these lists from here."""
 
 from __future__ import annotations
 
@@ -49,3 +49,27 @@ class PackedLimits(NamedTuple):
 
 
 LIMITS: Final = PackedLimits._fields
+
+
+class StatsReply(NamedTuple):
+    """The counters as stats.lua answers them, between the list of backups and the sums of the sections.
+
+    waiting: in the overflow. blocked: why a due flush would find nothing, or empty. flushing_owner: who holds the
+    lease, or empty. due_at: since when a flush is due, or zero. Times are Unix milliseconds, zero for none.
+    """
+
+    version: bytes
+    waiting_tokens: int
+    waiting_messages: int
+    flush_due: int
+    blocked: bytes
+    flushing_owner: bytes
+    flush_at: int
+    flush_outcome: bytes
+    created_at: int
+    updated_at: int
+    expires_at: int
+    due_at: int
+
+
+STATS: Final = StatsReply._fields

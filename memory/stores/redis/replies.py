@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from durable_memory.memory.errors import MemoryDamaged
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.redis.arguments import LETTERS, PINNED_MARKS
+from durable_memory.memory.stores.redis.forms import STATS, StatsReply
+from durable_memory.memory.stores.redis.link import Reply
 from durable_memory.memory.stores.redis.reply_errors import of_stored, refusal_of
 from durable_memory.memory.stores.values import (
     ABSENT_VIEW,
@@ -214,34 +216,29 @@ def scanned(_resource: str, reply: bytes, stage: str) -> ScanPage:
 
 
 @of_stored
-def stats(_resource: str, reply: list[Any], limits: Limits) -> MemoryStats:
+def stats(_resource: str, reply: Reply, limits: Limits) -> MemoryStats:
     """Reads the answer to stats."""
-    listed, *reply = reply
-    kept = _backups(listed)
-    if not reply:
+    kept, values = _backups(reply[0]), reply[1:]
+    if not values:
         return replace(absent_stats(limits), backups=kept)
-    version, *built_in = reply[:5]
-    over_tokens, over_messages, due, blocked, owner, flush_at, outcome, created, updated, expires, since, *talk = reply[
-        5:
-    ]
-    sums = (*built_in, *talk)
+    answered, sums = StatsReply(*values[: len(STATS)]), values[len(STATS) :]
     return MemoryStats(
         exists=True,
-        version=version.decode(),
+        version=answered.version.decode(),
         tokens=dict(zip(limits.sections, sums[::2], strict=True)),
         messages=dict(zip(limits.sections, sums[1::2], strict=True)),
-        omitted=Omitted(over_messages, over_tokens),
+        omitted=Omitted(answered.waiting_messages, answered.waiting_tokens),
         max_tokens=limits.max_tokens,
         max_messages=limits.max_messages,
-        flush_due=due == 1,
-        flush_blocked=cast("FlushReason | None", blocked.decode() or None),
-        flushing_owner=owner.decode() or None,
-        last_flush_at=_instant(flush_at),
-        last_flush_outcome=outcome.decode() or None,
-        created_at=_instant(created),
-        updated_at=_instant(updated),
-        expires_at=_instant(expires),
-        due_since=_instant(since) if due == 1 else None,
+        flush_due=answered.flush_due == 1,
+        flush_blocked=cast("FlushReason | None", answered.blocked.decode() or None),
+        flushing_owner=answered.flushing_owner.decode() or None,
+        last_flush_at=_instant(answered.flush_at),
+        last_flush_outcome=answered.flush_outcome.decode() or None,
+        created_at=_instant(answered.created_at),
+        updated_at=_instant(answered.updated_at),
+        expires_at=_instant(answered.expires_at),
+        due_since=_instant(answered.due_at) if answered.flush_due == 1 else None,
         shares=limits.share_tokens,
         backups=kept,
     )

@@ -7,8 +7,8 @@ behind those that it needs; none stands twice. A part has such a line where anot
 A line `-- numbers: …` stands for locals of these names, with the numbers that Python has by them: each is written once.
 Of a packed list of numbers it is the form, as struct takes it.
 
-`<COUNTERS>` and `<LIMITS>` stand for the names of what is packed (forms.py), with commas between them. In
-`<COUNTERS: m.%>` each name stands in the place of `%`.
+`<COUNTERS>`, `<LIMITS>` and `<STATS>` stand for the names of what is packed or answered (forms.py), with commas between
+them. In `<COUNTERS: m.%>` each name stands in the place of `%`.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from typing import Final
 from durable_memory.memory.eviction import policies
 from durable_memory.memory.stores import values
 from durable_memory.memory.stores.index_port import BOUND_RUNS
-from durable_memory.memory.stores.redis.forms import COUNTERS, LIMITS
+from durable_memory.memory.stores.redis.forms import COUNTERS, LIMITS, STATS
 
 _PACKAGE: Final = "durable_memory.memory.stores.redis"
 _PARTS: Final = "-- parts: "
 _NEEDS: Final = "-- needs: "
 _NUMBERS_LINE: Final = re.compile(r"^(?P<indent> *)-- numbers: (?P<names>.*)$", re.MULTILINE)
-_LISTS: Final = {"COUNTERS": COUNTERS, "LIMITS": LIMITS}
+_PACKED: Final = {"COUNTERS": COUNTERS, "LIMITS": LIMITS}
+_LISTS: Final = {**_PACKED, "STATS": STATS}
 _LIST: Final = re.compile(rf"<(?P<list>{'|'.join(_LISTS)})(?:: (?P<each>[^<>]+))?>")
 
 NUMBERS: Final[Mapping[str, int]] = {
@@ -50,7 +51,7 @@ NUMBERS: Final[Mapping[str, int]] = {
 }
 """What scripts and Python count by alike."""
 
-_FORMS: Final = {name: f">{'d' * len(names)}" for name, names in _LISTS.items()}
+_FORMS: Final = {name: f">{'d' * len(names)}" for name, names in _PACKED.items()}
 """How struct packs a list."""
 
 _VALUES: Final[Mapping[str, int | str]] = {**NUMBERS, **_FORMS}

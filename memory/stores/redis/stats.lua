@@ -1,7 +1,6 @@
 -- The counters of a memory. Writes nothing.
 -- ARGV: limits.
--- Returns the list of backups that have not ended, then the counters, and at the end tokens and messages of each
--- section of the conversation.
+-- Returns the list of backups that have not ended, then STATS, and at the end tokens and messages of each section.
 -- parts: keys head sections state backups select
 local listed = {}
 for _, id in ipairs(redis.call('HKEYS', backups)) do
@@ -15,12 +14,14 @@ if not m then
 end
 -- What waits can always be taken; else one group that can go tells as much as all that would.
 local blocked = flush_due() == 1 and m.waiting_messages == 0 and select_groups(false, 1).reason or ''
-local answer = {
-  listed, version_of(), m.system_tokens, m.system_messages, m.long_tokens, m.long_messages,
-  m.waiting_tokens, m.waiting_messages, flush_due(), blocked, redis.call('GET', key.lease) or '',
-  m.flush_at, redis.call('HGET', key.meta, 'flush_outcome') or '',
-  m.created_at, m.updated_at, m.expires_at, tonumber(due_at or 0),
+local stats = {
+  version = version_of(), waiting_tokens = m.waiting_tokens, waiting_messages = m.waiting_messages,
+  flush_due = flush_due(), blocked = blocked, flushing_owner = redis.call('GET', key.lease) or '',
+  flush_at = m.flush_at, flush_outcome = redis.call('HGET', key.meta, 'flush_outcome') or '',
+  created_at = m.created_at, updated_at = m.updated_at, expires_at = m.expires_at,
+  due_at = tonumber(due_at or 0) or damage('due_at is no number'),
 }
+local answer = {listed, <STATS: stats.%>, m.system_tokens, m.system_messages, m.long_tokens, m.long_messages}
 for _, section in ipairs(sections) do
   for _, field in ipairs({'tokens', 'messages'}) do
     answer[#answer + 1] = sum_of(section.places, field)

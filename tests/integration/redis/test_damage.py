@@ -104,6 +104,13 @@ async def test_a_record_lost_under_a_flush_is_damage_and_commits_nothing(
     assert (await raw.dump(name_of(prefix, driven, "meta")), await raw.dump(name_of(prefix, driven, "msg"))) == before
 
 
+async def test_counters_of_another_form_are_damage(backend: Backend, raw: Redis, prefix: str) -> None:
+    driven = await filled(backend)
+    await raw.hset(name_of(prefix, driven, "meta"), "due_at", "yesterday")
+    with pytest.raises(MemoryDamaged):
+        await driven.stats()
+
+
 async def test_a_key_of_another_type_is_damage(backend: Backend, raw: Redis, prefix: str) -> None:
     driven = await filled(backend)
     name = name_of(prefix, driven, "groups")
