@@ -132,7 +132,7 @@ class Inventory:
                     if isinstance(erased, MemoryContractTooNew):
                         newer.append(erased)
                         continue
-                    memories, messages = memories + (erased.version is not None), messages + erased.messages
+                    memories, messages = memories + erased.existed, messages + erased.messages
                     backups += erased.backups
                 if page.cursor is None:
                     break
@@ -159,9 +159,9 @@ class Inventory:
         return await for_each(page.memories, one, at_once=_AT_ONCE)
 
     async def _purge_one(self, place: Place, memory: MemoryId, read_ms: int, began_ms: int, caller: Caller) -> Erased:
-        with telemetry.MeasuredCall("clear", memory), AuditedCall("purge_memory", caller, memory) as record:
+        with telemetry.MeasuredCall("purge", memory), AuditedCall("purge_memory", caller, memory) as record:
             erased = await place.store.erase(memory, born_until_ms=began_ms, mode="read-write")
-            if erased.version is not None or erased.backups:
+            if erased.existed or erased.backups:
                 record.done(removed=erased.messages, backups=erased.backups, version_before=erased.version)
         if not erased.kept:
             await place.index.forget(memory, read_ms)
@@ -208,10 +208,10 @@ async def _erasable(place: Place, memory: MemoryId, began_ms: int) -> Erased:
     """Returns what an erase would remove. The backups of a damaged memory are not counted."""
     stats = await _look(place, memory)
     if stats is None:
-        return Erased("damaged", 0, 0)
+        return Erased(existed=True, version=None, messages=0, backups=0)
     if not stats.exists or (stats.created_at is not None and _ms(stats.created_at) > began_ms):
-        return Erased(None, 0, len(stats.backups))
-    return Erased(stats.version, _held(stats), len(stats.backups))
+        return Erased(existed=False, version=None, messages=0, backups=len(stats.backups))
+    return Erased(existed=True, version=stats.version, messages=_held(stats), backups=len(stats.backups))
 
 
 def _held(stats: MemoryStats) -> int:

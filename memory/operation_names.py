@@ -18,4 +18,5 @@ OperationName: TypeAlias = Literal[
     "unpin",
     "stats",
     "health",
+    "purge",
 ]

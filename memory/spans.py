@@ -31,13 +31,14 @@ OPERATION_NAMES: Final[Mapping[OperationName, str]] = {
     "flush": "update_memory",
     "delete": "delete_memory",
     "clear": "delete_memory",
+    "purge": "delete_memory",
     "restore": "update_memory",
     "recorded_turn": "search_memory",
     "read": "search_memory",
     "stats": "search_memory",
     "health": "search_memory",
 }
-"""What the conventions call each method of a memory; it is the name of the span."""
+"""What the conventions call each method of a memory, and the purge of one; it is the name of the span."""
 
 ATTRIBUTES: Final = (
     "gen_ai.operation.name",

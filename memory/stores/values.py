@@ -201,10 +201,11 @@ class BatchPage:
 class Erased:
     """What an erase removed.
 
-    version: of the memory; None if there was none, or if it was kept (`kept`), since it was born too late. messages:
-    live, waiting and summaries.
+    existed: whether it removed a memory: not if there was none, or if it was kept (`kept`), since it was born too late.
+    version: of that memory, where it is known. messages: live, waiting and summaries.
     """
 
+    existed: bool
     version: str | None
     messages: int
     backups: int

@@ -25,7 +25,7 @@ class ErasingContract(StoreCase):
         await fill(memory)
         before = await memory.stats()
         held = sum(before.messages.values()) + before.omitted.messages
-        assert await memory.erase() == Erased(before.version, held, backups=3)
+        assert await memory.erase() == Erased(existed=True, version=before.version, messages=held, backups=3)
         view, stats = await memory.state()
         assert (view.entries, view.version, stats.exists, stats.backups) == ((), ABSENT, False, ())
         for backup in backups:
@@ -35,11 +35,11 @@ class ErasingContract(StoreCase):
     async def test_backups_of_a_memory_that_is_gone_are_erased(self, memory: Driven) -> None:
         await memory.append(user("a"))
         await memory.clear(backup=True)
-        assert await memory.erase() == Erased(None, 0, backups=1)
+        assert await memory.erase() == Erased(existed=False, version=None, messages=0, backups=1)
         assert (await memory.stats()).backups == ()
 
     async def test_an_erase_of_nothing_is_no_error(self, memory: Driven) -> None:
-        assert await memory.erase() == Erased(None, 0, backups=0)
+        assert await memory.erase() == Erased(existed=False, version=None, messages=0, backups=0)
 
     async def test_an_erase_takes_nothing_of_another_memory(self, open_memory: OpenMemory) -> None:
         one, other = open_memory(summarising()), open_memory(summarising())
@@ -56,7 +56,8 @@ class ErasingContract(StoreCase):
         began_ms = memory.clock.now_ms()
         await asyncio.sleep(0.005)
         await memory.append(user("new"))
-        assert await memory.erase(born_until_ms=began_ms) == Erased(None, 0, backups=1, kept=True)
+        erased = await memory.erase(born_until_ms=began_ms)
+        assert erased == Erased(existed=False, version=None, messages=0, backups=1, kept=True)
         assert (await memory.texts(), (await memory.stats()).backups) == (["new"], ())
 
     async def test_a_memory_that_was_restored_later_is_as_old_as_it_was(self, memory: Driven) -> None:

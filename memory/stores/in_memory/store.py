@@ -254,9 +254,11 @@ class InMemoryStore(InMemoryFlushing):
         state, backups = shelf.state, len(shelf.backups)
         shelf.backups.clear()
         if state is not None and state.created_ms > born_until_ms:
-            return Erased(None, 0, backups, kept=True)
+            return Erased(existed=False, version=None, messages=0, backups=backups, kept=True)
         shelf.state = None
-        return Erased(None if state is None else state.version, _size(state), backups)
+        if state is None:
+            return Erased(existed=False, version=None, messages=0, backups=backups)
+        return Erased(existed=True, version=state.version, messages=_size(state), backups=backups)
 
     async def stats(self, memory: MemoryId, limits: Limits) -> MemoryStats:
         """See Store."""

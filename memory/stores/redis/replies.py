@@ -179,7 +179,8 @@ def erased(resource: str, reply: bytes) -> Erased:
     if words[0] != "ok":
         raise refusal_of(resource, words)
     _, version, messages, backups, kept = words
-    return Erased(None if version == "-" else version, int(messages), int(backups), kept == "1")
+    existed = version != "-"
+    return Erased(existed, version if existed else None, int(messages), int(backups), kept == "1")
 
 
 @of_stored

@@ -93,7 +93,7 @@ def check_good(spans: InMemorySpanExporter, method: OperationName) -> None:
 
 
 def test_every_method_has_a_call() -> None:
-    assert {*CALLS, "restore"} == set(OPERATION_NAMES)
+    assert {*CALLS, "restore", "purge"} == set(OPERATION_NAMES)
 
 
 @pytest.mark.parametrize("method", CALLS)
@@ -108,6 +108,15 @@ async def test_a_restore_is_one_span(memory: Memory, spans: InMemorySpanExporter
     spans.clear()
     await memory.restore(str(cleared.backup_id))
     check_good(spans, "restore")
+
+
+async def test_a_purge_is_one_span_for_each_memory(
+    client: MemoryClient, memory: Memory, spans: InMemorySpanExporter
+) -> None:
+    await memory.append("one")
+    spans.clear()
+    await client.purge("small", prefix=memory.id.key, dry_run=False, confirm=True)
+    check_good(spans, "purge")
 
 
 @pytest.mark.parametrize("failure", FAILURES)
