@@ -118,7 +118,7 @@ class Drafting:
         count = (await counter.count([message]))[0]
         if count.tokens > max_tokens:
             raise MemorySummaryRejected(
-                f"the summary has {count.tokens} tokens, at most {max_tokens} are allowed; the messages stay"
+                f"the summary has {count.tokens} tokens, at most {max_tokens} are allowed; {MESSAGES_STAY}"
             )
         return codec.encode_summary(message, count, created_ms=self._clock.now_ms())
 
@@ -146,7 +146,7 @@ async def _in_time(writing: Awaitable[Entry]) -> Entry:
         if not limit.expired():
             raise
         raise MemorySummaryRejected(
-            f"the summariser wrote nothing within {ATTEMPT_SECONDS:.0f} s; the messages stay"
+            f"the summariser wrote nothing within {ATTEMPT_SECONDS:.0f} s; {MESSAGES_STAY}"
         ) from None
 
 

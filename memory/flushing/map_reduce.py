@@ -50,7 +50,7 @@ async def summarize_in_parts(summarizer: Summarizer, request: SummaryRequest) ->
             return await _asked(summarizer, replace(request, messages=parts[0]))
         if len(parts) >= parts_before:  # a counter has counted the same lines as more than before
             raise MemorySummaryRejected(
-                f"the summaries of {parts_before} parts fill {len(parts)} parts again; the messages stay"
+                f"the summaries of {parts_before} parts fill {len(parts)} parts again; {MESSAGES_STAY}"
             )
         parts_before = len(parts)
         summaries = [
@@ -89,7 +89,7 @@ async def _summary_of_part(summarizer: Summarizer, request: SummaryRequest, limi
     if tokens > most:
         raise MemorySummaryRejected(
             f"the summary of a part has {tokens} tokens as a line of JSON, at most {most} are allowed, half of what "
-            "the summariser reads at once; the messages stay"
+            f"the summariser reads at once; {MESSAGES_STAY}"
         )
     return summary
 

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
 from typing import Any, cast
 
 import pytest
 
 from durable_memory.memory.errors import MemoryOperationExpired, MemorySummaryRejected
 from durable_memory.memory.flushing import drafting
-from durable_memory.memory.flushing.summarizer import SummaryRequest
+from durable_memory.memory.flushing.rule_based.summarizer import RuleBasedSummarizer
+from durable_memory.memory.flushing.steps import FlushSteps
+from durable_memory.memory.flushing.summarizer import Summarizer, SummaryRequest
+from durable_memory.memory.flushing.summarizers import Chosen
+from durable_memory.memory.stores.values import FlushAsk
 from durable_memory.memory.types import Message
 from tests.integration.flushing.scene import Gated, Scene, Writes, wrapped
+from tests.logs import said_by
 
 
 async def test_a_summary_says_what_it_is_and_how_much_it_covers(scene: Scene) -> None:
@@ -247,6 +253,39 @@ async def test_a_summariser_without_an_end_does_not_hold_the_lease_until_a_dista
     assert summarizer.cancelled
     assert await scene.state() == before
     assert (await scene.run("next", force=True)).outcome == "committed"
+
+
+class Verbose:
+    """A Summarizer that writes four times what it may. max_input_tokens: what it reads at once; None: all."""
+
+    def __init__(self, max_input_tokens: int | None) -> None:
+        self.max_input_tokens = max_input_tokens
+
+    async def summarize(self, request: SummaryRequest) -> str:
+        return "word " * 4 * request.max_tokens
+
+
+@pytest.mark.parametrize(
+    ("bad", "why"),
+    [
+        (Gated(), "wrote nothing within 0 s"),
+        (Verbose(None), "tokens, at most 80 are allowed"),
+        (Verbose(100), "half of what the summariser reads at once"),
+    ],
+    ids=["too slow", "too large", "too large in a part"],
+)
+async def test_where_the_rules_take_over_no_log_says_that_messages_stay(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, bad: Summarizer, why: str
+) -> None:
+    monkeypatch.setattr(drafting, "ATTEMPT_SECONDS", 0.4)
+    await scene.fill()
+    chosen = Chosen(bad, "own", fallback=Chosen(RuleBasedSummarizer(), "rule_based"))
+    writes = drafting.Drafting(lambda _: nullcontext(chosen), lambda _: scene.counter, scene.rig.clock)
+    flush = FlushSteps(scene.store, writes, scene.rig.clock)
+    result = await flush.run(scene.memory, "flush-1", scene.limits, FlushAsk(), deadline_ms=scene.soon())
+    assert result.outcome == "committed"
+    (told,) = [line.getMessage() for line in said_by(caplog, drafting.__name__) if line.levelname == "WARNING"]
+    assert told.endswith(f"{why})")
 
 
 async def test_a_timeout_of_the_summariser_itself_is_no_deadline(scene: Scene) -> None:
