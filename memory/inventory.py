@@ -16,9 +16,10 @@ from durable_memory.memory import telemetry
 from durable_memory.memory.audit import AuditedCall
 from durable_memory.memory.bounded import for_each
 from durable_memory.memory.caller import Caller
-from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged, MemoryInvalid
+from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
+from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.index_port import MemoryPage, ProjectIndex
 from durable_memory.memory.stores.port import Store
 from durable_memory.memory.stores.values import Erased
@@ -233,4 +234,4 @@ def _read_cursor(cursor: object) -> tuple[str, str | None]:
                 return resource, inner or None
     except ValueError:
         pass
-    raise MemoryInvalid("cursor: is not one that this listing gave")
+    raise refusals.cursor_unknown()

@@ -94,7 +94,7 @@ class ProjectIndex(Protocol):
     async def owners(self, project: str, cursor: str | None, count: int) -> OwnerPage:
         """Lists the owners of a project, about `count` a page.
 
-        Each that is there during all pages comes at least once.
+        Each that is there during all pages comes at least once. Raises MemoryInvalid for a cursor that no page gave.
         """
         ...
 
@@ -120,7 +120,10 @@ class ProjectIndex(Protocol):
         ...
 
     async def registered(self, project: str, cursor: str | None, count: int) -> MemoryPage:
-        """Lists the memories of all resources, those registered longest ago first: a sweep asks each what it needs."""
+        """Lists the memories of all resources, those registered longest ago first: a sweep asks each what it needs.
+
+        Raises MemoryInvalid for a cursor that no page gave.
+        """
         ...
 
     async def forget(self, memory: MemoryId, as_of_ms: int) -> bool:

@@ -196,6 +196,11 @@ def before_unknown(resource: str) -> MemoryInvalid:
     )
 
 
+def cursor_unknown() -> MemoryInvalid:
+    """A listing that is to go on where no page of it ended."""
+    return MemoryInvalid("cursor: is not one that this listing gave")
+
+
 def summary_missing(resource: str) -> MemorySummaryRejected:
     """A commit without a usable draft."""
     return MemorySummaryRejected(f"{resource}: the summary is missing or empty; {MESSAGES_STAY}")

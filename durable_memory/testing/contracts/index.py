@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.identity import MemoryId, Owner, WorkflowId
 from durable_memory.memory.stores.index_port import ProjectIndex
 from durable_memory.testing.contracts.case import IndexCase
@@ -108,6 +109,16 @@ class IndexContract(IndexCase):
             await index.register(MemoryId(project, "desk", key), None)
         page = await index.memories(project, "desk", None, 10, "")
         assert [memory.key for memory in page.memories] == keys
+
+    @pytest.mark.parametrize("cursor", ["x", "user:1", "{}", "ä", pytest.param("[" * 100_000, id="deep")])
+    async def test_a_cursor_that_no_page_gave_is_refused(self, index: ProjectIndex, project: str, cursor: str) -> None:
+        await index.register(MemoryId(project, "desk", "user:1"), Owner("ns", "one", "run"))
+        with pytest.raises(MemoryInvalid):
+            await index.memories(project, "desk", cursor, 10)
+        with pytest.raises(MemoryInvalid):
+            await index.registered(project, cursor, 10)
+        with pytest.raises(MemoryInvalid):
+            await index.owners(project, cursor, 10)
 
     async def test_a_forgotten_memory_is_in_no_list(self, index: ProjectIndex, project: str) -> None:
         gone, kept = MemoryId(project, "desk", "gone"), MemoryId(project, "desk", "kept")

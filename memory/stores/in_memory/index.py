@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from durable_memory.memory.clock import Clock
 from durable_memory.memory.identity import MemoryId, Owner, WorkflowId
 from durable_memory.memory.keys.prefix import has_prefix
+from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.index_port import BOUND_RUNS, Binding, MemoryPage, OwnerPage
 
 
@@ -83,7 +84,7 @@ class InMemoryProjectIndex:
 
     async def owners(self, project: str, cursor: str | None, count: int) -> OwnerPage:
         """See ProjectIndex."""
-        after = WorkflowId("", "") if cursor is None else WorkflowId(*json.loads(cursor))
+        after = WorkflowId("", "") if cursor is None else _read_workflow(cursor)
         workflows = sorted(workflow for workflow in self._owned[project] if workflow > after)
         page = workflows[:count]
         return OwnerPage(
@@ -100,15 +101,17 @@ class InMemoryProjectIndex:
         self, project: str, resource: str, cursor: str | None, count: int, prefix: str = ""
     ) -> MemoryPage:
         """See ProjectIndex. The order of code points is that of UTF-8 bytes."""
+        after = None if cursor is None else _read_key(cursor)
         found = sorted(
             memory
             for memory in self._registered
             if (memory.project, memory.resource) == (project, resource)
-            and (cursor is None or memory.key > cursor)
+            and (after is None or memory.key > after)
             and has_prefix(memory.key, prefix)
         )
         page = tuple(found[:count])
-        return MemoryPage(page, page[-1].key if len(found) > count else None, self._clock.now_ms())
+        following = json.dumps(page[-1].key) if len(found) > count else None
+        return MemoryPage(page, following, self._clock.now_ms())
 
     async def resources(self, project: str) -> tuple[str, ...]:
         """See ProjectIndex."""
@@ -116,7 +119,7 @@ class InMemoryProjectIndex:
 
     async def registered(self, project: str, cursor: str | None, count: int) -> MemoryPage:
         """See ProjectIndex."""
-        after = 0 if cursor is None else int(cursor)
+        after = 0 if cursor is None else _read_number(cursor)
         found = sorted(
             (registered.number, memory)
             for memory, registered in self._registered.items()
@@ -125,7 +128,7 @@ class InMemoryProjectIndex:
         page = found[:count]
         return MemoryPage(
             tuple(memory for _, memory in page),
-            str(page[-1][0]) if page and len(found) > count else None,
+            json.dumps(page[-1][0]) if page and len(found) > count else None,
             self._clock.now_ms(),
         )
 
@@ -151,3 +154,34 @@ class InMemoryProjectIndex:
         owned[workflow].discard(memory)
         if not owned[workflow]:
             del owned[workflow]
+
+
+def _read_workflow(cursor: str) -> WorkflowId:
+    match _loaded(cursor):
+        case [str(namespace), str(workflow_id)]:
+            return WorkflowId(namespace, workflow_id)
+        case _:
+            raise refusals.cursor_unknown()
+
+
+def _read_key(cursor: str) -> str:
+    match _loaded(cursor):
+        case str(key):
+            return key
+        case _:
+            raise refusals.cursor_unknown()
+
+
+def _read_number(cursor: str) -> int:
+    match _loaded(cursor):
+        case int(number):
+            return number
+        case _:
+            raise refusals.cursor_unknown()
+
+
+def _loaded(cursor: str) -> object:
+    try:
+        return json.loads(cursor)
+    except (ValueError, RecursionError):
+        raise refusals.cursor_unknown() from None

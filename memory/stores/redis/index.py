@@ -10,9 +10,9 @@ from urllib.parse import unquote
 
 from redis.exceptions import ResponseError
 
-from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.identity import MemoryId, Owner, WorkflowId
 from durable_memory.memory.keys.prefix import prefix_ranges
+from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.index_port import Binding, MemoryPage, OwnerPage
 from durable_memory.memory.stores.redis import reply_errors
 from durable_memory.memory.stores.redis.keys import KeySet, RedisKeys, encode_part
@@ -178,15 +178,12 @@ def _bounds(prefix: str, after: bytes | None) -> list[bytes]:
     return bounds
 
 
-_WRONG_CURSOR = "cursor: is not one that this listing gave"
-
-
 def _read_key_cursor(cursor: str) -> bytes:
     try:
         key = base64.b64decode(cursor.encode(), altchars=b"-_", validate=True)
         key.decode()
     except ValueError:
-        raise MemoryInvalid(_WRONG_CURSOR) from None
+        raise refusals.cursor_unknown() from None
     return key
 
 
@@ -200,5 +197,5 @@ def _read_cursor(cursor: str) -> tuple[bytes, bytes]:
     except (binascii.Error, ValueError):
         space, score, key = b"", b"", b""
     if not space or not score.isdigit():
-        raise MemoryInvalid(_WRONG_CURSOR)
+        raise refusals.cursor_unknown()
     return score, key

@@ -16,9 +16,10 @@ from temporalio.client import WorkflowExecutionStatus
 
 from durable_memory import MemoryClient, Message, Registry, ToolCall
 from durable_memory.activities.waker import TemporalWaker
-from durable_memory.memory.errors import MemoryUnavailable
+from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.memory import Memory
+from durable_memory.memory.stores.in_memory import open_in_memory
 from tests.integration.janitor.sweeping import Counts, Sweeper, appended, damage, next_run, sweeper
 from tests.integration.temporal.background import flusher_ended, messages_accounted_for, texts
 from tests.integration.temporal.declarations import DECLARATIONS
@@ -303,6 +304,13 @@ async def test_what_is_settled_is_not_cleared_again_while_its_owner_waits_for_a_
     assert [binding.memory.resource for binding in await by_hand.bindings(owner.workflow_id)] == ["cleared"]
     assert (await by_hand.sweep())["released"] == 1
     assert await by_hand.rig.texts("scratch", "key") == ["of somebody else"]
+
+
+@pytest.mark.parametrize("place", ["", "redis/owners/", "redis/elsewhere/x", "redis/owners/x", "redis/memories/x"])
+async def test_a_position_that_no_sweep_gave_is_refused(by_hand: Sweeper, place: str) -> None:
+    for client in (by_hand.client, by_hand.with_ports(lambda _: open_in_memory())):
+        with pytest.raises(MemoryInvalid, match="is not one that"):
+            await by_hand.janitor(client=client).sweep(place)
 
 
 async def test_three_hundred_owners_are_swept_in_bounded_calls_that_go_on_where_the_last_one_stopped(
