@@ -20,14 +20,14 @@ from durable_memory.memory.errors import MemoryUnknownResource, MemoryWrongWorke
 from durable_memory.memory.flushing.measuring import measure_result
 from durable_memory.memory.flushing.steps import FlushSteps
 from durable_memory.memory.identity import MemoryId
-from durable_memory.memory.stores.values import Batch, FlushAsk
+from durable_memory.memory.stores.values import KEPT_AFTER_DEADLINE_MS, Batch, FlushAsk
 from durable_memory.memory.task_queues import summaries_queue
 from durable_memory.memory.types import FlushResult
 
 _RETRY_AFTER_LAST_ATTEMPT_MS: Final = 60_000
 """How long a flush whose attempts are used up keeps the next one away; a forced flush does not wait."""
 
-_CLOCKS_DIFFER: Final = timedelta(seconds=60)
+_CLOCKS_DIFFER: Final = timedelta(milliseconds=KEPT_AFTER_DEADLINE_MS)
 """By how much clocks may differ: the time by which operation ids outlive their deadlines (R2 of docs/protocol.md)."""
 
 ACTIVITIES: Final = Activities()

@@ -33,7 +33,8 @@ _LAST_MOMENTS_SECONDS = 15
 
 def flusher_id(memory: MemoryId) -> str:
     """Returns the workflow id of a memory's flusher. The key stands in it only as a hash: ids are seen by everyone."""
-    return f"memory-flush/{memory.project}/{memory.resource}/{hashlib.sha256(memory.key.encode()).hexdigest()[:32]}"
+    hashed_key = hashlib.sha256(memory.key.encode()).hexdigest()[:32]
+    return f"{wire.FLUSHER}/{memory.project}/{memory.resource}/{hashed_key}"
 
 
 @dataclass(slots=True)

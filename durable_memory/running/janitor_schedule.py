@@ -34,7 +34,7 @@ _CATCH_UP: Final = timedelta(minutes=1)
 
 def schedule_id(project: str) -> str:
     """Returns the id of a project's schedule, which the ids of its workflows begin with."""
-    return f"memory-janitor/{project}"
+    return f"{wire.JANITOR}/{project}"
 
 
 async def ensure_janitor(client: Client, *, project: str, task_queue: str, interval: timedelta) -> None:

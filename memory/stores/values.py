@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from durable_memory.memory.limits import Limits
-from durable_memory.memory.types import FlushResult, MemoryStats, Omitted, Section
+from durable_memory.memory.types import PRIORITIES, FlushResult, MemoryStats, Omitted, Section
 
 ABSENT = "absent"
 """The version of a memory that does not exist."""
 
-NORMAL: Final = 1
+NORMAL: Final = PRIORITIES.index("normal")
 """The band of a message that names no priority: 0 is low, 2 high, 3 critical."""
 
 MOST_OPEN: Final = 100_000
