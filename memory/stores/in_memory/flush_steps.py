@@ -1,10 +1,9 @@
-"""The flush side of the in-memory store, script by script; and what it stands on."""
+"""The flush side of the in-memory store, script by script."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from durable_memory.memory.clock import Clock, SystemClock
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
@@ -16,7 +15,7 @@ from durable_memory.memory.stores.in_memory.flushing import (
     select,
     stored_batch,
 )
-from durable_memory.memory.stores.in_memory.shelves import Shelves, tag_of, until_ms
+from durable_memory.memory.stores.in_memory.shelves import OnShelves, tag_of, until_ms
 from durable_memory.memory.stores.in_memory.values import Lease
 from durable_memory.memory.stores.values import Batch, BatchPage, Begun, Entry, FlushAsk, Operation, Stopped
 from durable_memory.memory.types import FlushResult
@@ -25,12 +24,8 @@ _PAGE: Final = 200
 """Messages on a page of a batch."""
 
 
-class InMemoryFlushing:
+class InMemoryFlushing(OnShelves):
     """The flush scripts of the Store port."""
-
-    def __init__(self, clock: Clock | None = None) -> None:
-        self._clock = clock or SystemClock()
-        self._shelves = Shelves()
 
     async def begin(
         self,

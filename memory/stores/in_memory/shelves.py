@@ -7,10 +7,12 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Final
 
+from durable_memory.memory.clock import Clock, SystemClock
 from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.in_memory.operations import OperationLog
 from durable_memory.memory.stores.in_memory.state import MemoryState
-from durable_memory.memory.stores.values import KEPT_AFTER_DEADLINE_MS
+from durable_memory.memory.stores.values import ABSENT, KEPT_AFTER_DEADLINE_MS
 
 _LOOKED_AT_PER_CALL: Final = 2
 
@@ -32,6 +34,11 @@ class Shelf:
     operations: OperationLog
     state: MemoryState | None = None
     backups: dict[str, KeptBackup] = field(default_factory=dict)
+
+    @property
+    def messages(self) -> int:
+        """How many messages the memory holds: live, waiting and summaries."""
+        return 0 if self.state is None else sum(tally.messages for tally in self.state.tallies.values())
 
 
 class Shelves:
@@ -81,6 +88,21 @@ class Shelves:
         for backup_id in [one for one, backup in shelf.backups.items() if backup.ends_ms <= now_ms]:
             del shelf.backups[backup_id]
         return shelf
+
+
+class OnShelves:
+    """What the parts of the driver stand on. clock: the time of deadlines, leases and expiry."""
+
+    def __init__(self, clock: Clock | None = None) -> None:
+        self._clock = clock or SystemClock()
+        self._shelves = Shelves()
+
+
+def check_version(state: MemoryState | None, wanted: str | None, resource: str) -> None:
+    """Raises MemoryConflict if the memory does not have this version. None: any will do."""
+    version = ABSENT if state is None else state.version
+    if wanted is not None and wanted != version:
+        raise refusals.version_conflict(resource, version, wanted)
 
 
 def until_ms(shelf: Shelf, deadline_ms: int) -> int:

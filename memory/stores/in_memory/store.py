@@ -6,11 +6,9 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import replace
 
-from durable_memory.memory.access import Mode
 from durable_memory.memory.clock import Clock, SystemClock
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
-from durable_memory.memory.privacy.sealed_payload import seal_of
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.append_checks import check_sections
 from durable_memory.memory.stores.in_memory.answers import listed, repeated, stats_of
@@ -23,20 +21,18 @@ from durable_memory.memory.stores.in_memory.key_checks import InMemoryKeyChecks
 from durable_memory.memory.stores.in_memory.operations import Kind
 from durable_memory.memory.stores.in_memory.pinning import pin_groups
 from durable_memory.memory.stores.in_memory.planning import plan_append
+from durable_memory.memory.stores.in_memory.removal import InMemoryRemoval
 from durable_memory.memory.stores.in_memory.scanning import scan_page
-from durable_memory.memory.stores.in_memory.shelves import KeptBackup, Shelf, tag_of, until_ms
+from durable_memory.memory.stores.in_memory.shelves import Shelf, check_version, tag_of, until_ms
 from durable_memory.memory.stores.in_memory.spending import InMemorySpending
 from durable_memory.memory.stores.in_memory.starts import InMemoryStarts
 from durable_memory.memory.stores.in_memory.state import MemoryState
 from durable_memory.memory.stores.in_memory.values import OVERFLOW
 from durable_memory.memory.stores.in_memory.viewing import read_view, unchanged_view
-from durable_memory.memory.stores.port import Backend, Opens, unchecked
+from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.values import (
-    ABSENT,
     ABSENT_VIEW,
-    BACKUP_LIFETIME_MS,
     Entry,
-    Erased,
     Operation,
     ReadQuery,
     ScanPage,
@@ -44,10 +40,10 @@ from durable_memory.memory.stores.values import (
     StoredView,
     absent_stats,
 )
-from durable_memory.memory.types import AppendResult, ClearResult, DeleteResult, MemoryStats
+from durable_memory.memory.types import AppendResult, DeleteResult, MemoryStats
 
 
-class InMemoryStore(InMemoryFlushing):
+class InMemoryStore(InMemoryFlushing, InMemoryRemoval):
     """The Store port in this process, for tests and trying out.
 
     Safe under concurrent use by the tasks of one event loop, since no method awaits. What comes out is immutable or a
@@ -93,14 +89,14 @@ class InMemoryStore(InMemoryFlushing):
         ids = shelf.operations.answered("write", operation, now)
         if isinstance(ids, tuple):
             return repeated(ids, shelf.state, limits)
-        old = shelf.state
+        old, removed = shelf.state, shelf.messages
         check_sections(memory.resource, entries, limits)
-        _check_version(old, if_version, memory.resource)
+        check_version(old, if_version, memory.resource)
         # The replacement is filled beside the old state, so a refusal leaves that as it was.
         state = MemoryState(secrets.token_hex(8), now) if old is None else old.successor()
         result = _fill(shelf, state, entries, operation, limits, memory.resource, now)
         shelf.operations.record("write", operation, result.ids)
-        return replace(result, removed=_size(old))
+        return replace(result, removed=removed)
 
     async def read(self, memory: MemoryId, query: ReadQuery, limits: Limits) -> StoredView:
         """See Store."""
@@ -187,79 +183,6 @@ class InMemoryStore(InMemoryFlushing):
         shelf.operations.record("delete", operation, result)
         return replace(result, covered=dict(result.covered))
 
-    async def clear(
-        self,
-        memory: MemoryId,
-        operation: Operation,
-        if_version: str | None = None,
-        *,
-        backup: bool = False,
-        mode: Mode,
-    ) -> ClearResult:
-        """See Store."""
-        refusals.check_mode(mode, "clear", memory.resource)
-        now = self._clock.now_ms()
-        shelf = self._shelves.shelf(memory, now)
-        answer = shelf.operations.answered("clear", operation, now)
-        if isinstance(answer, ClearResult):
-            return replace(answer, already_applied=True)
-        _check_version(shelf.state, if_version, memory.resource)
-        shelf.operations.check_room()
-        result = ClearResult(_size(shelf.state))
-        if backup and shelf.state is not None:
-            result = ClearResult(result.cleared, secrets.token_hex(8))
-            kept = KeptBackup(shelf.state, result.cleared, now, now + BACKUP_LIFETIME_MS)
-            shelf.backups[result.backup_id or ""] = kept
-        shelf.state = None
-        shelf.operations.record("clear", operation, result)
-        return result
-
-    async def restore(
-        self,
-        memory: MemoryId,
-        backup_id: str,
-        operation: Operation,
-        limits: Limits,
-        if_version: str | None,
-        opens: Opens = unchecked,
-    ) -> AppendResult:
-        """See Store."""
-        refusals.check_mode(limits.mode, "restore", memory.resource)
-        if not refusals.is_backup_id(backup_id):
-            raise refusals.backup_unknown(memory.resource)
-        now = self._clock.now_ms()
-        shelf = self._shelves.shelf(memory, now)
-        ids = shelf.operations.answered("restore", operation, now)
-        if isinstance(ids, tuple):
-            return repeated(ids, shelf.state, limits)
-        _check_version(shelf.state, if_version, memory.resource)
-        backup = shelf.backups.get(backup_id)
-        if backup is None:
-            raise refusals.backup_unknown(memory.resource)
-        shelf.operations.check_room()
-        held = [group.entries[number] for number, group in backup.state.where.items()]
-        for entry in {seal_of(entry.payload): entry for entry in held}.values():
-            opens(entry)
-        removed = _size(shelf.state)
-        shelf.state = backup.state.reborn(secrets.token_hex(8))
-        shelf.state.changed(tag_of(operation.id), now)
-        shelf.state.written(now, limits)
-        shelf.operations.record("restore", operation, ())
-        return replace(repeated((), shelf.state, limits), already_applied=False, created=True, removed=removed)
-
-    async def erase(self, memory: MemoryId, *, born_until_ms: int, mode: Mode) -> Erased:
-        """See Store."""
-        refusals.check_mode(mode, "erase", memory.resource)
-        shelf = self._shelves.shelf(memory, self._clock.now_ms())
-        state, backups = shelf.state, len(shelf.backups)
-        shelf.backups.clear()
-        if state is not None and state.created_ms > born_until_ms:
-            return Erased(existed=False, version=None, messages=0, backups=backups, kept=True)
-        shelf.state = None
-        if state is None:
-            return Erased(existed=False, version=None, messages=0, backups=backups)
-        return Erased(existed=True, version=state.version, messages=_size(state), backups=backups)
-
     async def stats(self, memory: MemoryId, limits: Limits) -> MemoryStats:
         """See Store."""
         now = self._clock.now_ms()
@@ -289,12 +212,6 @@ def open_in_memory(clock: Clock | None = None) -> Backend:
         InMemoryFleet(clock),
         InMemoryKeyChecks(),
     )
-
-
-def _check_version(state: MemoryState | None, wanted: str | None, resource: str) -> None:
-    version = ABSENT if state is None else state.version
-    if wanted is not None and wanted != version:
-        raise refusals.version_conflict(resource, version, wanted)
 
 
 def _fill(
@@ -341,7 +258,3 @@ def _access(state: MemoryState, ids: Sequence[str], limits: Limits, now_ms: int)
     for group in {group.number: group for group in live.values()}.values():
         state.access(group, limits, now_ms)
     return tuple(live)
-
-
-def _size(state: MemoryState | None) -> int:
-    return 0 if state is None else sum(tally.messages for tally in state.tallies.values())
