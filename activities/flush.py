@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import logging
 from datetime import timedelta
 from typing import Final
 
@@ -16,13 +17,16 @@ from durable_memory.activities.heartbeat import heartbeating
 from durable_memory.memory import telemetry
 from durable_memory.memory.audit import AuditedCall
 from durable_memory.memory.declarations.resource import MemoryResource
-from durable_memory.memory.errors import MemoryUnknownResource, MemoryWrongWorker
+from durable_memory.memory.errors import MemoryUnknownResource, MemoryWrongWorker, type_of
 from durable_memory.memory.flushing.measuring import measure_result
 from durable_memory.memory.flushing.steps import FlushSteps
+from durable_memory.memory.hashing import memory_hash
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.stores.values import KEPT_AFTER_DEADLINE_MS, Batch, FlushAsk
 from durable_memory.memory.task_queues import summaries_queue
 from durable_memory.memory.types import FlushResult
+
+_log = logging.getLogger(__name__)
 
 _RETRY_AFTER_LAST_ATTEMPT_MS: Final = 60_000
 """How long a flush whose attempts are used up keeps the next one away; a forced flush does not wait."""
@@ -66,7 +70,15 @@ async def summarize(asked: internal_requests.BatchRequest) -> JsonObject:
     """Writes the summary into the batch; outcome `drafted`, or `gone` or `stale` if it has become useless."""
     resource, memory, flush = _target(asked.target)
     async with heartbeating():
-        stopped = await flush.summarize(memory, _batch(asked.batch), resource.limits(), last_attempt=_is_last_attempt())
+        try:
+            stopped = await flush.summarize(
+                memory, _batch(asked.batch), resource.limits(), last_attempt=_is_last_attempt()
+            )
+        except Exception as error:
+            # Temporal's own line names no memory. The error is logged there; its text may repeat content.
+            of_memory = {"resource": resource.id, "memory_hash": memory_hash(memory)}
+            _log.warning("a summary was not written (%s)", type_of(error), extra=of_memory)
+            raise
     if stopped is not None:
         telemetry.count_flush(
             resource.id, resource.flushing.strategy, stopped, _seconds_since(memory, asked.batch.begun_ms)

@@ -75,6 +75,8 @@ def configure_logs(level: LogLevel, format_: LogFormat, stream: TextIO | None = 
     chosen = _LEVELS[level]
     logging.basicConfig(level=max(chosen, logging.INFO), handlers=[handler], force=True)
     logging.getLogger("durable_memory").setLevel(chosen)
+    for client in ("httpx", "httpx2"):  # of models: a line for each request
+        logging.getLogger(client).setLevel(max(chosen, logging.WARNING))
     # Both would otherwise append a dictionary with the workflow id to every message.
     activity.logger.activity_info_on_message = False
     workflow.logger.workflow_info_on_message = False

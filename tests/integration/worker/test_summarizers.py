@@ -109,6 +109,9 @@ async def test_a_declared_model_is_asked_until_it_answers_and_measured(
             assert f"memory_model_cost_usd_total{{{labels}}} " in page
             assert 'memory_summaries_total{outcome="written",resource="model",summarizer="llm"} 1.0' in page
             assert "sk-planted" not in worker.log_text()
+            assert "HTTP Request" not in worker.log_text()
+            failed = await worker.entry(message="a summary was not written (MemoryModelUnavailable)")
+            assert (failed["level"], failed["resource"], len(failed["memory_hash"])) == ("warning", "model", 16)
 
 
 async def test_a_name_of_no_summariser_is_one_sentence(folder: Path, start_worker: StartWorker) -> None:
