@@ -19,6 +19,12 @@ _CALL: Final = "_call"
 _OUTPUT: Final = "_call_output"
 """How the types of items end that are calls of tools, and their results: of functions, shells, patches and others."""
 
+_REFUSED: Final = {
+    "item_reference": "OpenAI keeps what it refers to; give the item itself",
+    "compaction": "only OpenAI can read it; a memory keeps the conversation and summarises it itself",
+}
+"""Items that stand for others which the memory would not have, and why it takes none."""
+
 _OF_THE_ITEM: Final = ("type", "id", "call_id", "status", "name")
 """Fields of a call that are not what it says."""
 
@@ -45,8 +51,9 @@ def messages_from_openai_responses(items: str | Iterable[ChatMessage]) -> tuple[
     The calls behind a message of the assistant, or behind each other, become one message, so that they stay together
     with their results. Calls of other tools that your side runs (custom ones, shells, patches, computers), and of an
     MCP server, become calls of functions of that name. Left out is what a model does not read again or has put into
-    its words: reasoning, searches and the like of the service's own tools, ids, annotations, and messages that say
-    nothing. Raises InvalidValue.
+    its words: reasoning, searches and the like of the service's own tools, programs and agents, settings of a request,
+    approvals, ids, annotations, and messages that say nothing. Raises InvalidValue, also for a `compaction` and an
+    `item_reference`, which stand for what only OpenAI has.
     """
     if isinstance(items, str):
         return (Message.user(items),)
@@ -114,8 +121,8 @@ def _given(item: object) -> Item:
     kind = data.setdefault("type", "message") if "role" in data else data.get("type")
     if not isinstance(kind, str) or not kind:
         raise InvalidValue("type", "is missing; an item has a type, a message a role")
-    if kind == "item_reference":
-        raise InvalidValue("type", "is item_reference: OpenAI keeps what it refers to; give the item itself")
+    if kind in _REFUSED:
+        raise InvalidValue("type", f"is {kind}: {_REFUSED[kind]}")
     return data
 
 

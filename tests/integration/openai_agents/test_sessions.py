@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from agents import Agent, RunConfig, Runner, SessionSettings, function_tool
-from agents.memory import Session
+from agents.memory import OpenAIResponsesCompactionSession, Session
+from openai import AsyncOpenAI
+from openai.types.responses import ResponseCompactionItem
 from temporalio.client import Client
 from temporalio.openai_agents.testing import AgentEnvironment
 from temporalio.worker import Replayer, Worker
 
 from durable_memory import MemoryClient, MemoryPlugin, Message, Registry
 from durable_memory.memory.memory import Memory
+from durable_memory.memory.types import InvalidValue
 from durable_memory.openai_agents import MemorySession
 from tests.integration.openai_agents.flows import Ask, track
 from tests.integration.openai_agents.models import Scripted, calls, counts, says, tracks_and_pays
@@ -182,6 +186,25 @@ async def test_what_no_model_of_openai_reads_is_not_popped(memory: Memory) -> No
     await memory.append(["Hi", thoughts])
     assert await session.pop_item() == asked("Hi")
     assert len((await memory.read()).messages) == 2
+
+
+async def test_a_compaction_by_openai_is_refused_and_the_conversation_stays(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What only OpenAI can read would stand in place of everything that was said."""
+    inner, openai = MemorySession(memory), AsyncOpenAI(api_key="none", base_url="http://127.0.0.1:1")
+    outer = OpenAIResponsesCompactionSession("thread", inner, client=openai, compaction_mode="input")
+    compacted = ResponseCompactionItem(id="cmp_1", type="compaction", encrypted_content="gAAAA")
+    conversation: list[Any] = [asked("Where is A-17?"), said("It is in Lyon.")]
+    await outer.add_items(conversation)
+
+    async def compact(**_: Any) -> Any:
+        return SimpleNamespace(output=[compacted], usage=None)
+
+    monkeypatch.setattr(openai.responses, "compact", compact)
+    with pytest.raises(InvalidValue, match="only OpenAI can read it"):
+        await outer.run_compaction({"force": True})
+    assert await inner.get_items() == conversation
 
 
 async def test_a_summary_and_pinned_words_come_first_and_are_not_popped(memory: Memory) -> None:

@@ -167,7 +167,6 @@ def test_calls_of_other_tools_are_those_of_functions(items: list[dict[str, Any]]
     [
         SEARCH,
         {"type": "reasoning", "id": "rs_1", "summary": []},
-        {"type": "compaction", "encrypted_content": "gAAAA"},
         {"type": "tool_search_output", "call_id": "t", "tools": []},
         {"type": "program_output", "call_id": "p", "output": "1"},
         {"type": "mcp_list_tools", "id": "l", "server_label": "s", "tools": []},
