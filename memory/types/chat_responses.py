@@ -49,7 +49,7 @@ def messages_from_openai_responses(items: str | Iterable[ChatMessage]) -> tuple[
     """Reads items of the Responses API: the `input` of a request, or `response.output`. Text is a user message.
 
     The calls behind a message of the assistant, or behind each other, become one message, so that they stay together
-    with their results. Calls of other tools that your side runs (custom ones, shells, patches, computers), and of an
+    with their results. Calls of other tools that your side runs (custom ones, shells, patches, computers, searches), and of an
     MCP server, become calls of functions of that name. Left out is what a model does not read again or has put into
     its words: reasoning, searches and the like of the service's own tools, programs and agents, settings of a request,
     approvals, ids, annotations, and messages that say nothing. Raises InvalidValue, also for a `compaction` and an
@@ -85,6 +85,9 @@ class _Reader:
             self._call(ToolCall(_named(item, "call_id"), _named(item, "name"), _named(item, "arguments")))
         elif kind.endswith(_CALL) and "call_id" in item:
             self._call(ToolCall(_named(item, "call_id"), item.get("name") or kind.removesuffix(_CALL), _told(item)))
+        elif kind == "tool_search_output":
+            if "call_id" in item:  # or the service has searched itself, whose call is left out too
+                self._add(Message.tool(_result(item.get("tools")), _named(item, "call_id")))
         elif kind.endswith(_OUTPUT):
             self._add(Message.tool(_result(item.get("output")), _named(item, "call_id")))
         elif kind == "message" and item.get("content"):

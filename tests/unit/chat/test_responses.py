@@ -149,6 +149,16 @@ def function(call_id: str, name: str, **arguments: Any) -> dict[str, Any]:
             ],
         ),
         (
+            [
+                {"type": "tool_search_call", "call_id": "c", "execution": "client", "arguments": {"goal": "track"}},
+                {"type": "tool_search_output", "call_id": "c", "execution": "client", "tools": [{"type": "function"}]},
+            ],
+            [
+                function("c", "tool_search", execution="client", arguments={"goal": "track"}),
+                {**OUTPUT, "call_id": "c", "output": '[{"type": "function"}]'},
+            ],
+        ),
+        (
             [{"type": "mcp_call", "id": "m", "name": "ask", "server_label": "s", "arguments": "{}", "output": "Yes."}],
             [function("m", "ask"), {**OUTPUT, "call_id": "m", "output": "Yes."}],
         ),
@@ -167,7 +177,8 @@ def test_calls_of_other_tools_are_those_of_functions(items: list[dict[str, Any]]
     [
         SEARCH,
         {"type": "reasoning", "id": "rs_1", "summary": []},
-        {"type": "tool_search_output", "call_id": "t", "tools": []},
+        {"type": "tool_search_call", "call_id": None, "execution": "server", "arguments": {"goal": "track"}},
+        {"type": "tool_search_output", "call_id": None, "execution": "server", "tools": []},
         {"type": "program_output", "call_id": "p", "output": "1"},
         {"type": "mcp_list_tools", "id": "l", "server_label": "s", "tools": []},
         {"role": "user", "content": ""},
