@@ -49,9 +49,9 @@ def messages_from_openai_responses(items: str | Iterable[ChatMessage]) -> tuple[
     """Reads items of the Responses API: the `input` of a request, or `response.output`. Text is a user message.
 
     The calls behind a message of the assistant, or behind each other, become one message, so that they stay together
-    with their results. Calls of other tools that your side runs (custom ones, shells, patches, computers, searches), and of an
-    MCP server, become calls of functions of that name. Left out is what a model does not read again or has put into
-    its words: reasoning, searches and the like of the service's own tools, programs and agents, settings of a request,
+    with their results. Calls of other tools that your side runs (custom ones, shells, patches, computers, searches for
+    tools), and of an MCP server, become calls of functions of that name. Left out is what a model does not read again
+    or has put into its words: reasoning, what the service's own tools, programs and agents did, settings of a request,
     approvals, ids, annotations, and messages that say nothing. Raises InvalidValue, also for a `compaction` and an
     `item_reference`, which stand for what only OpenAI has.
     """
@@ -80,7 +80,7 @@ class _Reader:
         kind = item["type"]
         if kind == "mcp_call":
             self._call(ToolCall(_named(item, "id"), _named(item, "name"), _named(item, "arguments")))
-            self._add(Message.tool(item.get("output") or item.get("error") or "", item["id"]))
+            self._add(Message.tool(_result(item.get("output") or item.get("error")), item["id"]))
         elif kind == "function_call":
             self._call(ToolCall(_named(item, "call_id"), _named(item, "name"), _named(item, "arguments")))
         elif kind.endswith(_CALL) and "call_id" in item:

@@ -162,6 +162,26 @@ def function(call_id: str, name: str, **arguments: Any) -> dict[str, Any]:
             [{"type": "mcp_call", "id": "m", "name": "ask", "server_label": "s", "arguments": "{}", "output": "Yes."}],
             [function("m", "ask"), {**OUTPUT, "call_id": "m", "output": "Yes."}],
         ),
+        (
+            [
+                {
+                    "type": "mcp_call",
+                    "id": "m",
+                    "name": "ask",
+                    "server_label": "s",
+                    "arguments": "{}",
+                    "error": {"type": "http_error", "code": 500, "message": "Not now."},
+                }
+            ],
+            [
+                function("m", "ask"),
+                {
+                    **OUTPUT,
+                    "call_id": "m",
+                    "output": '{"type": "http_error", "code": 500, "message": "Not now."}',
+                },
+            ],
+        ),
     ],
 )
 def test_calls_of_other_tools_are_those_of_functions(items: list[dict[str, Any]], known: list[dict[str, Any]]) -> None:
