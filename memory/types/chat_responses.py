@@ -89,7 +89,9 @@ class _Reader:
             if "call_id" in item:  # or the service has searched itself, whose call is left out too
                 self._add(Message.tool(_result(item.get("tools")), _named(item, "call_id")))
         elif kind.endswith(_OUTPUT):
-            self._add(Message.tool(_result(item.get("output")), _named(item, "call_id")))
+            # A local shell's has the id of its call in `id`, and `call_id` in the SDK for agents.
+            named = "id" if kind == "local_shell_call_output" and "call_id" not in item else "call_id"
+            self._add(Message.tool(_result(item.get("output")), _named(item, named)))
         elif kind == "message" and item.get("content"):
             self._take_message(item)
 
@@ -98,8 +100,7 @@ class _Reader:
         if role == "assistant":
             said = _said(content)
             if said:
-                phase = item.get("phase")
-                self._add(Message.assistant(said, metadata={_PHASE: phase} if phase else {}), is_open=True)
+                self._add(Message.assistant(said, metadata=_phase(_PHASE, item.get("phase"))), is_open=True)
         else:
             self._add(Message.from_dict({"role": "system" if role == "developer" else role, "content": content}, ""))
 
@@ -129,6 +130,11 @@ def _given(item: object) -> Item:
     return data
 
 
+def _phase(name: str, value: object) -> dict[str, str]:
+    """Returns a phase under this name; nothing for what is none, which a caller may have put into the metadata."""
+    return {name: value} if value and isinstance(value, str) else {}
+
+
 def _named(item: Item, name: str) -> str:
     value = item.get(name)
     if not isinstance(value, str):
@@ -148,8 +154,12 @@ def _result(output: Any) -> Any:
         return output or ""
     if isinstance(output, Mapping) and isinstance(output.get("image_url"), str):  # a computer's screenshot
         return [{"type": "input_image", "image_url": output["image_url"], "detail": "auto"}]
-    if isinstance(output, list) and output and all(_is_part(part) for part in output):
-        return output
+    if isinstance(output, list) and output:
+        for index, part in enumerate(output):
+            if isinstance(part, Mapping) and not isinstance(part.get("type", ""), str):
+                raise InvalidValue(f"output[{index}].type", "must be text")
+        if all(_is_part(part) for part in output):
+            return output
     return json.dumps(output, ensure_ascii=False)
 
 
@@ -187,8 +197,8 @@ def responses_items(message: Message) -> list[Item]:
 def _said_items(message: Message) -> list[Item]:
     parts = [{"type": "text", "text": message.content}] if isinstance(message.content, str) else message.content
     said = [_words(part) for part in parts or () if part["type"] not in THOUGHTS]
-    phase = message.metadata.get(_PHASE)
-    return [{"role": "assistant", "content": words, **({"phase": phase} if phase else {})} for words in said if words]
+    phase = _phase("phase", message.metadata.get(_PHASE))
+    return [{"role": "assistant", "content": words, **phase} for words in said if words]
 
 
 def _words(part: ContentPart) -> Any:

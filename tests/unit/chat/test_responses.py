@@ -211,6 +211,21 @@ def test_what_says_nothing_to_a_model_that_reads_it_again_is_left_out(item: dict
     )
 
 
+def test_the_output_of_a_local_shell_names_its_call_by_its_own_id() -> None:
+    call = {"type": "local_shell_call", "id": "ls_1", "call_id": "c", "action": {"type": "exec", "command": ["ls"]}}
+    output = {"type": "local_shell_call_output", "output": "a.txt"}
+    for named in ({"id": "c"}, {"id": "lso_1", "call_id": "c"}):
+        _, result = messages_from_openai_responses([call, {**output, **named}])
+        assert result == Message.tool("a.txt", "c")
+
+
+@pytest.mark.parametrize("phase", [["final_answer"], {"of": 1}, 1, ""])
+def test_what_is_no_phase_is_not_sent_as_one(phase: Any) -> None:
+    message = Message.assistant("Hi", metadata={"openai_phase": phase})
+    assert view_of(message).to_openai_responses() == [said("Hi")]
+    assert messages_from_openai_responses([{**said("Hi"), "phase": phase}]) == (Message.assistant("Hi"),)
+
+
 def test_calls_of_one_answer_are_one_message_and_those_of_two_are_two() -> None:
     together = messages_from_openai_responses([said("I look."), CALL, SHELL, OUTPUT, SHELL_OUTPUT])
     assert [(one.role, [call.id for call in one.tool_calls]) for one in together] == [
@@ -286,6 +301,7 @@ def test_text_alone_is_a_user_message_and_a_developer_is_the_system() -> None:
         ([said("Hi"), {"role": "narrator", "content": "x"}], r"^items\[1\].role: must be one of"),
         ([{"type": "function_call", "name": "track", "arguments": "{}"}], r"^items\[0\].call_id: must be text"),
         ([{**CALL, "arguments": {}}], r"^items\[0\].arguments: must be text"),
+        ([CALL, {**OUTPUT, "output": [{"type": ["input_text"]}]}], r"^items\[1\].output\[0\].type: must be text"),
         ([{"type": "function_call_output", "output": "x"}], r"^items\[0\].call_id: must be text"),
         ([{"role": "assistant", "content": ["Hi"]}, CALL], r"^items\[0\].content\[0\]"),
         ([{"type": "item_reference", "id": "msg_1"}], r"^items\[0\].type: is item_reference"),
