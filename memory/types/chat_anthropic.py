@@ -161,14 +161,15 @@ def _block(part: ContentPart) -> Block:
     inner = part.get(str(kind))
     named: Mapping[str, Json] = inner if isinstance(inner, Mapping) else {}
     if kind == "refusal":
-        return {"type": "text", "text": inner}
+        return {"type": "text", "text": inner} if isinstance(inner, str) else _mention(part)
     if kind in TEXT_PARTS:
         return {**part, "type": "text", "text": str(part.get("text") or "")}
     if kind in ("image_url", "input_image") and isinstance(url := _link_of(part.get("image_url")), str):
         data = _DATA_URL.fullmatch(url)
         return {"type": "image", "source": _base64(data) if data else {"type": "url", "url": url}}
     if kind in ("file", "input_file") and (source := _source_of(held := named or part)):
-        title = {"title": held["filename"]} if held.get("filename") else {}
+        name = held.get("filename")
+        title = {"title": name} if name and isinstance(name, str) else {}
         return {"type": "document", "source": source, **title}
     return _mention(part) if kind in _OF_OTHERS else dict(part)
 

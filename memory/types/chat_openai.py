@@ -25,7 +25,10 @@ API refuses the whole request for one."""
 
 _PICTURES: Final = frozenset({"image_url", "input_image"})
 
-_DETAILS: Final = ("auto", "low", "high")
+_HOLD: Final = {"image_url": ("url",), "file": ("file_data", "file_id")}
+"""By the type of a part of this API, which is also the field with its object: one of these texts makes it one."""
+
+DETAILS: Final = ("auto", "low", "high")
 _UNNAMED_FILE: Final = "document.pdf"
 
 _NOT_IN_NAMES: Final = re.compile(r"[\s<|\\/>]+")
@@ -126,7 +129,8 @@ def _may_be_said_by(role: str, part: Mapping[str, Json]) -> bool:
 
 def mention(part: Mapping[str, Json]) -> dict[str, Json]:
     """Returns a part of text in the place of one that may not stand there."""
-    return {"type": "text", "text": str(part.get("refusal")) if part["type"] == "refusal" else f"[{part['type']}]"}
+    refusal = part.get("refusal") if part["type"] == "refusal" else None
+    return {"type": "text", "text": refusal if isinstance(refusal, str) else f"[{part['type']}]"}
 
 
 def chat_parts(part: ContentPart) -> list[Mapping[str, Json]]:
@@ -145,11 +149,20 @@ def _part(part: ContentPart) -> Mapping[str, Json]:
     if kind == "image" and (url := _url(part.get("source"))):
         return {"type": "image_url", "image_url": {"url": url}}
     if kind in _PICTURES and (url := _link_of_picture(part)):
-        detail = {"detail": part["detail"]} if part.get("detail") in _DETAILS else {}
+        detail = {"detail": part["detail"]} if part.get("detail") in DETAILS else {}
         return {"type": "image_url", "image_url": {"url": url, **detail}}
     if kind == "input_file":
         return _file(part)
-    return mention(part) if kind in _OF_OTHERS else part
+    return mention(part) if kind in _OF_OTHERS or not _is_whole(part) else part
+
+
+def _is_whole(part: ContentPart) -> bool:
+    """Tells whether a part of this API says what its type promises: others have pictures and files of other forms."""
+    kind = part["type"]
+    if kind == "refusal":
+        return isinstance(part.get("refusal"), str)
+    held = part.get(kind)
+    return kind not in _HOLD or (isinstance(held, Mapping) and any(_words(*map(held.get, _HOLD[kind]))))
 
 
 def _link_of_picture(part: ContentPart) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, cast
 
 from durable_memory.memory.types.chat_given import ChatMessage, SdkModel, own_prompt
-from durable_memory.memory.types.chat_openai import THOUGHTS, accepted_call, accepted_id, chat_parts, mention
+from durable_memory.memory.types.chat_openai import DETAILS, THOUGHTS, accepted_call, accepted_id, chat_parts, mention
 from durable_memory.memory.types.clean import InvalidValue, clean_json
 from durable_memory.memory.types.message import Message
 from durable_memory.memory.types.tool_call import ToolCall
@@ -31,7 +31,12 @@ _OF_THE_ITEM: Final = ("type", "id", "call_id", "status", "name")
 _PHASE: Final = "openai_phase"
 """Field of a message's metadata: which part of an answer it is, which the API wants to have back."""
 
-_INPUT_PARTS: Final = frozenset({"input_text", "input_image", "input_file"})
+_INPUT_PARTS: Final = {
+    "input_text": ("text",),
+    "input_image": ("image_url", "file_id"),
+    "input_file": ("file_data", "file_id", "file_url"),
+}
+"""By type, the texts of which a part has one."""
 
 
 def openai_responses_items(messages: Iterable[Message], system: str | None = None) -> list[Item]:
@@ -202,7 +207,10 @@ def _said_items(message: Message) -> list[Item]:
 
 
 def _words(part: ContentPart) -> Any:
-    return part.get("text") if part["type"] in TEXT_PARTS else mention(part)["text"]
+    if part["type"] not in TEXT_PARTS:
+        return mention(part)["text"]
+    text = part.get("text")
+    return None if text is None else str(text)
 
 
 def _call_item(call: ToolCall) -> Item:
@@ -221,7 +229,8 @@ def _input(message: Message) -> str | list[Item]:
 
 
 def _input_parts(part: ContentPart) -> list[Item]:
-    if part["type"] in _INPUT_PARTS and (part["type"] != "input_text" or part.get("text")):
+    given = [part.get(name) for name in _INPUT_PARTS.get(part["type"], ())]
+    if any(given) and all(value is None or isinstance(value, str) for value in given):
         return [dict(part)]
     return [_input_part(each) for each in chat_parts(part)]
 
@@ -233,9 +242,10 @@ def _input_part(part: Mapping[str, Any]) -> Item:
             return _text(part)
         case "image_url":
             url = part["image_url"]
-            return {"type": "input_image", "image_url": url["url"], "detail": url.get("detail", "auto")}
+            detail = url.get("detail")
+            return {"type": "input_image", "image_url": url["url"], "detail": detail if detail in DETAILS else "auto"}
         case "file":
-            return {"type": "input_file", **part["file"]}
+            return {**part["file"], "type": "input_file"}
     return _text(mention(part))
 
 
