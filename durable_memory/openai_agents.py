@@ -6,7 +6,10 @@ It works in a Temporal workflow, where the SDK's own sessions do not, and in any
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from temporalio import workflow
 
 from durable_memory.memory.types import (
     SHORT_TERM,
@@ -19,6 +22,10 @@ from durable_memory.memory.types import (
     messages_from_openai_responses,
 )
 from durable_memory.memory.types.chat_responses import responses_items
+
+_POPS_WAITING_CALLS: Final = "session-pops-calls-that-wait"
+_POPS_AGAIN: Final = "session-pops-until-one-is-removed"
+"""Patches of 0.1.0: `pop_item` deleted what the view ended with, and asked neither what waits nor what was deleted."""
 
 
 class _Handle(Protocol):
@@ -57,6 +64,7 @@ class MemorySession:
         self.session_id = f"{ref.resource}/{ref.key}" if ref.key else ref.resource
         self.session_settings: Any = None
         """Settings of the SDK, whose `limit` holds for `get_items` without one."""
+        self._waiting: list[_WaitingCalls] = []
 
     async def get_items(self, limit: int | None = None) -> list[Any]:
         """Returns the items of the view.
@@ -73,24 +81,81 @@ class MemorySession:
         """Appends items, all or none."""
         messages = messages_from_openai_responses(items)
         if messages:
-            await self._memory.append(messages)
+            result = await self._memory.append(messages)
+            if not result.dropped:  # or nobody knows which of the ids are whose
+                self._note_calls(messages, result.ids)
 
     async def pop_item(self) -> Any | None:
         """Removes the newest item of the conversation and returns it; None if there is none.
 
-        Tool calls go with their results and with what was said beside them, since a memory keeps them together.
+        Tool calls go with their results and with what was said beside them, since a memory keeps them together. Those
+        that still wait for results are in no view: only the session that added them knows them, and pops them.
         """
-        view = await self._memory.read(sections=[SHORT_TERM])
-        for message in reversed(view.messages):
-            items = responses_items(message)
-            if items:
-                await self._memory.delete([str(message.id)])
-                return items[-1]
-        return None
+        while True:
+            newest = self._newest(await self._memory.read(sections=[SHORT_TERM]))
+            if newest is None:
+                return None
+            message_id, item = newest
+            deleted = await self._memory.delete([message_id])
+            self._waiting = [calls for calls in self._waiting if calls.newest_id != message_id]
+            # Another one may have removed or summarised it since it was read.
+            if message_id in deleted.removed or not _is_new_way(_POPS_AGAIN):
+                return item
 
     async def clear_session(self) -> None:
         """Removes everything, summaries too."""
         await self._memory.clear(confirm=True)
+        self._waiting = []
+
+    def _note_calls(self, messages: Sequence[Message], ids: Sequence[str]) -> None:
+        """Notes the calls that were added and have no result yet, which no view shows."""
+        for message, message_id in zip(messages, ids, strict=False):
+            if message.tool_calls:
+                calls = [call.id for call in message.tool_calls]
+                self._waiting.append(_WaitingCalls(message_id, calls, message_id, responses_items(message)[-1]))
+            elif message.tool_call_id is not None:
+                self._note_result(message.tool_call_id, message_id, responses_items(message)[-1])
+
+    def _note_result(self, call_id: str, message_id: str, item: Any) -> None:
+        for waiting in self._waiting:
+            if call_id in waiting.calls:
+                waiting.calls.remove(call_id)
+                waiting.newest_id, waiting.newest = message_id, item
+                break
+        self._waiting = [waiting for waiting in self._waiting if waiting.calls]
+
+    def _newest(self, view: View) -> tuple[str, Any] | None:
+        """Returns the id of the newest message and its last item; of those in the view and of calls that wait."""
+        shown_ids = {message.id for message in view.messages}
+        self._waiting = [waiting for waiting in self._waiting if waiting.id not in shown_ids]
+        items = ((str(message.id), responses_items(message)) for message in reversed(view.messages))
+        shown = next(((message_id, held[-1]) for message_id, held in items if held), None)
+        hidden = max(self._waiting, key=lambda waiting: _number(waiting.newest_id), default=None)
+        if hidden is None or (shown is not None and _number(shown[0]) > _number(hidden.newest_id)):
+            return shown
+        return (hidden.newest_id, hidden.newest) if _is_new_way(_POPS_WAITING_CALLS) else shown
+
+
+@dataclass
+class _WaitingCalls:
+    """A message with tool calls that have no result yet. calls: their ids; newest: the last item that belongs to it."""
+
+    id: str
+    calls: list[str]
+    newest_id: str
+    newest: Any
+
+
+def _number(message_id: str) -> int:
+    """Returns which message of its memory it is: ids are `<incarnation>-<number>-<tag>`.
+
+    Those of an earlier life are taken for newer than they are. A delete does not find them, and they are forgotten.
+    """
+    return int(message_id.split("-")[1])
+
+
+def _is_new_way(patch: str) -> bool:
+    return not workflow.in_workflow() or workflow.patched(patch)
 
 
 def _with_their_calls(items: list[Any]) -> list[Any]:
