@@ -20,6 +20,9 @@ from durable_memory.memory.privacy.neighbours import (
 )
 
 _LOCAL: Final = r"[\p{L}\p{N}!#$%&'*+/=?^_`{|}~.\-]+"
+_QUOTED: Final = r'\\{0,3}"[\p{L}\p{N}_](?:(?:[^"\\\r\n]|\\[^\r\n])*[\p{L}\p{N}_])?\\{0,3}"'
+"""Quotes allow a local part to hold spaces and signs. Not first and last: so stand quotes between two texts in code and
+tables. JSON in a text has backslashes before them. No count limits it, which would make many states of an automaton."""
 _LABEL: Final = r"[\p{L}\p{N}](?:[\p{L}\p{N}\-]*[\p{L}\p{N}])?"
 _TOP_LEVEL: Final = r"(?:(?i:xn--)[A-Za-z0-9\-]*[A-Za-z0-9]|\p{L}{2,})"
 """The encoded form comes first: the `xn` that it begins with is a word as well, and the first that fits is taken."""
@@ -74,7 +77,7 @@ def _each_named(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 PEOPLE: Final = (
-    Recogniser("email", rf"{_LOCAL}@{_LABEL}(?:\.{_LABEL})*\.{_TOP_LEVEL}", _emails),
+    Recogniser("email", rf"(?:{_LOCAL}|{_QUOTED})@{_LABEL}(?:\.{_LABEL})*\.{_TOP_LEVEL}", _emails),
     Recogniser(
         "email",
         rf"(?i){_LOCAL}\s?[\[({{<]\s?at\s?[\])}}>]\s?{_LABEL}(?:\s?(?:[\[({{<]\s?dot\s?[\])}}>]|\.)\s?{_LABEL})+",

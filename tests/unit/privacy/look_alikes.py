@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 IN_DISGUISE: Final = (
+    'say "hi" or "@joe.smith"',
+    '{"follow": "@joe.smith", "and": "@ada.example"}',
+    '"Hi","@joe.smith"',
+    '"chat"@fr. "cat"@en.',
     "std::vector::size",
     "a::b::c",
     "std::cafe::f00d",

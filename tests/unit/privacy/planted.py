@@ -33,6 +33,12 @@ _PLAIN: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         ("ada.lovelace [at] example [dot] com", "ada.lovelace [at] example [dot] com"),
         ("ada(at)example.com", "ada(at)example.com"),
         ("\u0430da@example.com", "\u0430da@example.com"),
+        ('write to "joe smith"@example.com now', '"joe smith"@example.com'),
+        ('<"joe, (the) @smith"@example.com>', '"joe, (the) @smith"@example.com'),
+        ('"joe \\"the\\" smith"@example.com', '"joe \\"the\\" smith"@example.com'),
+        ('{"to": "\\"joe smith\\"@example.com", "n"', '\\"joe smith\\"@example.com'),
+        ("&quot;joe smith&quot;@example.com", "joe smith&quot;@example.com"),
+        ("%22joe%20smith%22%40example.com", "joe%20smith%22%40example.com"),
     ),
     "phone": (
         ("call +1 (555) 010-4477 now", "555) 010-4477"),

@@ -41,6 +41,7 @@ def test_what_only_looks_like_a_secret_stays(text: str) -> None:
         ("a \uff14111\u200b1111 1111\u00a01111\u200b! b", "a [redacted]\u200b! b"),
         ("\u8bf7\u53d1\u5230 ada@example.com\u3002", "\u8bf7\u53d1\u5230 [redacted]\u3002"),
         ("x ada@example.com,grace@example.com y", "x [redacted],[redacted] y"),
+        ('To: "joe smith"@example.com, "Ada" <ada@example.com>', 'To: [redacted], "Ada" <[redacted]>'),
         ("phone: 555 0104 and bye", "phone: [redacted] and bye"),
         ("https://ada:pw@example.com/x", "https://[redacted]/x"),
         ("ext: +1-415-555-2671x123, ok", "ext: [redacted], ok"),
