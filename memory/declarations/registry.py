@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Self
@@ -57,6 +58,13 @@ class Registry:
         Raises InvalidDeclarations with every fault of every declaration, and MemoryInvalid for what is no list.
         """
         return cls(check_declared(resources))
+
+    def in_memory(self) -> Registry:
+        """Returns the same declarations with all memories kept in the process, for tests of those that are shipped.
+
+        They need no Redis and no keys then, also where they require encryption.
+        """
+        return Registry([replace(source, declaration=_in_memory(source.declaration)) for source in self._sources])
 
     def memory(self, resource_id: str) -> MemoryResource:
         """Returns a memory resource.
@@ -113,6 +121,13 @@ def checked_registry(value: object) -> Registry:
     if not isinstance(value, Registry):
         raise MemoryInvalid(f"registry: must be a Registry, as Registry.load gives it, not {type(value).__name__}")
     return value
+
+
+def _in_memory(declaration: Resource | None) -> Resource | None:
+    if not isinstance(declaration, MemoryResource):
+        return declaration
+    kept = declaration.persistence.model_copy(update={"type": "in_memory"})
+    return declaration.model_copy(update={"persistence": kept})
 
 
 def _text(name: str, value: object) -> str:

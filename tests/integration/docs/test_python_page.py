@@ -22,12 +22,11 @@ SHIPPED = """
 resource: memory
 id: desk
 max_tokens: 4000
-persistence: HERE
+privacy_policy: {require_encryption: true}
 ---
 resource: memory
 id: profile
 max_tokens: 1000
-persistence: HERE
 ---
 resource: agent
 id: helper
@@ -186,15 +185,15 @@ async def test_the_test_of_an_agent_passes_without_redis(folder: Path) -> None:
     assert "2 passed" in await run(folder, *PYTEST)
 
 
-async def test_the_same_test_passes_with_shipped_yaml_whose_store_is_named_by_the_environment(folder: Path) -> None:
-    (persistence,) = re.findall(r"`(persistence: .+?MEMORY_STORE.+?)`", (CHECKOUT / PAGE).read_text())
+async def test_the_same_test_passes_with_shipped_yaml_that_is_kept_in_memory(folder: Path) -> None:
+    (kept,) = re.findall(r"`memories=(Registry.load.+?)`", (CHECKOUT / PAGE).read_text())
     (folder / "memories").mkdir()
-    (folder / "memories" / "desk.yaml").write_text(SHIPPED.replace("persistence: HERE", persistence))
+    (folder / "memories" / "desk.yaml").write_text(SHIPPED)
     test = (folder / "test_desk.py").read_text()
     declared = "Registry.from_resources(RESOURCES)"
     assert declared in test
-    (folder / "test_desk.py").write_text(test.replace(declared, '["memories"]'))
-    assert "2 passed" in await run(folder, *PYTEST, MEMORY_STORE="in_memory")
+    (folder / "test_desk.py").write_text(test.replace(declared, kept))
+    assert "2 passed" in await run(folder, *PYTEST)
 
 
 async def test_without_redis_a_call_and_the_cleanup_end_after_the_time_that_they_were_given(folder: Path) -> None:

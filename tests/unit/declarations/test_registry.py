@@ -26,6 +26,17 @@ def test_models_and_mappings_may_be_declared_in_code() -> None:
     assert registry.agents() == (booking,)
 
 
+def test_what_is_shipped_for_redis_can_be_kept_in_memory_and_nothing_else_of_it_changes() -> None:
+    sealed = {**memory("sealed"), "privacy_policy": {"require_encryption": True}, "persistence": {"ttl": "2h"}}
+    shipped = Registry.from_resources([sealed, AgentResource(id="booking", memory="sealed")])
+    kept = shipped.in_memory()
+    [resource] = kept.memories()
+    assert (resource.persistence.type, resource.ttl) == ("in_memory", shipped.memory("sealed").ttl)
+    assert resource.model_dump(exclude={"persistence"}) == shipped.memory("sealed").model_dump(exclude={"persistence"})
+    assert kept.agents() == shipped.agents()
+    assert shipped.memory("sealed").persistence.type == "redis"
+
+
 def test_faults_in_code_name_the_place_in_the_list() -> None:
     with pytest.raises(InvalidDeclarations) as caught:
         Registry.from_resources(
