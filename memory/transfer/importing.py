@@ -13,6 +13,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from durable_memory.memory.admission import MAX_BYTES
 from durable_memory.memory.errors import (
     MemoryBackpressure,
     MemoryDamaged,
@@ -27,7 +28,12 @@ from durable_memory.memory.types import AppendResult, ImportProblem, ImportResul
 _MAX_PROBLEMS: Final = 100
 """How many faults the result names; it counts the others."""
 
-_MAX_GROUP: Final = 500
+_MAX_APPEND_LINES: Final = 500
+"""Of one append. The results behind them follow in appends of their own, as they may have come in the first place."""
+
+_MAX_APPEND_BYTES: Final = MAX_BYTES // 2
+"""The same, of all lines of an append. Half of what it takes: what redaction puts in their place may be longer."""
+
 _ATTEMPTS: Final = 50
 _PAUSE_SECONDS: Final = 0.1
 
@@ -45,9 +51,11 @@ class _Group:
     raw: list[bytes]
     waiting: Counter[str]
 
-    def takes(self, line: MessageLine) -> bool:
-        """Tells whether a line is a result of this group."""
-        return line.key == self.key and self.waiting[line.answers or ""] > 0 and len(self.lines) < _MAX_GROUP
+    def takes(self, line: MessageLine, raw: bytes) -> bool:
+        """Tells whether a line is a result of this group, and may be appended with it. raw: the line as it was read."""
+        if line.key != self.key or self.waiting[line.answers or ""] <= 0:
+            return False
+        return len(self.lines) < _MAX_APPEND_LINES and sum(map(len, self.raw)) + len(raw) <= _MAX_APPEND_BYTES
 
 
 class Import:
@@ -103,7 +111,7 @@ class Import:
         )
 
     async def _take(self, number: int, line: MessageLine, raw: bytes) -> None:
-        if self._group is None or not self._group.takes(line):
+        if self._group is None or not self._group.takes(line, raw):
             before = None if self._group is None else self._group.key
             await self._finish()
             if before not in (None, line.key) and self._key is not None and not self._merge:

@@ -10,6 +10,7 @@ import pytest
 from redis.asyncio import Redis
 
 from durable_memory import Memory, MemoryClient, Message, Registry, ToolCall
+from durable_memory.memory.admission import MAX_BYTES
 from durable_memory.memory.errors import MemoryBackpressure
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.stores.values import MOST_OPEN
@@ -232,3 +233,34 @@ async def test_a_result_whose_call_was_summarised_becomes_an_ordinary_message(re
             assert (result.messages, result.already, result.faults) == expected
         shown = (await client.memory("target", "k").read()).messages
         assert [message.role for message in shown if message.text == "In Ghent."] == ["assistant"]
+
+
+async def test_results_that_are_too_large_for_one_append_follow_their_call_in_others(
+    redis_url: str, project: str
+) -> None:
+    wide = {"resource": "memory", "max_tokens": 900_000}
+    registry = Registry.from_resources([{**wide, "id": "wide"}, {**wide, "id": "copy"}])
+    async with await MemoryClient.connect(redis_url, memories=registry, project=project) as client:
+        memory = client.memory("wide", "k")
+        await memory.append(Message.assistant(tool_calls=[ToolCall(f"c{number}", "fetch") for number in range(3)]))
+        for number in range(3):
+            await memory.append(Message.tool(f"{number} " + "word " * 140_000, f"c{number}"))
+        lines = await lines_of(client, "wide")
+        assert sum(map(len, lines)) > MAX_BYTES
+        for expected in ((4, 0, 0), (0, 4, 0)):
+            result = await client.import_messages(lines, resource="copy")
+            assert (result.messages, result.already, result.faults) == expected
+        copied = (await client.memory("copy", "k").read()).messages
+        assert [shown(message) for message in copied] == [shown(message) for message in (await memory.read()).messages]
+
+
+async def test_results_that_redaction_makes_longer_still_fit_into_their_appends(redis_url: str, project: str) -> None:
+    wide = {"resource": "memory", "max_tokens": 2_000_000}
+    redacted = {**wide, "id": "redacted", "privacy_policy": {"redact_patterns": ["Ada"]}}
+    registry = Registry.from_resources([{**wide, "id": "plain"}, redacted])
+    async with await MemoryClient.connect(redis_url, memories=registry, project=project) as client:
+        memory = client.memory("plain", "k")
+        call = Message.assistant(tool_calls=[ToolCall(f"c{number}", "find") for number in range(4)])
+        await memory.append([call, *(Message.tool("Ada said " * 35_000, f"c{number}") for number in range(4))])
+        result = await client.import_messages(await lines_of(client, "plain"), resource="redacted")
+        assert (result.messages, result.faults) == (5, 0)
