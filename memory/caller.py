@@ -16,6 +16,9 @@ from durable_memory.memory.types import AgentRef, MemoryRef, Provenance, given_b
 _GIVEN: Final = "given:"
 """Begins the ids that users chose."""
 
+_GIVEN_TO: Final = "given-to:"
+"""Begins those that users chose for the turn of an agent; its name follows, in which no colon stands."""
+
 _Reference = TypeVar("_Reference", bound=MemoryRef | AgentRef)
 
 GIVEN_ID_LIFETIME_MS: Final = LONGEST_OPERATION_MS
@@ -147,16 +150,19 @@ class ProcessCaller:
         """See Caller; none has an id that was made here."""
 
 
-def given_id(operation_id: str) -> str:
-    """Returns an id that the user chose with a prefix that keeps it apart from those made here."""
-    return f"{_GIVEN}{operation_id}"
+def given_id(operation_id: str, agent: str | None = None) -> str:
+    """Returns an id that the user chose with a prefix that keeps it apart from those made here.
+
+    agent: whose turn it names, in all of its memories; it is then no id of another agent or of a call on one memory.
+    """
+    return f"{_GIVEN}{operation_id}" if agent is None else f"{_GIVEN_TO}{agent}:{operation_id}"
 
 
 def is_given(operation_id: str) -> bool:
     """Tells whether a user chose what this id was made of."""
-    return operation_id.startswith(_GIVEN)
+    return operation_id.startswith((_GIVEN, _GIVEN_TO))
 
 
-def given_attempt(operation_id: str, clock: Clock) -> Attempt:
-    """Names a call whose id the user chose."""
-    return Attempt(given_id(operation_id), clock.now_ms() + GIVEN_ID_LIFETIME_MS)
+def given_attempt(operation_id: str, clock: Clock, agent: str | None = None) -> Attempt:
+    """Names a call whose id the user chose; see `given_id`."""
+    return Attempt(given_id(operation_id, agent), clock.now_ms() + GIVEN_ID_LIFETIME_MS)

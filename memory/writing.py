@@ -77,21 +77,21 @@ class Writing:
             ),
         )
 
-    def attempt(self, operation_id: str | None, *, is_turn: bool = False) -> Attempt:
-        """Names the next call, or the next turn.
+    def attempt(self, operation_id: str | None, *, is_turn: bool = False, turn_of: str | None = None) -> Attempt:
+        """Names the next call, or the next turn. turn_of: the agent whose turn a given id names, in all its memories.
 
         Call this before an operation's first `await`: calls made at the same time are numbered in the order in which
         they were made.
         """
         if operation_id is None:
             return self.caller.next_attempt(self.id, self.admission.agent, is_turn=is_turn)
-        return given_attempt(operation_name(operation_id), self.services.clock)
+        return given_attempt(operation_name(operation_id), self.services.clock, turn_of)
 
-    def recorded_id(self, operation_id: str | None) -> str:
+    def recorded_id(self, operation_id: str | None, turn_of: str | None = None) -> str:
         """Returns the id under which `attempt` would name the next turn, without naming one. Raises MemoryInvalid."""
         if operation_id is None:
             return repeated_turn_id(self.caller, self.id, self.admission.agent)
-        return given_id(operation_name(operation_id))
+        return given_id(operation_name(operation_id), turn_of)
 
     def found(self, operation_id: str | None) -> None:
         """Notes that the turn is recorded for which `recorded_id` gave the id."""

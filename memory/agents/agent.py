@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from durable_memory.memory.agents.context import Source, compose
 from durable_memory.memory.agents.turns import record_in_all, recorded_in_any
-from durable_memory.memory.arguments import MAX_OPERATION_ID, operation_name, truth, whole_number
+from durable_memory.memory.arguments import operation_name, truth, whole_number
 from durable_memory.memory.declarations.agent import Use
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.memory import Memory
@@ -80,7 +79,7 @@ class DeclaredAgent:
         Returns the messages as the first memory that holds all of them has stored them, redacted or cut, on every
         attempt; if none holds all, as the first one that holds some; without ids, which each memory gives for itself.
         """
-        return await record_in_all(self._written(), messages, self._operation(operation_id))
+        return await record_in_all(self._written(), messages, _checked(operation_id), self._ref.id)
 
     async def recorded_turn(self, *, operation_id: str | None = None) -> AgentTurn | None:
         """Returns the turn that an earlier attempt has recorded, or None: to be asked before a model is asked again.
@@ -92,18 +91,13 @@ class DeclaredAgent:
         memory holds any more of it, or only a part while others lack the turn: then ask the model again. Raises as
         `Memory.recorded_turn`, where one of the memories would hold a turn back, too.
         """
-        return await recorded_in_any(self._written(), self._operation(operation_id))
-
-    def _operation(self, operation_id: str | None) -> str | None:
-        """Names the operation in each memory: one of the caller's, and of no other agent with the same id."""
-        if operation_id is None:
-            return None
-        name = f"{operation_name(operation_id)}/{self._ref.id}"
-        if len(name) <= MAX_OPERATION_ID:
-            return name
-        # The caller's own is no longer than it may be, so this one must be shortened, always to the same.
-        return f"{hashlib.sha256(operation_id.encode()).hexdigest()}/{self._ref.id}"
+        return await recorded_in_any(self._written(), _checked(operation_id), self._ref.id)
 
     def _written(self) -> list[Writing]:
         """Returns the writing sides of the memories that a turn is written to."""
         return [one.memory.writing for one in self._memories if one.use.takes_turns]
+
+
+def _checked(operation_id: str | None) -> str | None:
+    """Checks it also where no memory takes a turn, and nobody else would."""
+    return None if operation_id is None else operation_name(operation_id)

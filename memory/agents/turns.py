@@ -47,11 +47,14 @@ class _NamedCall(NamedTuple):
 
 
 async def record_in_all(
-    memories: Sequence[Writing], messages: MessageInput | Sequence[MessageInput], operation_id: str | None
+    memories: Sequence[Writing],
+    messages: MessageInput | Sequence[MessageInput],
+    operation_id: str | None,
+    agent: str,
 ) -> AgentTurn:
-    """Records a turn in each of these memories, as one operation; see DeclaredAgent.record_turn."""
+    """Records a turn of an agent in each of these memories, as one operation; see DeclaredAgent.record_turn."""
     # All named before the first wait, since a repeated attempt may make its turns wait in another order.
-    calls = [_NamedCall(writing, writing.attempt(operation_id, is_turn=True)) for writing in memories]
+    calls = [_NamedCall(writing, writing.attempt(operation_id, is_turn=True, turn_of=agent)) for writing in memories]
     policies = [writing.admission.privacy for writing in memories]
     to_write = await messages_of(messages, [privacy for privacy in policies if privacy is not None])
     if len(calls) > 1:
@@ -77,9 +80,9 @@ async def record_in_all(
     return AgentTurn(as_messages(_most_complete(held) or to_write), _results(held))
 
 
-async def recorded_in_any(memories: Sequence[Writing], operation_id: str | None) -> AgentTurn | None:
-    """Returns the turn that an earlier attempt has recorded in any of these; see DeclaredAgent.recorded_turn."""
-    recorded_ids = [writing.recorded_id(operation_id) for writing in memories]
+async def recorded_in_any(memories: Sequence[Writing], operation_id: str | None, agent: str) -> AgentTurn | None:
+    """Returns the turn of an agent that an earlier attempt has recorded in any of these, as `DeclaredAgent` says."""
+    recorded_ids = [writing.recorded_id(operation_id, agent) for writing in memories]
     found = [
         await _earlier_turn(writing, recorded_id) for writing, recorded_id in zip(memories, recorded_ids, strict=True)
     ]

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from durable_memory import Memory, MemoryClient, Message, ToolCall
+from durable_memory.memory.agents.agent import DeclaredAgent
+from durable_memory.memory.agents.turns import record_in_all
 from durable_memory.memory.errors import (
     MemoryBackpressure,
     MemoryInvalid,
@@ -26,6 +28,11 @@ async def said(client: MemoryClient, resource: str, key: str) -> list[str]:
     """What a memory shows."""
     agent = "read-only" if resource == "vault" else None
     return [message.text for message in (await client.memory(resource, key, agent=agent).read()).messages]
+
+
+async def record_in_one(agent: DeclaredAgent, position: int, messages: Message | list[Message]) -> None:
+    """Records the turn `turn-1` of an agent as an attempt that reached one of its memories alone."""
+    await record_in_all([agent.memories[position].writing], messages, "turn-1", agent.ref.id)
 
 
 async def test_it_goes_to_every_memory_that_may_be_written(client: MemoryClient) -> None:
@@ -67,6 +74,24 @@ async def test_the_same_operation_is_applied_once(client: MemoryClient) -> None:
     assert [one.result.ids for one in again.turns] == [one.result.ids for one in first.turns]
     assert [one.result.already_applied for one in again.turns] == [True, True]
     assert await said(client, "desk", f"s:{user}") == ["To Lyon, please.", "Booked."]
+
+
+@pytest.mark.parametrize("given", ["trip-7/scribe", "scribe:trip-7", "given-to:scribe:trip-7", "trip-7"])
+async def test_no_operation_id_of_a_memory_is_that_of_a_turn_of_an_agent(client: MemoryClient, given: str) -> None:
+    user = unique("user")
+    agent = client.agent("scribe", input={"user": user})
+    await agent.record_turn("Book it.", operation_id="trip-7")
+    turn = await client.memory("desk", f"s:{user}").record_turn("Something else.", operation_id=given)
+    assert not turn.result.already_applied
+    assert await said(client, "desk", f"s:{user}") == ["Book it.", "Something else."]
+
+
+async def test_two_agents_may_give_their_turns_in_one_memory_the_same_operation_id(client: MemoryClient) -> None:
+    user = unique("user")
+    for debater, operation_id in (("debater-a", "1"), ("debater-b", "1"), ("debater-b", "debater-a:1")):
+        turn = await client.agent(debater, input={"user": user}).record_turn(debater, operation_id=operation_id)
+        assert [one.result.already_applied for one in turn.turns] == [False, False]
+    assert await said(client, "desk", f"d:{user}") == ["debater-a", "debater-b", "debater-b"]
 
 
 async def test_an_operation_id_may_be_as_long_as_that_of_a_memory(client: MemoryClient) -> None:
@@ -136,7 +161,7 @@ async def test_a_part_of_a_turn_that_other_memories_lack_is_not_told_as_the_turn
     user = unique("user")
     mine = client.agent("no-answers--no-phones", input={"user": user})
     # The first attempt ended between the two.
-    await mine.memories[0].record_turn(CALL_ADA, operation_id="turn-1/no-answers--no-phones")
+    await record_in_one(mine, 0, CALL_ADA)
     recorded = await mine.recorded_turn(operation_id="turn-1")
     assert recorded is not None
     assert (recorded.messages, [one.resource for one in recorded.turns]) == ((), ["no-answers"])
@@ -166,7 +191,7 @@ async def test_a_recorded_turn_is_told_with_the_memories_that_hold_it(client: Me
     user = unique("user")
     agent = client.agent("scribe", input={"user": user})
     assert await agent.recorded_turn(operation_id="turn-1") is None
-    await agent.memories[1].record_turn(TURN, operation_id="turn-1/scribe")
+    await record_in_one(agent, 1, TURN)
     half = await agent.recorded_turn(operation_id="turn-1")
     assert half is not None
     assert [one.resource for one in half.turns] == [agent.memories[1].id.resource]
@@ -195,7 +220,7 @@ async def test_the_words_that_stand_go_to_the_others_however_many_messages_are_s
     user = unique("user")
     agent = client.agent("scribe", input={"user": user})
     # The first attempt ended between the two.
-    await agent.memories[0].record_turn(first, operation_id="turn-1/scribe")
+    await record_in_one(agent, 0, first)
     again = await agent.record_turn(OTHER_WORDS, operation_id="turn-1")
     words = [message.text for message in first]
     assert [message.text for message in again.messages] == words
@@ -304,7 +329,7 @@ async def test_what_is_refused_in_the_middle_says_where_the_turn_stands_and_is_c
     for memory in agent.memories:
         await memory.append(call)
     # The first attempt ended between the two, and meanwhile the second memory has lost the call.
-    await agent.memories[0].record_turn(result, operation_id="turn-1/scribe")
+    await record_in_one(agent, 0, result)
     await agent.memories[1].clear(confirm=True)
     with pytest.raises(MemoryOrphanResult) as refused:
         await agent.record_turn(result, operation_id="turn-1")
@@ -312,7 +337,9 @@ async def test_what_is_refused_in_the_middle_says_where_the_turn_stands_and_is_c
         "the turn stands in desk and not yet in other: once that is put right, the same operation again completes it; "
         "or delete its messages where it stands"
     )
-    assert await agent.memories[0].recorded_turn(operation_id="turn-1/scribe") is not None
+    found = await agent.recorded_turn(operation_id="turn-1")
+    assert found is not None
+    assert [one.resource for one in found.turns] == ["desk"]
     await agent.memories[1].append(call)
     turn = await agent.record_turn(result, operation_id="turn-1")
     assert [one.result.already_applied for one in turn.turns] == [True, False]
@@ -330,7 +357,7 @@ async def test_what_has_begun_is_completed_though_the_words_sent_again_are_refus
     user = unique("user")
     agent = client.agent("trip-and-audit", input={"user": user})
     # The first attempt ended between the two.
-    await agent.memories[0].record_turn(TURN, operation_id="turn-1/trip-and-audit")
+    await record_in_one(agent, 0, TURN)
     turn = await agent.record_turn(ONE_TOO_LARGE, operation_id="turn-1")
     assert [message.text for message in turn.messages] == ["To Lyon, please.", "Booked."]
     assert [one.result.already_applied for one in turn.turns] == [True, False]
