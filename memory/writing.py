@@ -23,6 +23,7 @@ from durable_memory.memory.repeated_append import stored_before_this_policy
 from durable_memory.memory.resolution import Resolved
 from durable_memory.memory.services import Services
 from durable_memory.memory.stores import append_checks
+from durable_memory.memory.stores.index_port import OUTLIVES
 from durable_memory.memory.stores.values import Entry, Operation
 from durable_memory.memory.tokens.calibration import Calibration
 from durable_memory.memory.types import AppendResult, MessageInput
@@ -71,9 +72,9 @@ class Writing:
             ),
             calibration=calibration,
             lender=lender,
-            # What outlives them all has none: a workflow may write to the memories of every user for years.
+            # What outlives them all has one for all: a workflow may write to the memories of every user for years.
             registration=Registration(
-                services.index, services.register, memory, owners if resource.has_owners else (None,)
+                services.index, services.register, memory, owners if resource.has_owners else (OUTLIVES,)
             ),
         )
 

@@ -11,6 +11,13 @@ from durable_memory.memory.identity import MemoryId, Owner, WorkflowId
 BOUND_RUNS: Final = 8
 """Of an owner's runs, those seen last stay bound: a straggler of an ended run must not hide the one that took over."""
 
+OUTLIVES: Final = Owner("", "", "")
+"""Stands for the owners of a memory that outlives them all: it never ends, and no other is then the last one.
+
+Otherwise a declaration that gives a memory owners would let the first of them end what older ones still use: they are
+bound nowhere.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class MemoryPage:
@@ -59,7 +66,7 @@ class ProjectIndex(Protocol):
         ...
 
     async def register(self, memory: MemoryId, owner: Owner | None) -> None:
-        """Notes that this memory is written to, by this owner.
+        """Notes that this memory is written to, by this owner; by OUTLIVES until `forget` removes the memory.
 
         Called before the first append of a pair in each generation, and again whenever a memory is born.
         """

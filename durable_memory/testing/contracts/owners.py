@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 
 from durable_memory.memory.identity import MemoryId, Owner, WorkflowId
-from durable_memory.memory.stores.index_port import Binding, ProjectIndex
+from durable_memory.memory.stores.index_port import OUTLIVES, Binding, ProjectIndex
 from durable_memory.testing.contracts.case import IndexCase
 
 ONE, TWO, NOBODY = (WorkflowId("ns", name) for name in ("one", "two", "nobody"))
@@ -234,3 +234,24 @@ class OwnersContract(IndexCase):
             page = await index.owners(project, page.cursor, 20)
             bindings += page.bindings
         return tuple(bindings)
+
+    async def test_of_a_memory_that_outlives_its_owners_none_is_the_last_one(
+        self, index: ProjectIndex, project: str
+    ) -> None:
+        memory = MemoryId(project, "desk", "user:1")
+        for owner in (OUTLIVES, OUTLIVES, Owner("ns", "one", "run")):
+            await index.register(memory, owner)
+        assert dict(await index.ending(project, ONE, ["run"])) == {memory: False}
+        await index.release(project, ONE, [memory])
+        assert (await index.owners(project, None, 10)).bindings == ()
+        await index.register(memory, Owner("ns", "two", "run"))
+        assert dict(await index.ending(project, TWO, ["run"])) == {memory: False}
+
+    async def test_a_memory_that_is_made_anew_outlives_nobody(self, index: ProjectIndex, project: str) -> None:
+        memory = MemoryId(project, "desk", "user:1")
+        await index.register(memory, OUTLIVES)
+        await asyncio.sleep(0.002)
+        page = await index.registered(project, None, 10)
+        assert await index.forget(memory, page.read_ms)
+        await index.register(memory, Owner("ns", "one", "run"))
+        assert dict(await index.ending(project, ONE, ["run"])) == {memory: True}

@@ -7,12 +7,15 @@ import json
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from durable_memory.memory.clock import Clock
 from durable_memory.memory.identity import MemoryId, Owner, WorkflowId
 from durable_memory.memory.keys.prefix import has_prefix
 from durable_memory.memory.stores import refusals
-from durable_memory.memory.stores.index_port import BOUND_RUNS, Binding, MemoryPage, OwnerPage
+from durable_memory.memory.stores.index_port import BOUND_RUNS, OUTLIVES, Binding, MemoryPage, OwnerPage
+
+_ENDLESS: Final = OUTLIVES.workflow
 
 
 @dataclass(slots=True)
@@ -51,7 +54,9 @@ class InMemoryProjectIndex:
         now = self._clock.now_ms()
         known = self._registered.get(memory)
         self._registered[memory] = _Registered(known.number if known else next(self._numbers), now)
-        if owner is not None:
+        if owner == OUTLIVES:
+            self._owners[memory][_ENDLESS] = _Bond()
+        elif owner is not None:
             workflow = owner.workflow
             bond = self._owners[memory].setdefault(workflow, _Bond())
             bond.runs[owner.run_id], bond.ending = now, False
@@ -137,6 +142,8 @@ class InMemoryProjectIndex:
         registered = self._registered.get(memory)
         if registered is not None and registered.seen_ms >= as_of_ms:
             return False
+        if _ENDLESS in self._owners.get(memory, ()):
+            self._drop(memory, _ENDLESS)
         return self._registered.pop(memory, None) is not None
 
     def _bindings(self, project: str, workflow: WorkflowId) -> tuple[Binding, ...]:
@@ -146,10 +153,13 @@ class InMemoryProjectIndex:
             for run_id, bound_ms in self._owners[memory][workflow].runs.items()
         )
 
-    def _unbind(self, memory: MemoryId, workflow: WorkflowId) -> None:
+    def _drop(self, memory: MemoryId, workflow: WorkflowId) -> None:
         del self._owners[memory][workflow]
         if not self._owners[memory]:
             del self._owners[memory]
+
+    def _unbind(self, memory: MemoryId, workflow: WorkflowId) -> None:
+        self._drop(memory, workflow)
         owned = self._owned[memory.project]
         owned[workflow].discard(memory)
         if not owned[workflow]:

@@ -1,6 +1,6 @@
 -- Notes that a memory is written to, and by whom. Of an owner's runs those seen last stay bound.
 -- KEYS: index of the resource, all that is registered, bindings, names, resources.
--- ARGV: key of the memory, memory, resource, owner (may be empty), run.
+-- ARGV: key of the memory, memory, resource, owner (may be empty, or ENDLESS), run.
 -- parts: bindings
 -- numbers: BOUND_RUNS
 local clock = redis.call('TIME')
@@ -11,6 +11,10 @@ redis.call('ZADD', KEYS[2], 'NX', now, memory)
 redis.call('ZADD', KEYS[4], 0, ARGV[1])
 redis.call('SADD', KEYS[5], ARGV[3])
 if owner == '' then
+  return 'ok'
+end
+if owner == ENDLESS then
+  redis.call('ZADD', bindings, 0, 'm:' .. memory .. ' ' .. owner)
   return 'ok'
 end
 local words = 'o:' .. owner .. ' ' .. memory

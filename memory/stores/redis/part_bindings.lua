@@ -3,8 +3,12 @@
 -- and no character of theirs sorts before one.
 --   o:<owner> <memory> <run> <ms>   the run of this owner wrote to the memory, and registered last at that time
 --   m:<memory> <owner>              the owner goes on; without it, it is noted as ending
+--   m:<memory> <ENDLESS>            the memory outlives its owners: no run is bound, and it goes until the memory is gone
 -- One key, so that it is lost as a whole: without the other half an owner would look like the last one of a memory.
--- gives: entries_of bound_to unbind
+-- gives: ENDLESS entries_of bound_to unbind
+
+-- An owner of no namespace and no id.
+local ENDLESS = '/'
 
 local function entries_of(bindings, words, ...)
   return redis.call('ZRANGE', bindings, '[' .. words .. ' ', '(' .. words .. '!', 'BYLEX', ...)
