@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -64,7 +64,8 @@ class KeyTemplate:
         """
         if len(source) > MAX_TEMPLATE_LENGTH:
             raise TemplateInvalid(f"is longer than {MAX_TEMPLATE_LENGTH} characters")
-        parts = tuple(_parts(source))
+        # Values are compared in NFC, so what stands beside them must be in it, too.
+        parts = tuple(unicodedata.normalize("NFC", part) if isinstance(part, str) else part for part in _parts(source))
         for before, after in pairwise(parts):
             if isinstance(before, Variable) and isinstance(after, Variable):
                 raise TemplateInvalid(
@@ -99,7 +100,27 @@ class KeyTemplate:
                     "caller could reach the same memory; use another separator, or the filter sha256"
                 )
             rendered.append(value)
-        return checked_key("".join(rendered), resource)
+        key = "".join(rendered)
+        normal = checked_key(key, resource)
+        if normal != key:
+            raise MemoryKeyInvalid(
+                f"memory {resource!r}: {self._united(rendered)} begins or ends with a character that unites with the "
+                "text of the key template beside it, so another caller could reach the same memory; use another "
+                "separator, or the filter sha256"
+            )
+        return normal
+
+    def _united(self, rendered: Sequence[str]) -> str:
+        """Names the first variable that is not in the key as it was rendered, since NFC changes it at a joint.
+
+        rendered: the parts, each in NFC by itself. Of two that meet one is a variable.
+        """
+        joint = next(
+            index
+            for index in range(len(rendered))
+            if not unicodedata.is_normalized("NFC", "".join(rendered[: index + 1]))
+        )
+        return str(self.parts[joint if isinstance(self.parts[joint], Variable) else joint - 1])
 
     def parts_for(self, agent: str) -> tuple[str | Variable, ...]:
         """Returns the parts as this agent's calls render them, to be compared: equal ones make equal keys."""
@@ -115,21 +136,24 @@ class KeyTemplate:
         return tuple(unicodedata.normalize("NFC", part) if isinstance(part, str) else part for part in parts)
 
     def could_render(self, key: str) -> bool:
-        """Tells whether some values could give this key: what the fixed texts of the template do not rule out."""
+        """Tells whether some values could give this key, in NFC: what the fixed texts of the template do not rule out.
+
+        It is matched as `render` puts it together: a value ends where the text that follows it comes first.
+        """
         position, is_open = 0, False  # what is matched so far; whether a variable, of one character at least, follows
-        for part in self.parts:
+        for part in self.parts[:-1]:
             if isinstance(part, Variable):
                 is_open = True
                 continue
-            text = unicodedata.normalize("NFC", part)
-            found = key.find(text, position + is_open)
-            if found < 0 or (not is_open and found != position):
+            found = key.find(part, position)
+            if found <= position if is_open else found != position:
                 return False
-            position, is_open = found + len(text), False
-        ends_open = isinstance(self.parts[-1], Variable)
-        last = "" if ends_open else unicodedata.normalize("NFC", str(self.parts[-1]))
-        has_variable = any(isinstance(part, Variable) for part in self.parts)
-        return len(key) > position if ends_open else key.endswith(last) and (has_variable or key == last)
+            position, is_open = found + len(part), False
+        last = self.parts[-1]
+        if isinstance(last, Variable):
+            return len(key) > position
+        begins = len(key) - len(last)
+        return key.endswith(last) and (begins > position if is_open else begins == position)
 
 
 def _parts(source: str) -> list[str | Variable]:
@@ -259,7 +283,7 @@ def _value(variable: Variable, values: Mapping[str, Mapping[str, object]], resou
 
 def _apply(name: str, text: str) -> str:
     if name == "lower":
-        return text.lower()
+        return unicodedata.normalize("NFC", text.lower())  # some letters have a form in one only in lower case
     if name == "trim":
         return text.strip()
     return hashlib.sha256(text.encode()).hexdigest()

@@ -258,6 +258,56 @@ def test_different_values_never_give_the_same_key(separators: list[str], data: s
         assert keys.setdefault(key, values) == values
 
 
+@pytest.mark.parametrize(
+    ("source", "inputs", "named"),
+    [
+        ("tenant={{ input.t }};user={{ input.u }}", {"t": "acme", "u": "\u0338x;user=bob"}, "input.u"),
+        ("{{ input.t }}\u0301:{{ input.u }}", {"t": "e", "u": "x"}, "input.t"),
+        ("{{ input.t }}", {"t": "\u0338"}, None),
+        ("{{ input.t }}-cafe\u0301-{{ input.u }}", {"t": "x-caf\u00e9-y", "u": "z"}, "input.t"),
+        ("{{ input.t }}:\u1100{{ input.u }}", {"t": "x", "u": "\u1161"}, "input.u"),
+        ("{{ input.t | lower }}/{{ input.u }}", {"t": "J\u030c", "u": "x"}, None),
+    ],
+)
+def test_a_value_that_unites_with_the_text_beside_it_is_refused(
+    source: str, inputs: dict[str, str], named: str | None
+) -> None:
+    try:
+        render(source, **inputs)
+        refused = None
+    except MemoryKeyInvalid as error:
+        refused = str(error).removeprefix("memory 'desk': ").partition(" ")[0]
+    assert refused == named
+
+
+UNITING = st.text("e=<\u0338\u0301\u0327\u00e9\u2260;\u1100\u1161\u11a8\uac00", min_size=1, max_size=3)
+
+
+@given(
+    texts=st.tuples(UNITING | st.just(""), UNITING, UNITING | st.just("")),
+    first=st.tuples(UNITING, UNITING),
+)
+@example(texts=("=", ";=", ""), first=("e", "\u0338;=e"))
+def test_the_joints_of_values_and_texts_let_no_two_lists_of_values_meet(
+    texts: tuple[str, str, str], first: tuple[str, str]
+) -> None:
+    template = KeyTemplate.parse(f"{texts[0]}{{{{ input.a }}}}{texts[1]}{{{{ input.b }}}}{texts[2]}")
+
+    def key_of(values: tuple[str, str]) -> str | None:
+        try:
+            return template.render({"input": {"a": values[0], "b": values[1]}}, "desk")
+        except MemoryKeyInvalid:
+            return None
+
+    joined = unicodedata.normalize("NFC", texts[0] + first[0] + texts[1] + first[1] + texts[2])
+    left = len(joined) - sum(len(unicodedata.normalize("NFC", text)) for text in texts)
+    pieces = {joined[start:end] for start in range(len(joined)) for end in range(start + 1, len(joined) + 1)}
+    values = [(a, b) for a in pieces for b in pieces if len(a) + len(b) == left]
+    found = [both for both in values if key_of(both) == joined]
+    assert len(found) <= 1
+    assert template.could_render(joined) == bool(found)
+
+
 @given(st.text(max_size=80))
 @example("{{ input.a }}")
 @example("{{ input.a | default('x') | lower }}")
