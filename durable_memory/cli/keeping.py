@@ -41,7 +41,9 @@ def unpin(at: OneMemory, ids: Ids, *, operation_id: OperationId = None) -> None:
 @spread_options
 def restore(
     at: OneMemory,
-    backup: Annotated[str, typer.Argument(metavar="BACKUP", help="Its id, as `clear --backup` and `stats` show it.")],
+    backup: Annotated[
+        str, typer.Argument(metavar="BACKUP", help="Its id, as `clear --backup` and `stats RESOURCE KEY` show it.")
+    ],
     *,
     if_version: Annotated[
         str | None,

@@ -15,6 +15,10 @@ _FIELD: Final = re.compile(r"(\w+)(?:\[\d+\])?: (.+)", re.DOTALL)
 """How a refusal begins that is about one argument of a call, by the name that it has in Python."""
 
 
+_WHERE_FROM: Final = {"BACKUP": "`durable-memory stats RESOURCE KEY` lists those of a memory"}
+"""Where an argument is found that nobody can make up, by its name in the usage line."""
+
+
 class OneCommand(TyperCommand):
     """A command whose options are named as the arguments of the call that it makes, so that errors fit both."""
 
@@ -30,7 +34,13 @@ class OneCommand(TyperCommand):
                     "KEY is given, and so is what makes one (--input, --workflow-id, --workflow-type): leave one out"
                 )
             self.params = [each for each in self.params if each.name != "key" or not isinstance(each, TyperArgument)]
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except typer.BadParameter as wrong:
+            named = wrong.param.display_name_raw if isinstance(wrong.param, TyperArgument) else None
+            if not wrong.message and named in _WHERE_FROM:  # it is missing: all else that is wrong has words
+                wrong.message = _WHERE_FROM[named]
+            raise
 
     def invoke(self, ctx: Any) -> Any:
         """Runs it; a value that an option or argument may not have is wrong usage, wherever that is found."""

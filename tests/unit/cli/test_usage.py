@@ -75,6 +75,7 @@ async def test_the_version_is_that_of_the_distribution(tmp_path: Path) -> None:
         (["unknown-verb"], "No such command 'unknown-verb'"),
         (["read"], "Missing argument 'RESOURCE'"),
         (["pin", "thread", "k"], "Missing argument 'ID'"),
+        (["restore", "thread", "k"], "Missing argument 'BACKUP'. `durable-memory stats RESOURCE KEY` lists"),
         (["read", "thread", "k", "--output", "yaml"], "'yaml' is not one of 'table', 'json'"),
         (["read", "thread", "k", "--limit", "-1"], "'--limit': Input should be greater than or equal to 0"),
         (["read", "thread", "k", "--max-tokens", "many"], "'--max-tokens': Input should be a valid integer"),
