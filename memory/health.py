@@ -42,8 +42,10 @@ FAILED: Final[Mapping[str, str]] = {
     "project a queue of its own with DURABLE_MEMORY_TASK_QUEUE, and its workers the same declarations",
     MemoryUndecryptable.type: "the worker that tried it lacks a key under which messages were encrypted, or has "
     "another one: give all processes the same DURABLE_MEMORY_ENCRYPTION_KEYS",
-    MemorySummaryRejected.type: "the text of its summariser was empty, cut, refused, about something else "
-    "or longer than its room; it is tried again: let it keep to max_tokens, or raise summary_tokens",
+    MemorySummaryRejected.type: "the text of its summariser was empty, cut, refused, about something else, too short "
+    "or longer than its room; it is tried again, and the log of the worker says which it was: if too long, let it keep "
+    "to max_tokens, or raise summary_tokens; if too short or about something else, use another model or prompt, or let "
+    "fallback: rule_based write",
 }
 """What can be said of a failed flush beyond the type of its error, by that type."""
 
@@ -185,6 +187,7 @@ def judge(stats: MemoryStats, limits: Limits, now: datetime) -> tuple[str, ...]:
     ):
         if capacity and waiting > _FULL * capacity:
             problems.append(
-                f"{waiting:,} of at most {capacity:,} {unit} wait for their summary; when full, appends are refused"
+                f"{waiting:,} of at most {capacity:,} {unit} wait for their summary; appends that would add more than "
+                "the rest are refused until a flush has made room"
             )
     return tuple(problems)

@@ -58,6 +58,8 @@ async def test_a_client_that_wakes_no_flusher_says_so_and_passes_after_a_flush(
         with pytest.raises(MemoryBackpressure) as refused:
             await call(memory)
 
+        [full] = (await memory.health()).problems
+        assert full.endswith("appends that would add more than the rest are refused until a flush has made room")
         held_back = refused.value
         assert "the same call passes after the next flush; but this client wakes no flusher" in held_back.message
         assert "waker=TemporalWaker" in held_back.message

@@ -112,6 +112,9 @@ async def test_without_a_fallback_the_messages_stay_after_a_refusal(redis_url: s
         assert problem.startswith(
             "the last flush failed: MemorySummaryRejected; the text of its summariser was empty, cut,"
         )
+        # It may have been too short, and no room makes it longer.
+        assert "if too long, let it keep to max_tokens" in problem
+        assert "if too short or about something else, use another model or prompt" in problem
 
 
 def test_the_lists_are_worth_their_name() -> None:
