@@ -14,7 +14,7 @@ import regex
 _LONGEST: Final = 400
 """In characters. A longer text may report a refusal."""
 
-_REPORTS: Final = (
+REPORTS: Final = (
     r"\b(?:said|says|told|asked|asks|wrote|answered|refused)\b|[\"\u201c]"
     r"|\b(?:user|assistant|customer)s? (?:\w+ly )?"
     r"(?:stat|explain|repl|report|claim|clarif|noted|warn|declin|refus|apologi[sz])\w*"
@@ -86,12 +86,23 @@ _WITHOUT_SPACES: Final = (
     r"\A申し訳(?:ありません|ございません)が[^。]*できません\W*\Z",
 )
 _REFUSAL: Final = regex.compile(
-    rf"(?:(?!{_REPORTS}).)*?(?:\b(?:{'|'.join(_PHRASES)})|{'|'.join(_WITHOUT_SPACES)})"
+    rf"(?:(?!{REPORTS}).)*?(?:\b(?:{'|'.join(_PHRASES)})|{'|'.join(_WITHOUT_SPACES)})"
     r"""|[\[{] ?["'](?:error|refus\w+|detail)["'] ?:|<(?:!doctype )?html"""
 )
 
 
 def is_refusal(text: str) -> bool:
     """Tells whether an answer is as short as those that decline, ask back or report an error, and has such a phrase."""
-    said = " ".join(unicodedata.normalize("NFKC", text).replace("\u2019", "'").casefold().split())
-    return len(said) <= _LONGEST and _REFUSAL.match(_QUOTED_AS_A_WHOLE.sub("", said)) is not None
+    said = said_shortly(text)
+    return said is not None and _REFUSAL.match(_QUOTED_AS_A_WHOLE.sub("", said)) is not None
+
+
+def said_shortly(text: str) -> str | None:
+    """Returns an answer as `plain` does; None if it is longer than those that decline, ask back or report an error."""
+    said = plain(text)
+    return said if len(said) <= _LONGEST else None
+
+
+def plain(text: str) -> str:
+    """Returns a text in one line, with one form of each letter."""
+    return " ".join(unicodedata.normalize("NFKC", text).replace("\u2019", "'").casefold().split())

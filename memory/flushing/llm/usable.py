@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from functools import partial
 from typing import Final
 
 import regex
 
 from durable_memory.memory.errors import MESSAGES_STAY, MemorySummaryRejected
 from durable_memory.memory.flushing.json_lines import LINE_BEGINS, texts_told
+from durable_memory.memory.flushing.llm.failures import could_not_summarise, reports_failure
 from durable_memory.memory.flushing.llm.grounding import is_grounded, retells
 from durable_memory.memory.flushing.llm.model import Answer, Question
 from durable_memory.memory.flushing.llm.prompt import OUR_WORDS
@@ -79,9 +81,14 @@ async def check_substance(text: str, request: SummaryRequest, fewest: float) -> 
     """
     if await tokens_of(text, request) < fewest:
         raise _rejected("the model's summary says next to nothing")
-    if is_refusal(text) and not await asyncio.to_thread(retells, text, texts_told(request.messages)):
+    told = partial(texts_told, request.messages)
+    if could_not_summarise(text, told()):
+        raise _rejected("the model says that it could not summarise")
+    if is_refusal(text) and not await asyncio.to_thread(retells, text, told()):
         raise _rejected("the model declined to write the summary")
-    if len(text) <= _LONGEST_JUDGED and not await asyncio.to_thread(is_grounded, text, texts_told(request.messages)):
+    if reports_failure(text, told()) and not await asyncio.to_thread(retells, text, told()):
+        raise _rejected("the model reported an error in place of a summary")
+    if len(text) <= _LONGEST_JUDGED and not await asyncio.to_thread(is_grounded, text, told()):
         raise _rejected("the model's answer shares no name, number or rare word with the messages")
 
 

@@ -13,6 +13,7 @@ import yaml
 
 from durable_memory import MemoryClient, Registry
 from durable_memory.memory.errors import MemorySummaryRejected
+from durable_memory.memory.flushing.llm.failures import could_not_summarise, reports_failure
 from durable_memory.memory.flushing.llm.refusals import is_refusal
 from durable_memory.memory.flushing.llm.summarizer import LlmSummarizer
 from durable_memory.memory.types import Message
@@ -84,6 +85,27 @@ def test_whether_a_text_is_a_refusal_is_told_at_once(words: str) -> None:
     assert time.thread_time() - began < 0.5
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "error ",
+        "summary of ",
+        "an error processing ",
+        "503 ",
+        "nicht ",
+        "the summary ",
+        "your request ",
+        "总结",
+        "i can't ",
+    ],
+)
+def test_whether_a_text_reports_an_error_is_told_at_once(words: str) -> None:
+    began = time.thread_time()
+    text = (words * 400)[:400]
+    assert (reports_failure(text, ()), could_not_summarise(text, ())) == (False, False)
+    assert time.thread_time() - began < 0.5
+
+
 REFUSAL = "I apologize, but I can't help with that."
 
 
@@ -121,4 +143,6 @@ def test_the_lists_are_worth_their_name() -> None:
     assert sum(map(len, ANSWERS["refusals"].values())) >= 40
     assert len(ANSWERS["refusals"]) >= 8
     assert len(ANSWERS["summaries"]) >= 40
+    assert len(ANSWERS["refusals"]["Disks"]) >= 15
+    assert sum(case["of"] == "Disks" for case in ANSWERS["summaries"]) >= 15
     assert ANSWERS["refusals"].keys() <= TALKS.keys()
