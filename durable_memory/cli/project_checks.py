@@ -35,6 +35,10 @@ _NAMED: Final = 5
 """Memories with an overdue flush that are named; a hundred have one cause, most likely."""
 
 
+_LOAD_SECONDS: Final = 15.0
+"""A count waits two seconds at most; who looks at a slow machine wants to know whether it comes at all."""
+
+
 class Verdict(StrEnum):
     """What was found of a part: in order; in order, but it may surprise; not in order."""
 
@@ -97,7 +101,7 @@ async def _tokens(registry: Registry, settings: Settings) -> list[Check]:
 
 
 async def _encoding(name: str) -> Check:
-    if await TiktokenCounter(name).load():
+    if await TiktokenCounter(name, load_wait_seconds=_LOAD_SECONDS).load():
         return _ok("tokens", f"{name} is loaded")
     return _warning(
         "tokens", f"{name} cannot be loaded here, so tokens are estimated: pip install 'durable-memory[offline]'"
