@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 
+from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client, Plugin
 from temporalio.converter import DataConverter
 from temporalio.envconfig import ClientConfigProfile
 from temporalio.runtime import Runtime
+from temporalio.service import RPCError, RPCStatusCode
 
 from durable_memory.encryption_codec import EncryptionCodec
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 
+_log = logging.getLogger(__name__)
 _CONNECT_SECONDS = 5
 
 
@@ -69,6 +74,17 @@ async def connect_temporal(
         raise MemoryUnavailable(
             f"Temporal at {profile.address} cannot be reached ({reason}): check {settings}"
         ) from None
+
+
+async def check_namespace(client: Client) -> None:
+    """Raises MemoryInvalid for a namespace that this Temporal does not have, which a connection does not tell."""
+    request = DescribeNamespaceRequest(namespace=client.namespace)
+    try:
+        await client.workflow_service.describe_namespace(request, timeout=timedelta(seconds=_CONNECT_SECONDS))
+    except RPCError as error:
+        if error.status is RPCStatusCode.NOT_FOUND:
+            raise MemoryInvalid(f"TEMPORAL_NAMESPACE: this Temporal has no namespace {client.namespace!r}") from None
+        _log.warning("the namespace could not be checked", extra={"namespace": client.namespace}, exc_info=error)
 
 
 _SERVER = "TEMPORAL_ADDRESS and whether the server runs"

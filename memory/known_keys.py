@@ -14,21 +14,28 @@ _log: Final = logging.getLogger(__name__)
 
 
 async def check_keys(known: KeyChecks, project: str, keyring: Keyring) -> None:
-    """Compares the keys of this process with those that were used before, and notes its own.
+    """Compares the keys of this process with those of the project, and notes those that are new.
 
-    Raises MemoryInvalid for a key that is another one than the project's of this id, and where none of its keys is one
-    of the project's; MemoryUnavailable.
+    Raises as `compare`.
     """
-    mine = keyring.checks
-    noted = await known.noted(project)
-    _refuse_others(mine, noted, project)
-    new = {key_id: check for key_id, check in mine.items() if key_id not in noted}
+    new = await compare(known, project, keyring)
     if not new:
         return
     try:
-        _refuse_others(mine, await known.note(project, new), project)
+        _refuse_others(keyring.checks, await known.note(project, new), project)
     except MemoryUnavailable as fault:
         _log.debug("the keys of this process could not be noted: %s", fault.message)  # a Redis that only refuses writes
+
+
+async def compare(known: KeyChecks, project: str, keyring: Keyring) -> Mapping[str, str]:
+    """Returns the checks of the keys that are new to the project.
+
+    Raises MemoryInvalid for a key that is another one than the project's of this id, and where none of the keys is one
+    of the project's; MemoryUnavailable.
+    """
+    noted = await known.noted(project)
+    _refuse_others(keyring.checks, noted, project)
+    return {key_id: check for key_id, check in keyring.checks.items() if key_id not in noted}
 
 
 def _refuse_others(mine: Mapping[str, str], noted: Mapping[str, str], project: str) -> None:

@@ -9,7 +9,7 @@ import typer
 from durable_memory.cli.options import Shared
 from durable_memory.cli.output import show
 from durable_memory.cli.project_checks import Verdict, check_project
-from durable_memory.cli.session import keep_logs
+from durable_memory.cli.session import log_for_people
 from durable_memory.cli.spread_options import spread_options
 from durable_memory.cli.table import listing
 from durable_memory.memory.types.answers import to_json
@@ -22,7 +22,7 @@ def doctor(shared: Shared) -> None:
     It changes nothing. Exit code 1 if there is a problem.
     """
     settings = shared.settings()
-    keep_logs(settings)
+    log_for_people(settings)
     checks = asyncio.run(check_project(settings))
     healthy = all(check.verdict is not Verdict.PROBLEM for check in checks)
     rows = ((check.part, check.verdict.value, check.text) for check in checks)

@@ -16,27 +16,30 @@ from durable_memory.activities.pollers import ACTIVITIES, WORKFLOWS, pollers
 from durable_memory.activities.rollout import queue_name
 from durable_memory.cli.session import refuse_without_redis
 from durable_memory.cli.wording import clock_time, counted
-from durable_memory.memory.client import MemoryClient
+from durable_memory.memory.declarations.encryption import refuse_plain_text
 from durable_memory.memory.declarations.model_access import missing_extra
 from durable_memory.memory.declarations.notes import notes_on
 from durable_memory.memory.declarations.registry import Registry
-from durable_memory.memory.errors import InvalidDeclarations, MemoryFault
+from durable_memory.memory.errors import InvalidDeclarations, MemoryFault, MemoryInvalid
 from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.known_keys import compare
 from durable_memory.memory.overdue import overdue_memories
+from durable_memory.memory.privacy.keyring import Keyring
 from durable_memory.memory.settings import Settings
 from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.memory.task_queues import summaries_queue
 from durable_memory.memory.tokens.counting import counting_named
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from durable_memory.running.janitor_schedule import schedule_id
-from durable_memory.temporal_connection import connect_temporal, load_profile
+from durable_memory.temporal_connection import check_namespace, connect_temporal, load_profile
 
 _NAMED: Final = 5
 """Memories with an overdue flush that are named; a hundred have one cause, most likely."""
 
 
 _LOAD_SECONDS: Final = 15.0
-"""A count waits two seconds at most; who looks at a slow machine wants to know whether it comes at all."""
+"""A count waits two seconds at most; the doctor waits longer, to tell a slow load from none."""
 
 
 class Verdict(StrEnum):
@@ -71,14 +74,18 @@ async def check_project(settings: Settings) -> list[Check]:
 
 
 def _declarations(settings: Settings) -> tuple[Registry | None, list[Check]]:
-    models_write = settings.summarizer is None
+    own = settings.own_summarizer()
     try:
-        registry = Registry.load(settings.memories, check=missing_extra if models_write else None)
+        if own is not None:
+            own.load()
+        registry = Registry.load(settings.memories, check=missing_extra if own is None else None)
     except InvalidDeclarations as invalid:
         faults = counted(len(invalid.faults), "fault")
         return None, [_problem("declarations", f"{faults}: `durable-memory validate` lists them")]
+    except MemoryInvalid as fault:
+        return None, [_problem("declarations", fault.message)]
     declared = f"{counted(len(registry.memories()), 'memory')}, {counted(len(registry.agents()), 'agent')}"
-    notes = notes_on(registry, models_write=models_write)
+    notes = notes_on(registry, models_write=own is None)
     return registry, [_ok("declarations", declared), *(_warning("declarations", str(note)) for note in notes)]
 
 
@@ -89,6 +96,7 @@ async def _temporal(settings: Settings) -> tuple[Client | None, Check]:
             unseen = "TEMPORAL_ADDRESS is not set: workers and the janitor are not looked at"
             return None, _warning("temporal", unseen)
         client = await connect_temporal(profile, payload_keys=settings.payload_keys)
+        await check_namespace(client)
     except MemoryFault as fault:
         return None, _problem("temporal", fault.message)
     return client, _ok("temporal", f"{profile.address}, namespace {client.namespace}")
@@ -109,19 +117,22 @@ async def _encoding(name: str) -> Check:
 
 
 async def _memories(registry: Registry, settings: Settings, temporal: Client | None) -> list[Check]:
-    """Checks Redis, and what the project keeps in it."""
+    """Checks Redis, and what the project keeps in it. Not through a client, which notes the keys that it has."""
     stored = [resource.id for resource in registry.memories() if resource.persistence.type == "redis"]
     if not stored:
         return [_warning("redis", "no declared memory is kept there: those in_memory end with their process")]
     found: list[Check] = []
     try:
         refuse_without_redis(registry, settings)
-        async with await MemoryClient.connect(memories=registry, **settings.of_client()) as client:
-            backend = client.wiring.backends["redis"]
+        backend = await connect_redis(settings.redis_url or "", prefix=settings.prefix)
+        try:
             found += await _redis(backend, MemoryId(settings.project, stored[0], "doctor"))
+            found.append(await _encryption(backend, settings, registry))
             found.append(await _flushes(backend, settings.project, registry))
             if temporal is not None:
                 found.append(await _rollout(backend, settings, temporal, registry))
+        finally:
+            await backend.store.close()
     except MemoryFault as fault:
         found.append(_problem("redis", fault.message))
     return found
@@ -134,6 +145,17 @@ async def _redis(backend: Backend, any_memory: MemoryId) -> list[Check]:
     await backend.store.check_rights(any_memory)
     answers = _ok("redis", f"takes writes, and answers in {took_ms:.1f} ms")
     return [answers, *(_warning("redis", warning) for warning in backend.warnings)]
+
+
+async def _encryption(backend: Backend, settings: Settings, registry: Registry) -> Check:
+    try:
+        if settings.encryption_keys is None:
+            refuse_plain_text(registry)
+            return _ok("encryption", "there are no keys here, and no declaration requires any")
+        new = await compare(backend.key_checks, settings.project, Keyring.parse(settings.encryption_keys))
+    except MemoryInvalid as fault:
+        return _problem("encryption", fault.message)
+    return _ok("encryption", f"{counted(len(new), 'key')} new to the project" if new else "the keys are the project's")
 
 
 async def _flushes(backend: Backend, project: str, registry: Registry) -> Check:
@@ -181,8 +203,10 @@ async def _janitor(temporal: Client, project: str) -> Check:
         schedule = await temporal.get_schedule_handle(schedule_id(project)).describe()
     except RPCError as error:
         if error.status is RPCStatusCode.NOT_FOUND:
-            return _problem(
-                "janitor", "has no schedule: `durable-memory worker` makes it, or a MemoryPlugin with janitor=True"
+            return _warning(
+                "janitor",
+                "has no schedule, so what terminated workflows leave stays until it expires: `durable-memory worker` "
+                "makes it, or a MemoryPlugin with janitor=True",
             )
         return _problem("janitor", f"Temporal does not show its schedule: {_refusal(error)}")
     sweeps = schedule.info.recent_actions

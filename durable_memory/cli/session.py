@@ -84,10 +84,15 @@ def with_client(
 
 
 def keep_logs(settings: Settings) -> None:
+    """Keeps the audit of a command as the settings say, and its logs for people."""
+    log_for_people(settings)
+    keep_audit_log(settings.audit_log)
+
+
+def log_for_people(settings: Settings) -> None:
     """Logs of a command go to stderr from warning on, for people, unless the environment says otherwise."""
     level = settings.log_level if "log_level" in settings.model_fields_set else "warning"
     configure_logs(level, settings.log_format if "log_format" in settings.model_fields_set else "console")
-    keep_audit_log(settings.audit_log)
 
 
 @dataclass(frozen=True, slots=True)

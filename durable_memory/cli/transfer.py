@@ -58,7 +58,7 @@ def export(
     """
     if key is not None and prefix:
         raise typer.BadParameter("give either KEY or --prefix")
-    if file != "-" and Path(file).exists():
+    if file != "-" and os.path.lexists(file):
         raise typer.BadParameter(f"{file} exists; choose another name")
 
     async def run(client: MemoryClient) -> int | None:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Final
 
 from durable_memory.memory.errors import MemoryInvalid
+
+_NO_LINKS: Final = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
+"""What file systems without links answer."""
 
 
 @contextmanager
 def whole_file(file: Path) -> Iterator[IO[bytes]]:
-    """Opens FILE.part to write to; it becomes FILE when the context ends, and goes if that fails.
+    """Opens FILE.part to write to; it becomes FILE when the context ends, and goes if an error ends that.
 
-    Raises MemoryInvalid if FILE.part cannot be made, and if another made FILE meanwhile: the lines stay in FILE.part.
+    Raises MemoryInvalid if FILE.part cannot be made. If FILE.part cannot get its name, it stays: MemoryInvalid if
+    another made FILE meanwhile, else OSError.
     """
     unfinished = file.with_name(f"{file.name}.part")
     try:
@@ -43,10 +48,10 @@ def _name(unfinished: Path, file: Path) -> None:
     """Gives a file its name. Raises FileExistsError if there is a file of that name, which a rename would replace."""
     try:
         os.link(unfinished, file)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system that has no links, where only a moment is left to others
-        if file.exists():
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        if os.path.lexists(file):  # only a moment is left to others
             raise FileExistsError from None
         unfinished.rename(file)
     else:

@@ -14,11 +14,9 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from datetime import timedelta
 
-from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
 from temporalio.envconfig import ClientConfigProfile
 from temporalio.runtime import LogForwardingConfig, LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
-from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Worker, WorkerDeploymentConfig
 
 from durable_memory.dev import DevPlaces, dev_servers
@@ -34,7 +32,7 @@ from durable_memory.memory.stores.redis.url import redact_url
 from durable_memory.plugin import MemoryPlugin
 from durable_memory.running.early_refusals import refuse_without_keys
 from durable_memory.running.reloading import Reloading
-from durable_memory.temporal_connection import connect_temporal, load_profile
+from durable_memory.temporal_connection import check_namespace, connect_temporal, load_profile
 from durable_memory.worker.deployment import deployment_of
 from durable_memory.worker.http import serving
 from durable_memory.worker.metrics import WorkerMetrics, install_metrics
@@ -126,7 +124,7 @@ async def _work(settings: Settings, reload: asyncio.Event, *, dev: DevPlaces | N
                 runtime=_runtime(metrics),
                 identity=_identity(),
             )
-        await _check_namespace(client)
+        await check_namespace(client)
         await stack.enter_async_context(metrics.collecting())
         reloads = Reloading(watch, plugin.use, settings.reload_interval)
         readiness = Readiness(
@@ -190,17 +188,6 @@ def _naming(variable: str, address: str | None, *, dev: DevPlaces | None) -> Ite
         raise MemoryUnavailable(
             f"{error.message.rstrip('.')}; {variable} names it, so --dev started none: unset {named} to have one"
         ) from None
-
-
-async def _check_namespace(client: Client) -> None:
-    """Names the one setting that a connection does not prove right."""
-    request = DescribeNamespaceRequest(namespace=client.namespace)
-    try:
-        await client.workflow_service.describe_namespace(request, timeout=timedelta(seconds=_CONNECT_SECONDS))
-    except RPCError as error:
-        if error.status is RPCStatusCode.NOT_FOUND:
-            raise MemoryInvalid(f"TEMPORAL_NAMESPACE: this Temporal has no namespace {client.namespace!r}") from None
-        _log.warning("the namespace could not be checked", extra={"namespace": client.namespace}, exc_info=error)
 
 
 async def _serve_probes(stack: AsyncExitStack, settings: Settings, readiness: Readiness) -> None:

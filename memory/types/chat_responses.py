@@ -56,7 +56,7 @@ def messages_from_openai_responses(items: str | Iterable[ChatMessage]) -> tuple[
     The calls behind a message of the assistant, or behind each other, become one message, so that they stay together
     with their results. Calls of other tools that your side runs (custom ones, shells, patches, computers, searches for
     tools), and of an MCP server, become calls of functions of that name. Left out is what a model does not read again
-    or has put into its words: reasoning, what the service's own tools, programs and agents did, settings of a request,
+    or has put into its words: reasoning, what the service's own tools and programs did, settings of a request,
     approvals, ids, annotations, and messages that say nothing. Raises InvalidValue, also for a `compaction` and an
     `item_reference`, which stand for what only OpenAI has.
     """

@@ -70,7 +70,11 @@ async def test_declarations_that_change_hold_for_the_calls_from_then_on(
         declare(file, 4000)
         await became(4000)
     assert told(caplog, "the declarations were read again") == 2
-    assert asyncio.all_tasks() <= before, "without a worker nobody is left who could read them"
+
+    async def nobody_is_left() -> bool:
+        return asyncio.all_tasks() <= before
+
+    await eventually(nobody_is_left)  # who could read them
 
 
 def declare(file: Path, budget: int, more: str = "") -> None:
