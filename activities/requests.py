@@ -208,7 +208,7 @@ class ContextRequest:
 
 @dataclass(frozen=True, slots=True)
 class RecordAgentTurnRequest:
-    """The request of memory.record_agent_turn: the messages of one turn, for every memory that takes the agent's."""
+    """The request of memory.record_agent_turn: the messages of one turn, for every memory that takes its turns."""
 
     agent: str
     messages: list[MessageField]

@@ -70,7 +70,7 @@ async def messages_of(value: MessageInput | Sequence[MessageInput], policies: It
     raise MemoryInvalid(text)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Admission:
     """Checks, counts and encodes what one caller hands in for one memory.
 

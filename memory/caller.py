@@ -17,7 +17,7 @@ _GIVEN: Final = "given:"
 """Begins the ids that users chose."""
 
 _GIVEN_TO: Final = "given-to:"
-"""Begins those that users chose for the turn of an agent; its name follows, in which no colon stands."""
+"""Begins ids that users chose for the turn of an agent. The agent's id follows, which has no colon."""
 
 _Reference = TypeVar("_Reference", bound=MemoryRef | AgentRef)
 

@@ -18,20 +18,20 @@ async def check_keys(known: KeyChecks, project: str, keyring: Keyring) -> None:
 
     Raises as `compare`.
     """
-    new = await compare(known, project, keyring)
-    if not new:
+    if not await compare(known, project, keyring):
         return
     try:
-        _refuse_others(keyring.checks, await known.note(project, new), project)
+        _refuse_others(keyring.checks, await known.note(project, keyring.checks), project)
     except MemoryUnavailable as fault:
-        _log.debug("the keys of this process could not be noted: %s", fault.message)  # a Redis that only refuses writes
+        # Of a Redis that only refuses writes: reads go on.
+        _log.warning("the keys of this process could not be compared with those of others: %s", fault.message)
 
 
 async def compare(known: KeyChecks, project: str, keyring: Keyring) -> Mapping[str, str]:
     """Returns the checks of the keys that are new to the project.
 
     Raises MemoryInvalid for a key that is another one than the project's of this id, and where none of the keys is one
-    of the project's; MemoryUnavailable.
+    of the project's; MemoryDamaged, MemoryUnavailable.
     """
     noted = await known.noted(project)
     _refuse_others(keyring.checks, noted, project)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
+from durable_memory.memory.bounded import for_each
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged, MemoryUnknownResource
 from durable_memory.memory.health import overdue
@@ -14,6 +15,7 @@ from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.stores.port import Backend
 
 _PAGE: Final = 100
+_AT_ONCE: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +31,8 @@ async def overdue_memories(backend: Backend, project: str, registry: Registry, c
     page = await backend.index.registered(project, cursor, _PAGE)
     # By the clock that notes since when flushes are due: that of this machine may be hours off.
     now = datetime.fromtimestamp(page.read_ms / 1000, UTC)
-    late = [memory for memory in page.memories if await _is_overdue(backend, memory, registry, now)]
-    return OverduePage(late, page.cursor)
+    late = await for_each(page.memories, lambda one: _is_overdue(backend, one, registry, now), at_once=_AT_ONCE)
+    return OverduePage([memory for memory, is_late in zip(page.memories, late, strict=True) if is_late], page.cursor)
 
 
 async def _is_overdue(backend: Backend, memory: MemoryId, registry: Registry, now: datetime) -> bool:

@@ -9,18 +9,18 @@ from typing import Final
 
 from durable_memory.memory import telemetry
 from durable_memory.memory.access import allows
-from durable_memory.memory.caller import Attempt, given_attempt, is_given
+from durable_memory.memory.caller import Attempt, is_given
 from durable_memory.memory.codec import decode
 from durable_memory.memory.errors import MemoryBackpressure, MemoryOversize
 from durable_memory.memory.repeated_append import is_stored_form
-from durable_memory.memory.stores.values import Entry
+from durable_memory.memory.stores.values import KEPT_AFTER_DEADLINE_MS, Entry, Operation
 from durable_memory.memory.types import SHORT_TERM, Message, MessageInput, Turn
 from durable_memory.memory.writing import Writing
 
 _log = logging.getLogger(__name__)
 
 _TURNS_IN_A_ROOM: Final = 4
-"""A turn of ordinary size fills a quarter of what messages may fill."""
+"""A turn of ordinary size fills a quarter of what messages may fill; where only their number counts, it is one."""
 
 _ANOTHER_IN_ITS_PLACE: Final = (
     "a turn was not recorded, since an earlier attempt recorded another one in its place; pass operation_id to "
@@ -68,7 +68,7 @@ async def check_room_for_turn(writing: Writing, operation_id: str) -> None:
         return  # nothing waits there, or no turn is to come from here
     room = limits.share_of(SHORT_TERM) or limits.room_tokens or 1
     turn = Entry(payload="", section=SHORT_TERM, tokens=max(1, room // _TURNS_IN_A_ROOM))
-    operation = await given_attempt(operation_id, writing.services.clock).operation("")
+    operation = Operation(operation_id, writing.services.clock.now_ms() + KEPT_AFTER_DEADLINE_MS, "")
     try:
         await writing.services.store.try_append(writing.id, [turn], operation, limits)
     except MemoryBackpressure as held_back:

@@ -88,8 +88,8 @@ class DeclaredAgent:
         the one after that where it was asked before and found one.
         `messages` are those that `record_turn` would return; `turns` has the memories that hold it. An attempt may have
         ended between two of them: pass `messages` to `record_turn`, which completes the others. They are none if no
-        memory holds any more of it, or only a part while others lack the turn: then ask the model again. Raises as
-        `Memory.recorded_turn`, where one of the memories would hold a turn back, too.
+        memory holds any more of it, or only a part while others lack the turn: then ask the model again. Raises
+        what `Memory.recorded_turn` raises: MemoryBackpressure also if only one of the memories would hold it back.
         """
         return await recorded_in_any(self._written(), _checked(operation_id), self._ref.id)
 
@@ -99,5 +99,5 @@ class DeclaredAgent:
 
 
 def _checked(operation_id: str | None) -> str | None:
-    """Checks it also where no memory takes a turn, and nobody else would."""
+    """Checks the id, since without a memory that takes turns nobody else does."""
     return None if operation_id is None else operation_name(operation_id)

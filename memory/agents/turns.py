@@ -89,7 +89,11 @@ async def recorded_in_any(memories: Sequence[Writing], operation_id: str | None,
     held = [here for here in found if here is not None]
     if not held:
         for writing, recorded_id in zip(memories, recorded_ids, strict=True):
-            await check_room_for_turn(writing, recorded_id)
+            try:
+                await check_room_for_turn(writing, recorded_id)
+            except MemoryBackpressure as held_back:
+                telemetry.count_refused("recorded_turn", writing.id.resource, held_back)
+                raise
         return None
     for writing in memories:  # also those that lack it: the turn has one number in all of them
         writing.found(operation_id)

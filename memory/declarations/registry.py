@@ -62,7 +62,7 @@ class Registry:
     def in_memory(self) -> Registry:
         """Returns the same declarations with all memories kept in the process, for tests of those that are shipped.
 
-        They need no Redis and no keys then, also where they require encryption.
+        They need no Redis and no keys then, also where they require encryption, and a circuit breaker has no effect.
         """
         return Registry([replace(source, declaration=_in_memory(source.declaration)) for source in self._sources])
 

@@ -50,12 +50,12 @@ class FlushSteps:
         attempt_ends_ms: int,
     ) -> Begun:
         """Takes the lease and chooses what to summarise; see Store.begin. Only for memories that summarise."""
-        asked = time.perf_counter()
+        began = time.perf_counter()
         begun = await self._store.begin(
             memory, flush_id, limits, ask, batch_id=secrets.token_hex(8), attempt_ends_ms=attempt_ends_ms
         )
         if isinstance(begun, Batch):
-            telemetry.record_lease_wait(memory.resource, "taken", time.perf_counter() - asked)
+            telemetry.record_lease_wait(memory.resource, "taken", time.perf_counter() - began)
         elif begun.outcome == "busy":
             telemetry.record_lease_wait(memory.resource, "busy", begun.retry_after_ms / 1_000)
         return begun

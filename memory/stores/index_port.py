@@ -14,8 +14,8 @@ BOUND_RUNS: Final = 8
 OUTLIVES: Final = Owner("", "", "")
 """Stands for the owners of a memory that outlives them all: it never ends, and no other is then the last one.
 
-Otherwise a declaration that gives a memory owners would let the first of them end what older ones still use: they are
-bound nowhere.
+Otherwise a declaration that gives a memory owners would let the first of them end what older ones still use, since
+those were never bound.
 """
 
 
@@ -66,7 +66,7 @@ class ProjectIndex(Protocol):
         ...
 
     async def register(self, memory: MemoryId, owner: Owner | None) -> None:
-        """Notes that this memory is written to, by this owner; by OUTLIVES until `forget` removes the memory.
+        """Notes that this memory is written to, by this owner; OUTLIVES stays bound until `forget` removes the memory.
 
         Called before the first append of a pair in each generation, and again whenever a memory is born.
         """

@@ -14,5 +14,9 @@ class KeyChecks(Protocol):
         ...
 
     async def note(self, project: str, checks: Mapping[str, str]) -> Mapping[str, str]:
-        """Notes the checks of keys whose ids are not noted, and returns all that stand. Raises MemoryUnavailable."""
+        """Notes the checks of keys whose ids are not noted, and returns all that stand.
+
+        checks: of all keys of a process. None is noted if the project has keys and none of these is one of them. Raises
+        MemoryUnavailable.
+        """
         ...

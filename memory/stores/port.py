@@ -266,7 +266,7 @@ def _any_loop() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """A store; and of its projects: the index, spending, late starts, workers and keys. All are opened together.
+    """A store, with the index, spending, late starts, workers and keys of its projects; all are opened together.
 
     guarded: makes the same behind a circuit breaker, on the same connections; None where nothing can be unavailable.
     warnings: one sentence for each setting of its server under which acknowledged messages can be lost.

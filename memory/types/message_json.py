@@ -12,7 +12,7 @@ from durable_memory.memory.types.tool_call import ToolCall
 from durable_memory.memory.types.vocabulary import ROLES
 
 STORE_GIVEN: Final = ("id", "tokens", "tokens_estimated", "created_at", "provenance", "truncated_from")
-"""Fields that the store fills in, and that are ignored in a message that is appended."""
+"""Fields that the store fills in; in a message that is appended they are checked, and ignored."""
 
 _CALLER_GIVEN: Final = ("role", "content", "name", "tool_calls", "tool_call_id", "pinned", "agent", "metadata")
 _MESSAGE_KEYS: Final = tuple(sorted((*_CALLER_GIVEN, "priority", "section", *STORE_GIVEN)))

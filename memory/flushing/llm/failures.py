@@ -13,7 +13,11 @@ import regex
 
 from durable_memory.memory.flushing.llm.refusals import REPORTS, plain, said_shortly
 
-_SUMMARY: Final = r"(?:\b(?:summar|zusammen(?:ge)?fass|r[eé]sum|riass|обобщ|резюм|сводк)|总结|總結|摘要|要約)"
+_SUMMARY: Final = (
+    r"(?:\b(?:summar|zusammen(?:ge)?fass|riass|обобщ|резюм|сводк)|总结|總結|摘要|要約"
+    # Neither what goes on in English (resumed, resumption) nor what one applies with (her résumé).
+    r"|\bresum(?!e[ds]?\b|ing\b|pt)|(?<!\b(?:her|his|their|my|your|an?) )\brésum)"
+)
 _NOT: Final = (
     r"(?:(?:could|can|was|were|is|are)(?:n't| not)|can't|cannot|failed|unable|impossible|not (?:able|possible))"
 )

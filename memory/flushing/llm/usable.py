@@ -75,18 +75,19 @@ async def fewest_tokens(request: SummaryRequest) -> float:
 
 
 async def check_substance(text: str, request: SummaryRequest, fewest: float) -> None:
-    """Raises MemorySummaryRejected for what says next to nothing, for a refusal, and for nothing of the messages.
+    """Raises MemorySummaryRejected for what says next to nothing, or nothing of the messages.
 
+    Also for a refusal, and for a report of the model's own failure.
     fewest: see fewest_tokens.
     """
     if await tokens_of(text, request) < fewest:
         raise _rejected("the model's summary says next to nothing")
     told = partial(texts_told, request.messages)
-    if could_not_summarise(text, told()):
+    if await asyncio.to_thread(could_not_summarise, text, told()):
         raise _rejected("the model says that it could not summarise")
     if is_refusal(text) and not await asyncio.to_thread(retells, text, told()):
         raise _rejected("the model declined to write the summary")
-    if reports_failure(text, told()) and not await asyncio.to_thread(retells, text, told()):
+    if await asyncio.to_thread(reports_failure, text, told()) and not await asyncio.to_thread(retells, text, told()):
         raise _rejected("the model reported an error in place of a summary")
     if len(text) <= _LONGEST_JUDGED and not await asyncio.to_thread(is_grounded, text, told()):
         raise _rejected("the model's answer shares no name, number or rare word with the messages")

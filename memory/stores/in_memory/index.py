@@ -184,7 +184,7 @@ def _read_key(cursor: str) -> str:
 
 def _read_number(cursor: str) -> int:
     match _loaded(cursor):
-        case int(number):
+        case int(number) if number > 0 and number is not True:
             return number
         case _:
             raise refusals.cursor_unknown()

@@ -18,5 +18,7 @@ class InMemoryKeyChecks:
 
     async def note(self, project: str, checks: Mapping[str, str]) -> Mapping[str, str]:
         """See KeyChecks."""
-        self._noted[project] = {**checks, **self._noted[project]}
+        noted = self._noted[project]
+        if not noted or noted.items() & checks.items():
+            self._noted[project] = {**checks, **noted}
         return dict(self._noted[project])

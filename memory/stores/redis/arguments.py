@@ -190,5 +190,5 @@ def digits(number: int) -> bytes:
 
 
 def batch_args(batch: Batch) -> tuple[bytes, bytes, bytes, bytes]:
-    """Returns what names a batch in full: incarnation, fence, owner, id."""
+    """Returns what names a batch in full: incarnation, fence, id of the flush, id of the batch."""
     return batch.incarnation.encode(), digits(batch.fence), batch.flush_id.encode(), batch.id.encode()

@@ -54,8 +54,8 @@ LIMITS: Final = PackedLimits._fields
 class StatsReply(NamedTuple):
     """The counters as stats.lua answers them, between the list of backups and the sums of the sections.
 
-    waiting: in the overflow. blocked: why a due flush would find nothing, or empty. flushing_owner: who holds the
-    lease, or empty. due_at: since when a flush is due, or zero. Times are Unix milliseconds, zero for none.
+    waiting: in the overflow. blocked: why a due flush would find nothing, or empty. flushing_owner: which flush
+    holds the lease, or empty. due_at: since when a flush is due, or zero. Times are Unix milliseconds, zero for none.
     """
 
     version: bytes
