@@ -128,7 +128,7 @@ async def test_health_says_in_words_that_a_summary_was_of_no_use(redis_url: str)
     assert problem.startswith(
         "the last flush failed: MemorySummaryRejected; the text of its summariser was empty, cut,"
     )
-    assert problem.endswith("let it keep to max_tokens, or raise summary_tokens")
+    assert problem.endswith("or let fallback: rule_based write")
 
 
 async def test_a_summariser_of_the_program_writes_for_all_whatever_they_declare(

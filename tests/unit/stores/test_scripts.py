@@ -29,7 +29,8 @@ CODE = {
 """Without comments, so without the lines that name numbers."""
 PARTS = {name.removeprefix("part_"): text for name, text in FILES.items() if name.startswith("part_")}
 SCRIPTS = sorted(FILES.keys() - {f"part_{name}" for name in PARTS})
-OF_A_MEMORY = {name for name in SCRIPTS if not name.startswith(("index_", "fleet_", "spend", "start", "probe"))}
+OF_PROJECTS = ("index_", "fleet_", "key_checks_", "spend", "start", "probe")
+OF_A_MEMORY = {name for name in SCRIPTS if not name.startswith(OF_PROJECTS)}
 READ = {"read", "find", "touch", "stats", "plan", "scan", "recorded", "check_rights"}
 NEED_A_BATCH = {"content", "draft", "renew", "fail"}
 """Only a begin gives one."""
