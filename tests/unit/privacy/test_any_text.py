@@ -102,11 +102,14 @@ LISTS = (
 def test_time_grows_with_the_length_of_a_text_not_with_its_square(before: str, piece: str) -> None:
     redactor = TextRedactor([], ENTITIES, "[redacted]", max_seconds=60)
 
-    def seconds(length: int) -> float:
-        text = (before + piece * length)[:length]
+    def once(text: str) -> float:
         started = time.thread_time()
         redactor.redact(text)
         return time.thread_time() - started
+
+    def seconds(length: int) -> float:
+        text = (before + piece * length)[:length]
+        return min(once(text) for _ in range(3))  # a machine that others use counts time of theirs, too
 
     # The square would be 64 times as much; a fiftieth of a second is nothing to divide by.
     assert seconds(100_000) < 24 * max(seconds(12_500), 0.02)
