@@ -22,7 +22,7 @@ from durable_memory.memory.declarations.notes import notes_on
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import InvalidDeclarations, MemoryFault, MemoryInvalid
 from durable_memory.memory.identity import MemoryId
-from durable_memory.memory.known_keys import compare
+from durable_memory.memory.key_checks import compare
 from durable_memory.memory.overdue import overdue_memories
 from durable_memory.memory.privacy.keyring import Keyring
 from durable_memory.memory.settings import Settings
@@ -36,7 +36,6 @@ from durable_memory.temporal_connection import check_namespace, connect_temporal
 
 _NAMED: Final = 5
 """Memories with an overdue flush that are named; a hundred have one cause, most likely."""
-
 
 _LOAD_SECONDS: Final = 15.0
 """A count waits two seconds at most; the doctor waits longer, to tell a slow load from none."""

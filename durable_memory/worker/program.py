@@ -36,7 +36,7 @@ from durable_memory.temporal_connection import check_namespace, connect_temporal
 from durable_memory.worker.deployment import deployment_of
 from durable_memory.worker.http import serving
 from durable_memory.worker.metrics import WorkerMetrics, install_metrics
-from durable_memory.worker.overdue import OverdueFlushes
+from durable_memory.worker.overdue_watch import OverdueFlushes
 from durable_memory.worker.readiness import Readiness
 from durable_memory.worker.shells import secrets_of, shell_variables
 from durable_memory.worker.spans import exporting_spans

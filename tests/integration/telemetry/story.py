@@ -38,7 +38,7 @@ from durable_memory.memory.tokens.estimating import ScaledCounter
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from durable_memory.memory.types import Message
 from durable_memory.worker.metrics import WorkerMetrics
-from durable_memory.worker.overdue import OverdueFlushes
+from durable_memory.worker.overdue_watch import OverdueFlushes
 from tests.integration.llm.endpoint import endpoint
 from tests.integration.redis.proxy import open_proxy
 from tests.integration.telemetry.declared import REGISTRY

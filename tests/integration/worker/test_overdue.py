@@ -19,7 +19,7 @@ from durable_memory.memory.clock import ManualClock
 from durable_memory.memory.declarations.watching import Watch
 from durable_memory.memory.stores.in_memory import open_in_memory
 from durable_memory.running.reloading import Reloading
-from durable_memory.worker.overdue import OverdueFlushes
+from durable_memory.worker.overdue_watch import OverdueFlushes
 from tests.integration.redis.warnings_at_start import warnings_of
 from tests.integration.worker.calling import calling
 from tests.integration.worker.conftest import StartWorker
