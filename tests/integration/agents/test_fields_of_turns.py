@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from durable_memory import AgentTurn, MemoryClient, Turn
 from tests.integration.agents.conftest import unique
-from tests.integration.agents.test_record_turn import TURN
+from tests.integration.agents.recording import TURN
 
 
 async def test_what_a_store_gives_stands_in_a_turn_when_an_attempt_before_has_recorded_it(client: MemoryClient) -> None:

@@ -17,7 +17,7 @@ from durable_memory.memory.errors import MemoryOperationExpired, MemoryUnavailab
 from durable_memory.memory.stores.starts_port import Starts
 from durable_memory.testing import MemoryActivityEnvironment
 from tests.integration.agents.conftest import attempt_of, unique
-from tests.integration.agents.test_record_turn import said
+from tests.integration.agents.recording import said
 
 WEEKEND = timedelta(hours=60)
 

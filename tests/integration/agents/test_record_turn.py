@@ -7,32 +7,14 @@ from typing import Any
 
 import pytest
 
-from durable_memory import Memory, MemoryClient, Message, ToolCall
-from durable_memory.memory.agents.agent import DeclaredAgent
-from durable_memory.memory.agents.turns import record_in_all
+from durable_memory import MemoryClient, Message
 from durable_memory.memory.errors import (
-    MemoryBackpressure,
     MemoryInvalid,
-    MemoryOrphanResult,
-    MemoryOversize,
     MemoryUnavailable,
 )
 from durable_memory.memory.writing import Writing
 from tests.integration.agents.conftest import unique
-
-TURN = [Message.user("To Lyon, please."), Message.assistant("Booked.")]
-OTHER_WORDS = [Message.user("To Lyon, please."), Message.assistant("It is done.")]
-
-
-async def said(client: MemoryClient, resource: str, key: str) -> list[str]:
-    """What a memory shows."""
-    agent = "read-only" if resource == "vault" else None
-    return [message.text for message in (await client.memory(resource, key, agent=agent).read()).messages]
-
-
-async def record_in_one(agent: DeclaredAgent, position: int, messages: Message | list[Message]) -> None:
-    """Records the turn `turn-1` of an agent as an attempt that reached one of its memories alone."""
-    await record_in_all([agent.memories[position].writing], messages, "turn-1", agent.ref.id)
+from tests.integration.agents.recording import ONE_TOO_LARGE, OTHER_WORDS, TURN, record_in_one, said
 
 
 async def test_it_goes_to_every_memory_that_may_be_written(client: MemoryClient) -> None:
@@ -140,10 +122,10 @@ async def test_the_first_attempt_returns_what_is_stored_as_its_repetitions_do(
 
 async def test_a_refusal_of_a_turn_is_screened_by_every_policy_it_would_meet(client: MemoryClient) -> None:
     wrong = {"role": "user", "content": "x", "metadata": {"Ada, +49 30 1234567": float("nan")}}
-    for agent, said in (("no-names--no-phones", "[redacted], [redacted]"), ("desk--no-phones", "Ada, [redacted]")):
+    for agent, shown in (("no-names--no-phones", "[redacted], [redacted]"), ("desk--no-phones", "Ada, [redacted]")):
         with pytest.raises(MemoryInvalid) as refused:
             await client.agent(agent, input={"user": unique("user")}).record_turn([wrong])
-        assert f"messages[0].metadata.{said}: " in refused.value.message
+        assert f"messages[0].metadata.{shown}: " in refused.value.message
 
 
 async def test_a_memory_that_keeps_all_of_a_turn_tells_it_before_one_that_keeps_a_part(client: MemoryClient) -> None:
@@ -261,115 +243,6 @@ async def test_a_repetition_completes_what_broke_in_the_middle_with_the_words_th
     assert [message.text for message in turn.messages] == ["To Lyon, please.", "Booked."]
     for resource in ("desk", "other"):
         assert await said(client, resource, f"s:{user}") == ["To Lyon, please.", "Booked."]
-
-
-ONE_TOO_LARGE = [Message.user("To Lyon, please."), Message.assistant("Booked. " * 90)]
-REFUSED = {
-    "a section that one does not declare": ([TURN[0], Message.assistant("Booked.", section="bookings")], MemoryInvalid),
-    "a message larger than its room": (ONE_TOO_LARGE, MemoryOversize),
-    "system messages larger together": ([Message.system("Rule. " * 25)] * 3, MemoryOversize),
-}
-
-
-@pytest.mark.parametrize("slip", REFUSED)
-async def test_what_one_memory_refuses_for_good_is_written_to_none(client: MemoryClient, slip: str) -> None:
-    user = unique("user")
-    agent = client.agent("trip-and-audit", input={"user": user})
-    messages, error = REFUSED[slip]
-    with pytest.raises(error, match=r"^audit: "):
-        await agent.record_turn(messages, operation_id="turn-1")
-    for resource in ("trip", "audit"):
-        assert await said(client, resource, f"t:{user}") == []
-    # So the same operation is free for other words.
-    turn = await agent.record_turn(TURN, operation_id="turn-1")
-    assert [one.result.already_applied for one in turn.turns] == [False, False]
-    for resource in ("trip", "audit"):
-        assert await said(client, resource, f"t:{user}") == ["To Lyon, please.", "Booked."]
-
-
-async def test_a_result_that_one_memory_never_saw_the_call_of_is_written_to_none(client: MemoryClient) -> None:
-    user = unique("user")
-    agent = client.agent("scribe", input={"user": user})
-    call = Message.assistant(tool_calls=[ToolCall("call-1", "look_up", "{}")])
-    await agent.memories[0].append(call)
-    with pytest.raises(MemoryOrphanResult, match=r"^other: "):
-        await agent.record_turn(Message.tool("In Lyon.", "call-1"), operation_id="turn-1")
-    assert (await agent.memories[0].stats()).messages["short_term"] == 1
-    # Put right, the same operation passes.
-    await agent.memories[1].append(call)
-    turn = await agent.record_turn(Message.tool("In Lyon.", "call-1"), operation_id="turn-1")
-    assert [one.result.already_applied for one in turn.turns] == [False, False]
-
-
-async def append_without_end(memory: Memory) -> None:
-    for number in range(100):
-        await memory.append(f"Night {number} in Rome. " * 6)
-
-
-async def test_an_overflow_of_one_memory_that_is_full_keeps_the_turn_out_of_all(client: MemoryClient) -> None:
-    user = unique("user")
-    agent = client.agent("trip-and-held-back", input={"user": user})
-    with pytest.raises(MemoryBackpressure):
-        await append_without_end(agent.memories[1])
-    with pytest.raises(MemoryBackpressure, match=r"^held-back: ") as refused:
-        await agent.record_turn("And what to see there? " * 8, operation_id="turn-1")
-    assert refused.value.retryable
-    assert await said(client, "trip", f"t:{user}") == []
-    await agent.memories[1].flush(force=True)
-    turn = await agent.record_turn("And what to see there? " * 8, operation_id="turn-1")
-    assert [one.result.already_applied for one in turn.turns] == [False, False]
-
-
-async def test_what_is_refused_in_the_middle_says_where_the_turn_stands_and_is_completed_later(
-    client: MemoryClient,
-) -> None:
-    user = unique("user")
-    agent = client.agent("scribe", input={"user": user})
-    call, result = Message.assistant(tool_calls=[ToolCall("call-1", "look_up", "{}")]), Message.tool("Here.", "call-1")
-    for memory in agent.memories:
-        await memory.append(call)
-    # The first attempt ended between the two, and meanwhile the second memory has lost the call.
-    await record_in_one(agent, 0, result)
-    await agent.memories[1].clear(confirm=True)
-    with pytest.raises(MemoryOrphanResult) as refused:
-        await agent.record_turn(result, operation_id="turn-1")
-    assert refused.value.message.endswith(
-        "the turn stands in desk and not yet in other: once that is put right, the same operation again completes it; "
-        "or delete its messages where it stands"
-    )
-    found = await agent.recorded_turn(operation_id="turn-1")
-    assert found is not None
-    assert [one.resource for one in found.turns] == ["desk"]
-    await agent.memories[1].append(call)
-    turn = await agent.record_turn(result, operation_id="turn-1")
-    assert [one.result.already_applied for one in turn.turns] == [True, False]
-
-
-async def test_what_a_memory_cuts_is_no_reason_to_refuse_the_turn(client: MemoryClient) -> None:
-    user = unique("user")
-    turn = await client.agent("trip-and-clipped", input={"user": user}).record_turn(ONE_TOO_LARGE)
-    assert [len(one.result.ids) for one in turn.turns] == [2, 2]
-    assert (await said(client, "trip", f"t:{user}"))[1] == ONE_TOO_LARGE[1].text
-    assert 0 < len((await said(client, "clipped", f"t:{user}"))[-1]) < len(ONE_TOO_LARGE[1].text)
-
-
-async def test_what_has_begun_is_completed_though_the_words_sent_again_are_refused(client: MemoryClient) -> None:
-    user = unique("user")
-    agent = client.agent("trip-and-audit", input={"user": user})
-    # The first attempt ended between the two.
-    await record_in_one(agent, 0, TURN)
-    turn = await agent.record_turn(ONE_TOO_LARGE, operation_id="turn-1")
-    assert [message.text for message in turn.messages] == ["To Lyon, please.", "Booked."]
-    assert [one.result.already_applied for one in turn.turns] == [True, False]
-    for resource in ("trip", "audit"):
-        assert await said(client, resource, f"t:{user}") == ["To Lyon, please.", "Booked."]
-
-
-async def test_without_an_operation_id_too_nothing_is_written_of_what_is_refused(client: MemoryClient) -> None:
-    user = unique("user")
-    with pytest.raises(MemoryOversize, match=r"^audit: "):
-        await client.agent("trip-and-audit", input={"user": user}).record_turn(ONE_TOO_LARGE)
-    assert await said(client, "trip", f"t:{user}") == []
 
 
 async def test_an_agent_that_may_write_nowhere_records_nowhere(client: MemoryClient) -> None:

@@ -14,7 +14,7 @@ from durable_memory import MemoryClient, Message
 from durable_memory.memory.agents.agent import DeclaredAgent
 from durable_memory.memory.memory import Memory
 from tests.integration.agents.conftest import attempt_of, unique
-from tests.integration.agents.test_record_turn import TURN, said
+from tests.integration.agents.recording import TURN, said
 from tests.logs import said_by
 
 TEXTS = [message.text for message in TURN]

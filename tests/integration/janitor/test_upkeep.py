@@ -20,9 +20,8 @@ from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.memory import Memory
 from durable_memory.memory.stores.in_memory import open_in_memory
-from tests.integration.janitor.sweeping import Counts, Sweeper, appended, damage, next_run, sweeper
+from tests.integration.janitor.sweeping import Counts, Sweeper, damage, next_run, sweeper
 from tests.integration.temporal.background import flusher_ended, messages_accounted_for, texts
-from tests.integration.temporal.declarations import DECLARATIONS
 from tests.integration.temporal.flows.calls import AppendMany
 from tests.integration.temporal.flows.endings import WORDS, End
 from tests.integration.temporal.observing import eventually
@@ -242,70 +241,6 @@ async def test_a_purge_leaves_the_record_of_operations_and_the_bindings_of_workf
     assert await by_hand.listed("kept") == []
 
 
-async def test_a_memory_of_a_resource_that_is_no_longer_declared_stays_as_it_is(by_hand: Sweeper) -> None:
-    gone = MemoryId(by_hand.client.project, "undeclared", "key")
-    await by_hand.index.register(gone, Owner(by_hand.rig.client.namespace, unique("run"), "a-run"))
-    by_hand.runs.retention = 0
-    await asyncio.sleep(0.01)
-    assert +await by_hand.sweep() == Counts({"owners": 1, "released": 1, "kept": 1, "memories": 1, "forgotten": 1})
-
-
-async def test_no_flusher_is_woken_for_what_waits_in_a_memory_that_is_no_longer_declared(by_hand: Sweeper) -> None:
-    memory = by_hand.rig.memory("narrow", "key")
-    await memory.append(texts(6))  # by a process without Temporal
-    assert (await memory.stats()).omitted.messages
-    without = Registry.from_resources([one for one in DECLARATIONS if one["id"] != "narrow"])
-    by_one_without = MemoryClient(without, by_hand.client.wiring.backends, project=by_hand.client.project)
-    assert +await by_hand.sweep(client=by_one_without) == Counts({"memories": 1})
-    assert +await by_hand.sweep() == Counts({"memories": 1, "woken": 1})
-    await flusher_ended(by_hand.rig, memory)
-
-
-async def test_a_memory_whose_resource_only_newer_workers_declare_is_left_to_them_with_its_owner(
-    by_hand: Sweeper,
-) -> None:
-    owner = Owner(by_hand.rig.client.namespace, unique("forgotten"), "a-run")
-    memories = [by_hand.rig.memory(resource, "key") for resource in ("cleared", "scratch")]
-    for memory in memories:
-        await memory.append(WORDS)
-        await by_hand.index.register(memory.id, owner)
-    by_hand.runs.retention = 0
-    await asyncio.sleep(0.01)
-    older = Registry.from_resources([one for one in DECLARATIONS if one["id"] != "cleared"])
-    backends = by_hand.client.wiring.backends
-    by_an_older_one = MemoryClient(older, backends, project=by_hand.client.project)
-    for cleared in (1, 0):
-        swept = await by_hand.sweep(client=by_an_older_one)
-        assert (swept["released"], swept["cleared"], swept["failed"]) == (0, cleared, 0)
-    assert await by_hand.rig.texts("cleared", "key") == [WORDS]
-    swept = await by_hand.sweep()
-    assert (swept["released"], swept["cleared"]) == (1, 1)
-    assert await by_hand.rig.texts("cleared", "key") == []
-    assert await by_hand.bindings(owner.workflow_id) == ()
-
-
-async def test_what_is_settled_is_not_cleared_again_while_its_owner_waits_for_a_newer_worker(
-    by_hand: Sweeper,
-) -> None:
-    owner = Owner(by_hand.rig.client.namespace, unique("forgotten"), "a-run")
-    memories = [by_hand.rig.memory(resource, "key") for resource in ("cleared", "scratch")]
-    for memory in memories:
-        await memory.append(WORDS)
-        await by_hand.index.register(memory.id, owner)
-    by_hand.runs.retention = 0
-    await asyncio.sleep(0.01)
-    older = Registry.from_resources([one for one in DECLARATIONS if one["id"] != "cleared"])
-    by_an_older_one = MemoryClient(older, by_hand.client.wiring.backends, project=by_hand.client.project)
-    assert (await by_hand.sweep(client=by_an_older_one))["cleared"] == 1
-    await memories[1].append("of somebody else")
-    for _ in range(2):
-        assert (await by_hand.sweep(client=by_an_older_one))["cleared"] == 0
-    assert await by_hand.rig.texts("scratch", "key") == ["of somebody else"]
-    assert [binding.memory.resource for binding in await by_hand.bindings(owner.workflow_id)] == ["cleared"]
-    assert (await by_hand.sweep())["released"] == 1
-    assert await by_hand.rig.texts("scratch", "key") == ["of somebody else"]
-
-
 @pytest.mark.parametrize("place", ["", "redis/owners/", "redis/elsewhere/x", "redis/owners/x", "redis/memories/x"])
 async def test_a_position_that_no_sweep_gave_is_refused(by_hand: Sweeper, place: str) -> None:
     for client in (by_hand.client, by_hand.with_ports(lambda _: open_in_memory())):
@@ -346,38 +281,3 @@ async def test_three_hundred_owners_are_swept_in_bounded_calls_that_go_on_where_
     assert max(counts["owners"] for counts in calls) < 150
     assert max(counts["memories"] for counts in calls) <= 50
     print(f"{len(calls)} calls, the longest {longest:.2f} s")  # noqa: T201 - seen with -s
-
-
-async def test_what_outlives_every_workflow_has_no_owners(by_hand: Sweeper) -> None:
-    handle = await by_hand.rig.start(End.run, "chat", "user:42", "wait")
-    await appended(by_hand.rig, "chat", "user:42")
-    assert await by_hand.bindings(handle.id) == ()
-    assert +await by_hand.sweep() == Counts({"memories": 1})
-    await handle.terminate()
-    assert +await by_hand.sweep() == Counts({"memories": 1})
-    assert await by_hand.rig.texts("chat", "user:42") == [WORDS]
-
-
-async def test_what_a_running_workflow_wrote_when_it_had_no_owners_is_cleared_for_no_newcomer(
-    by_hand: Sweeper, temporal_address: str, redis_url: str
-) -> None:
-    older = await by_hand.rig.start(End.run, "chat", "user:42", "wait")
-    await appended(by_hand.rig, "chat", "user:42")
-    newer = Registry.from_resources([{"resource": "memory", "id": "chat", "max_tokens": 4000, "scope": "temp"}])
-    async with running(
-        temporal_address, redis_url, registry=newer, project=by_hand.client.project, workflows=[End]
-    ) as after:
-        await after.run(End.run, "chat", "user:42", "return")
-        assert await after.texts("chat", "user:42") == [WORDS, WORDS]
-        # One that begins under the new declaration has all its owners.
-        await after.run(End.run, "chat", "user:43", "return")
-        assert await after.texts("chat", "user:43") == []
-        await older.terminate()
-        await by_hand.sweep()
-        assert await after.texts("chat", "user:42") == [WORDS, WORDS]
-        # So has one that is made anew once the janitor has seen that it is gone.
-        await after.memories.purge("chat", prefix="user:42", dry_run=False, confirm=True)
-        await asyncio.sleep(0.01)
-        await by_hand.sweep()
-        await after.run(End.run, "chat", "user:42", "return")
-        assert await after.texts("chat", "user:42") == []
