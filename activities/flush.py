@@ -15,13 +15,13 @@ from durable_memory.activities.current import client_of_project
 from durable_memory.activities.defining import Activities
 from durable_memory.activities.heartbeat import heartbeating
 from durable_memory.memory import telemetry
-from durable_memory.memory.audit import AuditedCall
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.errors import MemoryUnknownResource, MemoryWrongWorker, type_of
 from durable_memory.memory.flushing.measuring import measure_result
 from durable_memory.memory.flushing.steps import FlushSteps
 from durable_memory.memory.hashing import memory_hash
 from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.operations.audit import AuditedCall
 from durable_memory.memory.stores.values import KEPT_AFTER_DEADLINE_MS, Batch, FlushAsk
 from durable_memory.memory.task_queues import summaries_queue
 from durable_memory.memory.types import FlushResult

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Final
 
 from durable_memory.logs import JsonLines
-from durable_memory.memory import audit, telemetry
+from durable_memory.memory import telemetry
 from durable_memory.memory.errors import MemoryInvalid
+from durable_memory.memory.operations import audit
 
 _VARIABLE: Final = "DURABLE_MEMORY_AUDIT_LOG"
 _log = logging.getLogger(__name__)

@@ -20,8 +20,8 @@ from typing import Any, TextIO
 from temporalio import activity, workflow
 from temporalio.exceptions import ApplicationError
 
-from durable_memory.memory import audit
 from durable_memory.memory.errors import MemoryFault
+from durable_memory.memory.operations import audit
 from durable_memory.memory.settings import LogFormat, LogLevel
 
 _FIELDS = (

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from durable_memory.memory.access import Access
 from durable_memory.memory.arguments import one_of, truth, whole_number
-from durable_memory.memory.audit import AuditedCall
 from durable_memory.memory.caller import Caller
 from durable_memory.memory.declarations.declaration import is_id
 from durable_memory.memory.declarations.resource import MemoryResource
@@ -19,8 +18,9 @@ from durable_memory.memory.keys.prefix import checked_prefix
 from durable_memory.memory.keys.rule import checked_key
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.memory import Memory
+from durable_memory.memory.operations.audit import AuditedCall
+from durable_memory.memory.operations.services import Services
 from durable_memory.memory.resolution import Resolved
-from durable_memory.memory.services import Services
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.transfer.export import export_lines
 from durable_memory.memory.transfer.importing import Import, each, first_line

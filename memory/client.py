@@ -10,7 +10,6 @@ from typing import Any, Self
 from durable_memory.memory.agents.agent import DeclaredAgent, UsedMemory
 from durable_memory.memory.all_memories import AllMemories
 from durable_memory.memory.arguments import no_other_reference, reference_alone, require_method, template_input
-from durable_memory.memory.audit import refused_open
 from durable_memory.memory.backends import open_backends
 from durable_memory.memory.caller import Caller, ProcessCaller, given_out
 from durable_memory.memory.clock import Clock, SystemClock
@@ -21,6 +20,7 @@ from durable_memory.memory.flushing.summarizer import Summarizer
 from durable_memory.memory.hashing import checked_secret, use_secret
 from durable_memory.memory.identity import DEFAULT_PREFIX, DEFAULT_PROJECT, Owner
 from durable_memory.memory.memory import Memory
+from durable_memory.memory.operations.audit import refused_open
 from durable_memory.memory.resolution import CalledFrom, Resolved, resolve, resolve_agent
 from durable_memory.memory.settings import Settings
 from durable_memory.memory.stores.port import Backend

@@ -13,12 +13,12 @@ from datetime import datetime
 from typing import Final
 
 from durable_memory.memory import telemetry
-from durable_memory.memory.audit import AuditedCall
 from durable_memory.memory.bounded import for_each
 from durable_memory.memory.caller import Caller
 from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
+from durable_memory.memory.operations.audit import AuditedCall
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.index_port import MemoryPage, ProjectIndex
 from durable_memory.memory.stores.port import Store

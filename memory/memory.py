@@ -9,20 +9,21 @@ from typing import Literal
 
 from durable_memory.memory import telemetry
 from durable_memory.memory.arguments import known_sections, message_ids, one_id, truth, version_of_view, whole_number
-from durable_memory.memory.audit import AuditedCall
 from durable_memory.memory.authors import read_with_authors
 from durable_memory.memory.caller import Caller, given_out
 from durable_memory.memory.codec import decode, view_of
 from durable_memory.memory.errors import MemoryFault, MemoryInvalid, MemoryUndecryptable
-from durable_memory.memory.flush_call import FlushCall
-from durable_memory.memory.grouped_stats import checked_group_by, grouped
-from durable_memory.memory.health import examine
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.operation_names import OperationName, Removal
+from durable_memory.memory.operations.audit import AuditedCall
+from durable_memory.memory.operations.flush_call import FlushCall
+from durable_memory.memory.operations.grouped_stats import checked_group_by, grouped
+from durable_memory.memory.operations.health import examine
+from durable_memory.memory.operations.services import Services
+from durable_memory.memory.operations.turns import check_room_for_turn, record_turn, recorded_turn
+from durable_memory.memory.operations.writing import Writing
 from durable_memory.memory.resolution import Resolved
-from durable_memory.memory.services import Services
 from durable_memory.memory.stores.values import ReadQuery
-from durable_memory.memory.turns import check_room_for_turn, record_turn, recorded_turn
 from durable_memory.memory.types import (
     AppendResult,
     ClearResult,
@@ -37,7 +38,6 @@ from durable_memory.memory.types import (
     Turn,
     View,
 )
-from durable_memory.memory.writing import Writing
 
 
 class Memory:

@@ -10,8 +10,8 @@ from typing import Final
 from durable_memory.memory.bounded import for_each
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged, MemoryUnknownResource
-from durable_memory.memory.health import overdue
 from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.operations.health import overdue
 from durable_memory.memory.stores.port import Backend
 
 _PAGE: Final = 100

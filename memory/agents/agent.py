@@ -11,9 +11,9 @@ from durable_memory.memory.arguments import operation_name, truth, whole_number
 from durable_memory.memory.declarations.agent import Use
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.memory import Memory
+from durable_memory.memory.operations.writing import Writing
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.types import AgentContext, AgentRef, AgentTurn, MessageInput
-from durable_memory.memory.writing import Writing
 
 CounterOf: TypeAlias = Callable[[MemoryId], TokenCounter]
 """Finds what counts the tokens of a memory."""

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from durable_memory.memory import telemetry
-from durable_memory.memory.admission import messages_of
 from durable_memory.memory.caller import Attempt
 from durable_memory.memory.errors import (
     MemoryBackpressure,
@@ -22,9 +21,10 @@ from durable_memory.memory.errors import (
     MemoryOversize,
 )
 from durable_memory.memory.identity import MemoryId
-from durable_memory.memory.turns import check_room_for_turn, record_turn, recorded_turn
+from durable_memory.memory.operations.admission import messages_of
+from durable_memory.memory.operations.turns import check_room_for_turn, record_turn, recorded_turn
+from durable_memory.memory.operations.writing import Writing
 from durable_memory.memory.types import AgentTurn, MemoryTurn, Message, MessageInput, Turn, as_messages
-from durable_memory.memory.writing import Writing
 
 _REFUSALS: Final = (MemoryInvalid, MemoryOversize, MemoryOrphanResult, MemoryBackpressure)
 """Errors that the words of this attempt may cause, although those of an earlier attempt were accepted."""

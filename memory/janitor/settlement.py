@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, TypeVar
 
-from durable_memory.memory.audit import AuditedCall
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.declarations.scopes import OnWorkflowEnd
 from durable_memory.memory.errors import (
@@ -22,6 +21,7 @@ from durable_memory.memory.errors import (
 from durable_memory.memory.identity import MemoryId, WorkflowId
 from durable_memory.memory.inventory import is_gone
 from durable_memory.memory.limits import Limits
+from durable_memory.memory.operations.audit import AuditedCall
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.values import ABSENT, Operation
 

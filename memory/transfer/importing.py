@@ -13,7 +13,6 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from durable_memory.memory.admission import MAX_BYTES
 from durable_memory.memory.errors import (
     MemoryBackpressure,
     MemoryDamaged,
@@ -22,6 +21,7 @@ from durable_memory.memory.errors import (
     MemoryOrphanResult,
 )
 from durable_memory.memory.memory import Memory
+from durable_memory.memory.operations.admission import MAX_BYTES
 from durable_memory.memory.transfer.lines import BadLine, Header, MessageLine, RawLine, read_header, read_line
 from durable_memory.memory.types import AppendResult, ImportProblem, ImportResult
 

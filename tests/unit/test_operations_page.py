@@ -16,9 +16,10 @@ from durable_memory import Agent, AgentMemory, DeclaredAgent, EncryptionCodec, M
 from durable_memory.activities.operations import OF_AN_AGENT, ON_A_MEMORY, PUBLIC
 from durable_memory.cli.app import app
 from durable_memory.logs import cannot_decode
-from durable_memory.memory import errors, health
+from durable_memory.memory import errors
 from durable_memory.memory.codec import decode
 from durable_memory.memory.limits import Limits
+from durable_memory.memory.operations import health
 from durable_memory.memory.privacy.sealed_payload import missing_key, not_opened, sealed_payload
 from durable_memory.memory.stores.redis.reply_errors import damaged
 from durable_memory.memory.stores.values import StoredEntry

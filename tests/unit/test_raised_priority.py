@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from durable_memory.memory.admission import Admitted
 from durable_memory.memory.eviction.keywords import RAISED_TO, Keywords
+from durable_memory.memory.operations.admission import Admitted
 from durable_memory.memory.stores.values import Entry
 from durable_memory.memory.types import Message
 from durable_memory.testing.contracts.builders import call, result, user

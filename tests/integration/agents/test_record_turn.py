@@ -12,7 +12,7 @@ from durable_memory.memory.errors import (
     MemoryInvalid,
     MemoryUnavailable,
 )
-from durable_memory.memory.writing import Writing
+from durable_memory.memory.operations.writing import Writing
 from tests.integration.agents.conftest import unique
 from tests.integration.agents.recording import ONE_TOO_LARGE, OTHER_WORDS, TURN, record_in_one, said
 

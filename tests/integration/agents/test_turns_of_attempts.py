@@ -78,7 +78,7 @@ async def test_a_turn_that_is_taken_for_the_repetition_of_another_one_is_told_in
     await first.record_turn(TURN)
     again = await second.record_turn([Message.user(question), Message.assistant("Another answer.")])
     assert [message.text for message in again.messages] == ["To Lyon, please.", "Booked."]
-    records = said_by(caplog, "durable_memory.memory.turns")
+    records = said_by(caplog, "durable_memory.memory.operations.turns")
     assert len(records) == warnings
     assert all("pass operation_id" in record.message and question not in record.message for record in records)
 
@@ -91,7 +91,7 @@ async def test_two_turns_of_one_operation_id_are_told_in_the_log_by_what_to_chan
         memory = one.memory("desk", key)
         await memory.record_turn([Message.user(question), Message.assistant("Yes.")], operation_id="turn-1")
     assert await said(client, "desk", key) == [QUESTIONS[0], "Yes."]
-    [record] = said_by(caplog, "durable_memory.memory.turns")
+    [record] = said_by(caplog, "durable_memory.memory.operations.turns")
     assert "under its operation_id" in record.message
 
 

@@ -15,7 +15,7 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 
 from durable_memory import MemoryClient, MemoryPlugin, MemoryRef, current_memory_client
-from durable_memory.memory import audit
+from durable_memory.memory.operations import audit
 from tests.integration.agents.flows import CallByName
 from tests.integration.audit.declared import registry
 from tests.integration.audit.flows import Remove, RemoveAgain

@@ -7,7 +7,7 @@ import logging
 from typing import Any
 
 from durable_memory.logs import JsonLines
-from durable_memory.memory import audit
+from durable_memory.memory.operations import audit
 
 Record = dict[str, Any]
 ALWAYS = {"time", "level", "logger", "message"}

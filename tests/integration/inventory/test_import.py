@@ -10,9 +10,9 @@ import pytest
 from redis.asyncio import Redis
 
 from durable_memory import Memory, MemoryClient, Message, Registry, ToolCall
-from durable_memory.memory.admission import MAX_BYTES
 from durable_memory.memory.errors import MemoryBackpressure
 from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.operations.admission import MAX_BYTES
 from durable_memory.memory.stores.values import MOST_OPEN
 from tests.integration.inventory.exported import lines_of, messages_in
 

@@ -9,9 +9,9 @@ from typing import get_args
 import pytest
 
 from durable_memory import MemoryClient, Message, Registry, ToolCall
-from durable_memory.memory import grouped_stats
 from durable_memory.memory.clock import ManualClock
 from durable_memory.memory.errors import MemoryInvalid
+from durable_memory.memory.operations import grouped_stats
 from durable_memory.memory.stores.in_memory import open_in_memory
 from durable_memory.memory.stores.values import FlushAsk
 from durable_memory.memory.types import GroupBy

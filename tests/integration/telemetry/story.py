@@ -18,7 +18,6 @@ from durable_memory import MemoryClient
 from durable_memory.activities.runs import TemporalRuns
 from durable_memory.activities.waker import TemporalWaker
 from durable_memory.audit_log import keep_audit_log
-from durable_memory.memory import audit
 from durable_memory.memory.declarations.summarizer import SummarizerChoice
 from durable_memory.memory.declarations.watching import Watch
 from durable_memory.memory.errors import MemoryConflict, MemoryUnavailable
@@ -29,6 +28,7 @@ from durable_memory.memory.flushing.summarizer import SummaryRequest
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.janitor.sweep import Janitor
 from durable_memory.memory.limits import BreakerLimits
+from durable_memory.memory.operations import audit
 from durable_memory.memory.stores.breaker import Breaker
 from durable_memory.memory.stores.redis.keys import MEMORY_KEYS, RedisKeys
 from durable_memory.memory.tokens.calibration import Calibration

@@ -9,7 +9,7 @@ import pytest
 
 from durable_memory import Message, Registry
 from durable_memory.activities import wire
-from durable_memory.memory.oversize import MARK
+from durable_memory.memory.operations.oversize import MARK
 from durable_memory.memory.tokens.counters import make_counter
 from durable_memory.memory.tokens.counting import counting_named
 from tests.integration.temporal.background import flusher_ended, messages_accounted_for

@@ -15,9 +15,9 @@ from temporalio.common import RetryPolicy
 from temporalio.exceptions import ApplicationError
 
 from durable_memory import MemoryClient, TemporalWaker
-from durable_memory.memory import health
 from durable_memory.memory.errors import MemoryModelUnavailable
 from durable_memory.memory.flushing.summarizer import SummaryRequest
+from durable_memory.memory.operations import health
 from durable_memory.memory.types import MemoryHealth, MemoryStats, Omitted
 from durable_memory.memory.waking import RetriedFlush
 from durable_memory.workflows import flusher

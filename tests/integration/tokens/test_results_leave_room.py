@@ -10,7 +10,7 @@ import pytest
 from durable_memory import Message
 from durable_memory.memory.errors import MemoryOversize
 from durable_memory.memory.memory import Memory
-from durable_memory.memory.oversize import MARK
+from durable_memory.memory.operations.oversize import MARK
 from durable_memory.memory.tokens.counters import make_counter
 from durable_memory.memory.tokens.counting import DEFAULT_COUNTING
 from durable_memory.memory.types import MessageInput

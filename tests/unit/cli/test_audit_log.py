@@ -15,12 +15,12 @@ import pytest
 
 from durable_memory.audit_log import keep_audit_log
 from durable_memory.logs import configure_logs
-from durable_memory.memory import audit
-from durable_memory.memory.audit import AuditedCall
 from durable_memory.memory.caller import ProcessCaller
 from durable_memory.memory.clock import SystemClock
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.operations import audit
+from durable_memory.memory.operations.audit import AuditedCall
 
 AUDIT = logging.getLogger(audit.LOGGER)
 MEMORY = MemoryId("shop", "thread", "user:42")

@@ -12,10 +12,10 @@ from durable_memory.memory.access import allows
 from durable_memory.memory.caller import Attempt, is_given
 from durable_memory.memory.codec import decode
 from durable_memory.memory.errors import MemoryBackpressure, MemoryOversize
-from durable_memory.memory.repeated_append import is_stored_form
+from durable_memory.memory.operations.repeated_append import is_stored_form
+from durable_memory.memory.operations.writing import Writing
 from durable_memory.memory.stores.values import KEPT_AFTER_DEADLINE_MS, Entry, Operation
 from durable_memory.memory.types import SHORT_TERM, Message, MessageInput, Turn
-from durable_memory.memory.writing import Writing
 
 _log = logging.getLogger(__name__)
 

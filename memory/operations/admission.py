@@ -12,7 +12,7 @@ from durable_memory.memory.codec import body_of, encode
 from durable_memory.memory.errors import MemoryInvalid, MemoryOversize
 from durable_memory.memory.eviction.keywords import RAISED_TO, Keywords
 from durable_memory.memory.limits import RESULT_RESERVE
-from durable_memory.memory.oversize import cut_message, has_text
+from durable_memory.memory.operations.oversize import cut_message, has_text
 from durable_memory.memory.privacy.stage import Privacy
 from durable_memory.memory.stores.values import Entry
 from durable_memory.memory.tokens.counter import TokenCounter

@@ -22,7 +22,7 @@ from durable_memory.memory.errors import (
 )
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
-from durable_memory.memory.services import Services
+from durable_memory.memory.operations.services import Services
 from durable_memory.memory.stores.port import Store
 from durable_memory.memory.stores.values import ReadQuery
 from durable_memory.memory.types import TOOK_OUT, FlushReason, MemoryHealth, MemoryStats

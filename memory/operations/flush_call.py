@@ -11,7 +11,7 @@ from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.flushing.measuring import run_measured
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
-from durable_memory.memory.services import Services
+from durable_memory.memory.operations.services import Services
 from durable_memory.memory.stores.values import FlushAsk
 from durable_memory.memory.types import FlushResult
 from durable_memory.memory.waking import NoWaker

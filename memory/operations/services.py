@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from durable_memory.memory.clock import Clock
 from durable_memory.memory.flushing.steps import FlushSteps
-from durable_memory.memory.registration import Register
+from durable_memory.memory.operations.registration import Register
 from durable_memory.memory.stores.index_port import ProjectIndex
 from durable_memory.memory.stores.port import Store
 from durable_memory.memory.tokens.counters import Counters

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from durable_memory.memory.admission import Admitted
 from durable_memory.memory.codec import body_of, decode
 from durable_memory.memory.errors import MemoryUndecryptable
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
-from durable_memory.memory.oversize import is_cut_of
+from durable_memory.memory.operations.admission import Admitted
+from durable_memory.memory.operations.oversize import is_cut_of
 from durable_memory.memory.privacy.stage import Privacy
 from durable_memory.memory.stores.port import Store
 from durable_memory.memory.types import AppendResult, Message

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from durable_memory.memory import telemetry
-from durable_memory.memory.admission import Admission, Admitted
 from durable_memory.memory.arguments import operation_name
 from durable_memory.memory.caller import Attempt, Caller, given_attempt, given_id, repeated_turn_id
 from durable_memory.memory.errors import (
@@ -18,10 +17,11 @@ from durable_memory.memory.errors import (
 )
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.limits import Limits
-from durable_memory.memory.registration import Registration
-from durable_memory.memory.repeated_append import stored_before_this_policy
+from durable_memory.memory.operations.admission import Admission, Admitted
+from durable_memory.memory.operations.registration import Registration
+from durable_memory.memory.operations.repeated_append import stored_before_this_policy
+from durable_memory.memory.operations.services import Services
 from durable_memory.memory.resolution import Resolved
-from durable_memory.memory.services import Services
 from durable_memory.memory.stores import append_checks
 from durable_memory.memory.stores.index_port import OUTLIVES
 from durable_memory.memory.stores.values import Entry, Operation
