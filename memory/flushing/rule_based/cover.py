@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import chain
@@ -120,6 +120,17 @@ class Cover:
                 return tuple(self._units[one] for one in together)
             else:
                 heapq.heappush(heap, (bound, position))
+
+    def take_while(self, fit: Callable[[tuple[Unit, ...]], bool], *, earlier: bool | None) -> list[tuple[Unit, ...]]:
+        """Takes what is best as long as it fits, and returns it; what does not fit is offered again."""
+        taken: list[tuple[Unit, ...]] = []
+        while units := self.next(earlier=earlier):
+            if not fit(units):
+                self._offer(units[0].position)
+                break
+            self.take(units)
+            taken.append(units)
+        return taken
 
     def take(self, units: Iterable[Unit]) -> None:
         """Counts the words of these units as covered from now on."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import chain
+from itertools import accumulate, chain, compress
 from typing import Final, NamedTuple, TypeAlias
 
 from durable_memory.memory.flushing.rule_based.units import Unit
@@ -107,31 +106,32 @@ class Revisions:
         self._units = units
         self._words = words
         self._kinds = kinds_of(numbers, names, {unit.speaker for unit in units}, frequency)
-        values = self._kinds.keys()
-        self._values = [
-            () if values.isdisjoint(said) else tuple(at for at, word in enumerate(said) if word in values)
-            for said in words
-        ]
+        speakers = [unit.speaker for unit in units]
+        begins = [int(speaker != before) for speaker, before in zip(speakers, ["", *speakers], strict=False)]
+        self._turns = list(accumulate(begins))
+        self._starts = [0, *compress(range(len(units)), begins)]
         self._rarity = rarity_of(frequency, len(units))
         # A word that occurs once is shared by no two units.
         self._telling = {word for word, count in frequency.items() if count > 1 and self._rarity[word] >= _TELLING}
-        self._with_word: defaultdict[str, list[int]] = defaultdict(list)
-        self._turns: list[int] = []
-        self._starts: list[int] = [0]
-        speaker = ""
-        for (position, who, _, _, by_tool, *_), said in zip(units, words, strict=True):
-            if who != speaker:
-                self._starts.append(position)
-            speaker = who
-            self._turns.append(len(self._starts) - 1)
-            if not by_tool:
-                for word in self._telling.intersection(said):
-                    self._with_word[word].append(position)
+        self._with_word: dict[str, list[int]] = {word: [] for word in self._telling}
+        self._correcting = set[int]()
+        self._places: dict[int, tuple[int, ...]] = {}
         self._asked_before: dict[int, set[str]] = {}
         self._newest: dict[int, Revision | None] = {}
         self._leans: dict[int, int] = {}
         self._corrected: dict[int, tuple[int, str, str]] = {}
-        self._find_short_corrections()
+        values = set(self._kinds)
+        for unit, said in zip(units, words, strict=True):
+            corrects = not _CUES.isdisjoint(said)
+            # Others revise nothing, and are not looked for.
+            if (corrects or not values.isdisjoint(said)) and not unit.by_tool:
+                for word in self._telling.intersection(said):
+                    self._with_word[word].append(unit.position)
+                if corrects:
+                    self._correcting.add(unit.position)
+                # Who corrects without saying what says little else.
+                if corrects and len(said) <= _SHORT:
+                    self._find_corrected(unit)
 
     def of(self, position: int) -> Revision | None:
         """Returns the revision of a unit: by the last unit in the chain of those that revise each other."""
@@ -168,6 +168,13 @@ class Revisions:
             if (corrected := self._corrected.get(position)) is not None:
                 yield _SURE, Revision(*corrected)
 
+    def _values(self, position: int) -> tuple[int, ...]:
+        """Returns where the values of a unit stand. Few units are ever asked for."""
+        if position not in self._places:
+            words = self._words[position]
+            self._places[position] = tuple(at for at, word in enumerate(words) if word in self._kinds)
+        return self._places[position]
+
     def _later(self, word: str, position: int) -> Sequence[int]:
         places = self._with_word.get(word, [])
         return places[(start := bisect_right(places, position)) : start + _COMPARED]
@@ -175,7 +182,7 @@ class Revisions:
     def _other_values(self, older: int) -> Iterator[tuple[float, Revision]]:
         """Yields the units that give the same thing another value, and how sure it is."""
         words = self._words[older]
-        values = self._values[older]
+        values = self._values(older)
         for at in values if len(values) <= _MOST_VALUES else ():
             around = self._around(older, at)
             kind, before = self._kinds[words[at]], words[at - 1] if at else ""
@@ -185,7 +192,7 @@ class Revisions:
                     shared[newer] = shared.get(newer, 0.0) + self._rarity[word]
             for newer, alike in shared.items():
                 said = self._words[newer]
-                for new_at in self._values[newer]:
+                for new_at in self._values(newer):
                     value = said[new_at]
                     if self._kinds[value] != kind or value == words[at]:
                         continue
@@ -197,14 +204,15 @@ class Revisions:
 
     def _evidence(self, older: int, old_at: int, newer: int, new_at: int, around: set[str]) -> float:
         """Returns how sure it is that two values are of the same thing: the rarity of what they share, above all."""
-        cue = any(word in _CUES for word in self._beside(newer, new_at, _AROUND))
+        cue = not _CUES.isdisjoint(self._beside(newer, new_at, _AROUND))
         if not cue and self._turns[older] == self._turns[newer]:
             return 0.0  # side by side in one breath: a list
+        old_words, new_words = self._words[older], self._words[newer]
         near = sum(map(self._rarity.__getitem__, around & self._around(newer, new_at)))
-        near += _ALIGNED * _aligned(self._words[older], old_at, self._words[newer], new_at)
-        old, new = set(self._words[older]), set(self._words[newer])
-        if near < _ENOUGH or self._holds(newer, self._words[older][old_at]) or self._words[newer][new_at] in old:
+        near += _ALIGNED * _aligned(old_words, old_at, new_words, new_at)
+        if near < _ENOUGH or new_words[new_at] in old_words or self._holds(newer, old_words[old_at]):
             return 0.0
+        old, new = set(old_words), set(new_words)
         shared = old & new
         both = sum(map(self._rarity.__getitem__, shared))
         evidence = near + _CUE * cue
@@ -247,9 +255,10 @@ class Revisions:
         """Yields the units that repeat a phrase of this one beside a word of correction."""
         words = self._words[older]
         mine = set(zip(words, words[1:], words[2:], strict=False))
-        for newer in {newer for word in self._telling.intersection(words) for newer in self._later(word, older)}:
+        later = (self._later(word, older) for word in self._telling.intersection(words))
+        for newer in self._correcting.intersection(chain.from_iterable(later)):
             said = self._words[newer]
-            if self._turns[newer] == self._turns[older] or _CUES.isdisjoint(said):
+            if self._turns[newer] == self._turns[older]:
                 continue
             phrases = enumerate(zip(said, said[1:], said[2:], strict=False))
             places = {place for at, phrase in phrases if phrase in mine for place in (at, at + 1, at + 2)}
@@ -258,23 +267,29 @@ class Revisions:
             if evidence >= _SAME_PHRASE and not _CUES.isdisjoint(beside):
                 yield evidence, Revision(newer)
 
-    def _find_short_corrections(self) -> None:
-        """Finds the short sentences that give another value like the last one that their speaker gave before."""
-        last: dict[tuple[str, str], tuple[int, str]] = {}
-        # Of a name its end: days of the week share theirs in many languages.
-        endings = {value: f"{kind} {value[-3:]}" if kind == NAME else kind for value, kind in self._kinds.items()}
-        for (position, speaker, _, _, by_tool, *_), words in zip(self._units, self._words, strict=True):
-            places = () if by_tool else self._values[position]
-            # Who corrects without saying what names the only value, and says little else.
-            if len(places) == 1 and len(words) <= _SHORT and not _CUES.isdisjoint(words):
-                value = words[places[0]]
-                older, said = last.get((speaker, endings[value]), (-_BACK - 1, ""))
-                if position - older <= _BACK and value not in self._words[older]:
-                    self._leans[position] = self._leans.get(older, older)
-                if position - older <= _BACK and said not in words:
-                    self._corrected[older] = (position, value, said)
-            for place in places:
-                last[speaker, endings[words[place]]] = (position, words[place])
+    def _find_corrected(self, unit: Unit) -> None:
+        """Finds what a short sentence with one value corrects: the last value like it that its speaker gave before."""
+        position, words = unit.position, self._words[unit.position]
+        if len(places := self._values(position)) != 1:
+            return
+        value = words[places[0]]
+        for older in range(position - 1, max(0, position - _BACK) - 1, -1):
+            before = self._units[older]
+            if before.speaker != unit.speaker or before.by_tool:
+                continue
+            said = [self._words[older][at] for at in self._values(older)]
+            if (corrected := next((one for one in reversed(said) if self._like(one, value)), None)) is None:
+                continue
+            if value not in self._words[older]:
+                self._leans[position] = self._leans.get(older, older)
+            if corrected not in words:
+                self._corrected[older] = (position, value, corrected)
+            return
+
+    def _like(self, one: str, other: str) -> bool:
+        # Of names the end: days of the week share theirs in many languages.
+        kind = self._kinds[one]
+        return kind == self._kinds[other] and (kind != NAME or one[-3:] == other[-3:])
 
     def _around(self, position: int, at: int) -> set[str]:
         near = self._telling.intersection(self._beside(position, at, _AROUND))

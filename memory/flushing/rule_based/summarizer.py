@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import groupby
 from typing import Final
@@ -26,7 +26,7 @@ _ENDED: Final = re.compile(r"[.!?\u2026,;:\u3002\uff01\uff1f][\"')\]\u201d\u2019
 _GAP: Final = "\u2026"
 """Stands before a sentence that did not follow the one before it."""
 
-_MISFITS: Final = 8
+_MISFITS: Final = 4
 """The search ends after so many units that do not fit the room that is left."""
 
 
@@ -86,22 +86,49 @@ class _Selection:
     async def fill(self, cover: Cover, max_tokens: int, *, earlier: bool | None) -> bool:
         """Takes units until `max_tokens` are used. Returns whether it took any."""
         before = len(self._units)
-        misfits = 0
         # In a thread: until it is clear which unit is best, any number of others may have to be compared.
+        while rows := await asyncio.to_thread(cover.take_while, self._surely(max_tokens), earlier=earlier):
+            costs = await self._request.counter.count_texts([self._costing(unit) for units in rows for unit in units])
+            self.tokens += sum(cost.tokens for cost in costs)
+            for units in rows:
+                self._keep(units)
+        misfits = 0
         while misfits < _MISFITS and (units := await asyncio.to_thread(cover.next, earlier=earlier)):
-            costs = [await self._tokens(_line(unit.speaker, self._counted(unit)) + "\n") for unit in units]
-            if self.tokens + sum(costs) <= max_tokens:
+            first, *others = await self._request.counter.count_texts([self._costing(unit) for unit in units])
+            tokens = first.tokens + sum(cost.tokens for cost in others)
+            if self.tokens + tokens <= max_tokens:
                 cover.take(units)
-                # The newest first: if the text is too long, the oldest goes, since it must not stand alone.
-                self._units += sorted(units, key=lambda unit: -unit.position)
-                self.tokens += sum(costs)
+                self._keep(units)
+                self.tokens += tokens
             else:
                 # That others which have to come along are too long says nothing about the room for what is next.
-                alone = self.tokens + costs[0] <= max_tokens
+                alone = self.tokens + first.tokens <= max_tokens
                 misfits += not alone
                 cover.put_off(units[0], max(units[1:], key=lambda unit: len(unit.text)) if alone else None)
         await asyncio.to_thread(cover.offer_again)
         return len(self._units) > before
+
+    def _surely(self, max_tokens: int) -> Callable[[Sequence[Unit]], bool]:
+        """Returns what tells whether units fit beside those that it was told of before, without counting tokens.
+
+        No text has more tokens than bytes.
+        """
+        room = max_tokens - self.tokens
+
+        def fit(units: Sequence[Unit]) -> bool:
+            nonlocal room
+            room -= sum(len(self._costing(unit).encode("utf-8", "replace")) for unit in units)
+            return room >= 0
+
+        return fit
+
+    def _keep(self, units: Sequence[Unit]) -> None:
+        # The newest first: if the text is too long, the oldest goes, since it must not stand alone.
+        self._units += sorted(units, key=lambda unit: -unit.position)
+
+    def _costing(self, unit: Unit) -> str:
+        """Returns what a unit adds to the text if it is alone on its line."""
+        return _line(unit.speaker, self._counted(unit)) + "\n"
 
     async def unused(self) -> int:
         """Returns how many tokens of the request the units leave."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from durable_memory.memory.authors import author_of
@@ -18,12 +18,15 @@ _LONGEST: Final = 280
 _LARGEST_JSON: Final = 100_000
 """In characters. A larger argument or result is read as plain text; parsing it would take longer than the flush may."""
 
+_ABBREVIATIONS: Final = ("[A-Z]", "[A-Z][a-z]", "Mrs", "Prof", r"e\.g", r"i\.e", "vs", "ca")
+"""What has a full stop and ends no sentence: "J. Doe", "Dr. Okafor"."""
+
 # A line end, a full stop of Chinese or Japanese, or a Latin one before a space. Only the first character is looked for
 # everywhere, so that the search runs at the speed of a character class.
 _END: Final = re.compile(
     r"[.!?\u2026\n\u3002\uff01\uff1f](?:(?<=[\n\u3002\uff01\uff1f])|[\"')\]\u201d\u2019\u00bb]*(?=\s))"
+    + "".join(rf"(?<!\b{one}\.)" for one in _ABBREVIATIONS)
 )
-_ABBREVIATION: Final = re.compile(r"\b(?:[A-Z]|[A-Z][a-z]|Mrs|Prof|e\.g|i\.e|vs|ca)\.$")
 _LIST_NUMBER: Final = re.compile(r"\s*\d{1,2}\.")
 _COUNTED: Final = re.compile(r"\u2026?(?P<least>at least )?(?P<times>\d{1,9}) like this: (?P<text>.+)")
 """What `Unit.counted` writes."""
@@ -115,24 +118,17 @@ def _texts(message: Message) -> Iterator[str]:
 
 
 def _sentences(text: str) -> Iterator[str]:
+    """Yields the sentences of a text, each on one line; several pieces of one that is too long, nothing if blank."""
     start = 0
-    for match in _END.finditer(text):
-        end = match.end()
-        if text[end - 1] == "." and _ABBREVIATION.search(text, max(start, end - 6), end):
-            continue  # "Dr. Okafor", "J. Doe"
-        if _LIST_NUMBER.fullmatch(text, start, end):
-            continue  # "1. First the invoice": a number alone says nothing
-        yield from _lines(text[start:end])
-        start = end
-    yield from _lines(text[start:])
-
-
-def _lines(sentence: str) -> Iterable[str]:
-    """Returns a sentence as one line, or as several if it is too long; nothing if it is blank."""
-    if len(sentence) > _LONGEST:
-        return filter(None, map(_one_line, _pieces(sentence)))
-    line = _one_line(sentence)
-    return (line,) if line else ()
+    for end in [*[match.end() for match in _END.finditer(text)], len(text)]:
+        # "1. First the invoice": a number alone says nothing.
+        if end < len(text) and text[end - 2].isdigit() and _LIST_NUMBER.fullmatch(text, start, end):
+            continue
+        sentence, start = text[start:end], end
+        if len(sentence) > _LONGEST:
+            yield from filter(None, map(_one_line, _pieces(sentence)))
+        elif line := _one_line(sentence):
+            yield line
 
 
 def _pieces(sentence: str) -> Iterator[str]:

@@ -56,7 +56,7 @@ class Words(dict[str, str]):
 
 def names_in(texts: Iterable[str]) -> Counter[str]:
     """Returns the words with a capital inside a sentence, in one case, and how often they have it there."""
-    return Counter(name.casefold() for text in texts for name in _NAME.findall(text))
+    return Counter(map(str.casefold, _NAME.findall("\n".join(texts))))
 
 
 def numbers_in(words: Iterable[str]) -> set[str]:

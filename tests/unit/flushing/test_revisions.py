@@ -78,6 +78,20 @@ async def test_a_new_message_corrects_what_a_summary_of_an_earlier_flush_says(ol
     assert any(newer in text for text in summaries)
 
 
+async def test_a_correction_is_found_behind_much_talk_of_the_same_thing() -> None:
+    older, newer = "The printer costs 310 euros.", "The printer costs 285 euros."
+    talk = "What the printer costs in euros is {}, says my brother.".format
+    between = [
+        Message.user(talk(what), name="desk") for what in ["fine", "odd", "high", "low", "fair", "steep", "daft"] * 2
+    ]
+    messages = [_TALK[0], Message.user(older, name="Ana"), *between, *_TALK * 40, Message.user(newer, name="Ana")]
+
+    summaries = [await _NEW.summarize(SummaryRequest(tuple(messages), room, _COUNTER)) for room in range(12, 300, 9)]
+
+    assert [text for text in summaries if older in text and newer not in text] == []
+    assert any(newer in text for text in summaries)
+
+
 async def test_somebody_else_may_correct_too() -> None:
     older, newer = "The sofa weighs 52 kilos.", "The sofa weighs 47 kilos, I looked it up."
 
