@@ -120,18 +120,7 @@ class Revisions:
         self._newest: dict[int, Revision | None] = {}
         self._leans: dict[int, int] = {}
         self._corrected: dict[int, tuple[int, str, str]] = {}
-        values = set(self._kinds)
-        for unit, said in zip(units, words, strict=True):
-            corrects = not _CUES.isdisjoint(said)
-            # Others revise nothing, and are not looked for.
-            if (corrects or not values.isdisjoint(said)) and not unit.by_tool:
-                for word in self._telling.intersection(said):
-                    self._with_word[word].append(unit.position)
-                if corrects:
-                    self._correcting.add(unit.position)
-                # Who corrects without saying what says little else.
-                if corrects and len(said) <= _SHORT:
-                    self._find_corrected(unit)
+        self._index_what_revises()
 
     def of(self, position: int) -> Revision | None:
         """Returns the revision of a unit: by the last unit in the chain of those that revise each other."""
@@ -174,6 +163,20 @@ class Revisions:
             words = self._words[position]
             self._places[position] = tuple(at for at, word in enumerate(words) if word in self._kinds)
         return self._places[position]
+
+    def _index_what_revises(self) -> None:
+        """Notes the units with a value or a word of correction by their telling words. Others revise nothing."""
+        values = set(self._kinds)
+        for unit, words in zip(self._units, self._words, strict=True):
+            corrects = not _CUES.isdisjoint(words)
+            if unit.by_tool or (not corrects and values.isdisjoint(words)):
+                continue
+            for word in self._telling.intersection(words):
+                self._with_word[word].append(unit.position)
+            if corrects:
+                self._correcting.add(unit.position)
+                if len(words) <= _SHORT:
+                    self._find_corrected(unit)
 
     def _later(self, word: str, position: int) -> Sequence[int]:
         places = self._with_word.get(word, [])
@@ -268,7 +271,10 @@ class Revisions:
                 yield evidence, Revision(newer)
 
     def _find_corrected(self, unit: Unit) -> None:
-        """Finds what a short sentence with one value corrects: the last value like it that its speaker gave before."""
+        """Finds what a short sentence with one value corrects: the last value like it that its speaker gave before.
+
+        Who corrects without saying what says little else.
+        """
         position, words = unit.position, self._words[unit.position]
         if len(places := self._values(position)) != 1:
             return
