@@ -69,10 +69,13 @@ class SummarizerChoice(Declaration):
 
     endpoint: Endpoint | None = None
     """Where the model is served, if not by its provider: the base URL of a service with OpenAI's or Anthropic's API.
-    It has to stream its answers.
 
     Default: the provider's.
     """
+
+    stream: bool = True
+    """Whether the model is asked to stream its answer. `false` is for a service that cannot: an answer is then read on
+    however long it grows, up to `timeout`."""
 
     api_key_env: Variable | None = None
     """The variable that holds the key; never the key itself. With `endpoint` and without this, the word

@@ -14,7 +14,7 @@ from decimal import Decimal
 from typing import Final
 
 from pydantic_ai import exceptions
-from pydantic_ai.direct import model_request_stream
+from pydantic_ai.direct import model_request, model_request_stream
 from pydantic_ai.messages import ModelRequest, ModelResponse, PartDeltaEvent, PartStartEvent, TextPart
 from pydantic_ai.models import Model as PydanticModel
 from pydantic_ai.models import StreamedResponse
@@ -52,6 +52,7 @@ class PydanticAiModel:
         self._at_an_endpoint = choice.endpoint is not None
         self._has_key = key is not None
         self._timeout_seconds = choice.timeout.total_seconds()
+        self._streams = choice.stream
         self._model, self._close = _open(choice, key or _NO_KEY)
 
     async def ask(self, question: Question) -> Answer:
@@ -61,8 +62,12 @@ class PydanticAiModel:
         deadline = asyncio.timeout(self._timeout_seconds)
         with self._errors_in_words():
             try:
-                async with deadline, model_request_stream(self._model, [request], model_settings=settings) as stream:
-                    return await self._read(stream, question)
+                async with deadline:
+                    if not self._streams:
+                        answered = await model_request(self._model, [request], model_settings=settings)
+                        return _answer(answered, _ending_of(answered))
+                    async with model_request_stream(self._model, [request], model_settings=settings) as stream:
+                        return await self._read(stream, question)
             except TimeoutError:
                 if not deadline.expired():
                     raise
@@ -103,8 +108,8 @@ class PydanticAiModel:
         except Exception as error:  # noqa: BLE001 - what cannot be read was paid for, and its error may repeat content
             sent = _was_sent(error)
             problem = "could not be asked, or its answer broke off" if sent else "cannot be reached"
-            unread = isinstance(error, exceptions.UnexpectedModelBehavior)
-            hint = "; what endpoint names has to stream its answers" if unread and self._at_an_endpoint else ""
+            unread = self._at_an_endpoint and isinstance(error, exceptions.UnexpectedModelBehavior)
+            hint = "; if this endpoint does not stream, write stream: false" if unread and self._streams else ""
             raise MemoryModelUnavailable(
                 f"the model {self.name!r} {problem} ({type(error).__name__}){hint}", may_be_charged=sent
             ) from None
@@ -184,7 +189,7 @@ def _ending_of(response: ModelResponse) -> Ending:
         return "refused"
     if isinstance(word, str) and _ENDED.fullmatch(word):
         return "complete"
-    raise exceptions.UnexpectedModelBehavior("a stream without its end")
+    raise exceptions.UnexpectedModelBehavior("an answer without its end")
 
 
 def _answer(response: ModelResponse, ending: Ending) -> Answer:

@@ -16,11 +16,11 @@ SUMMARY = "Anna Vermeer decided on 3 March 2026 to ship parcel 4711 to Ghent for
 
 @dataclass(frozen=True)
 class Says:
-    """Streams an answer, word by word.
+    """Streams an answer, word by word, or sends it whole where it is not asked to stream.
 
-    gate: waits for it after the first word. cut: closes the connection in the middle. drip_seconds: between words.
-    echo: the question itself is the answer. breaks: an error comes in the middle of the stream, after status 200.
-    whole: in one piece, as a service that cannot stream.
+    gate: waits for it after the first word, or before the whole. cut: closes the connection in the middle.
+    drip_seconds: between words. echo: the question itself is the answer. breaks: an error comes in the middle of the
+    stream, after status 200. whole: in one piece although it was asked to stream, as a service that cannot.
     """
 
     text: str = SUMMARY
@@ -106,12 +106,15 @@ class Endpoint:
             writer.write(_head(reply.status, f"content-length: {len(body)}\r\n{extra}") + body)
             await writer.drain()
             return True
-        if reply.whole:
-            body = json.dumps(_whole(reply)).encode()
+        as_anthropic = " /v1/messages " in head[0]
+        if reply.whole or not self.requests[-1].get("stream"):
+            if reply.gate is not None:
+                await reply.gate.wait()
+            body = json.dumps(_whole_as_anthropic(reply) if as_anthropic else _whole(reply)).encode()
             writer.write(_head(200, f"content-length: {len(body)}\r\ncontent-type: application/json\r\n") + body)
             await writer.drain()
             return True
-        if " /v1/messages " in head[0]:
+        if as_anthropic:
             return await _stream_as_anthropic(reply, writer)
         return await self._stream(reply, writer)
 
@@ -191,9 +194,26 @@ def _head(status: int, headers: str) -> bytes:
 
 
 def _whole(reply: Says) -> dict[str, Any]:
-    said = {"role": "assistant", "content": reply.text}
+    said = {"role": "assistant", "content": reply.text, "refusal": reply.refusal}
     choice = {"index": 0, "message": said, "finish_reason": reply.finish}
-    return {"id": "1", "object": "chat.completion", "created": 1, "model": "gpt-4o-mini", "choices": [choice]}
+    prompt, completion = reply.tokens or (0, 0)
+    usage = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+    whole = {"id": "1", "object": "chat.completion", "created": 1, "model": "gpt-4o-mini", "choices": [choice]}
+    return {**whole, "usage": usage}
+
+
+def _whole_as_anthropic(reply: Says) -> dict[str, Any]:
+    prompt, completion = reply.tokens or (0, 0)
+    return {
+        "id": "1",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-haiku-4-5",
+        "content": [{"type": "text", "text": reply.text}],
+        "stop_reason": reply.finish,
+        "stop_sequence": None,
+        "usage": {"input_tokens": prompt, "output_tokens": completion},
+    }
 
 
 def _choice(delta: dict[str, Any], finish: str | None) -> dict[str, Any]:

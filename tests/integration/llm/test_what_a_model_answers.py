@@ -214,7 +214,7 @@ async def test_the_messages_are_counted_once_for_both_questions(service: Endpoin
         (Says(finish="whatever"), MemoryModelUnavailable, "broke off", None),
         (Says(cut=True), MemoryModelUnavailable, "broke off|cannot be reached", None),
         (Says(finish=None, tokens=None), MemoryModelUnavailable, "broke off", None),
-        (Says(whole=True), MemoryModelUnavailable, "what endpoint names has to stream its answers", None),
+        (Says(whole=True), MemoryModelUnavailable, "if this endpoint does not stream, write stream: false", None),
     ],
     ids=[
         "429",

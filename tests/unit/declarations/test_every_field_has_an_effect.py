@@ -93,6 +93,10 @@ MEMORY: Final = {
         f"{_LLM}test_what_a_model_answers.py",
         "test_an_answer_that_is_whole_and_fits_is_the_summary",
     ),
+    "flushing.summarizer.stream": (
+        f"{_LLM}test_whole_answers.py",
+        "test_a_whole_answer_has_its_text_its_tokens_and_its_price",
+    ),
     "flushing.summarizer.api_key_env": (
         f"{_LLM}test_whose_summariser.py",
         "test_a_worker_that_lacks_the_extra_or_the_key_says_so_at_its_start",

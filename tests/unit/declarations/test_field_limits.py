@@ -24,6 +24,7 @@ NO_LIMIT = {
     "flushing.summarizer.model",
     "flushing.summarizer.prompt",
     "flushing.summarizer.endpoint",
+    "flushing.summarizer.stream",
     "flushing.summarizer.api_key_env",
     "flushing.summarizer.max_input_tokens",
     "flushing.summarizer.timeout",

@@ -47,6 +47,7 @@ ACCEPTED: dict[str, list[object]] = {
     "flushing.summarizer.model": ["openai:gpt-4o-mini", "anthropic:claude-haiku-4-5", "openai:org/model:7b"],
     "flushing.summarizer.prompt": ["Keep the prices.", "x" * 8000],
     "flushing.summarizer.endpoint": ["https://llm.example.com/v1", "http://127.0.0.1:8080"],
+    "flushing.summarizer.stream": [False, True],
     "flushing.summarizer.api_key_env": ["OPENAI_API_KEY", "_key2"],
     "flushing.summarizer.max_input_tokens": [256, 96_000],
     "flushing.summarizer.timeout": ["1s", "5m"],
@@ -184,6 +185,7 @@ REFUSED: dict[str, list[tuple[object, str]]] = {
         ("https://user:word@llm.example.com", "no user, password or query"),
         ("https://llm.example.com/v1?key=secret", "no user, password or query"),
     ],
+    "flushing.summarizer.stream": [("maybe", "must be true or false")],
     "flushing.summarizer.api_key_env": [
         ("sk-proj-abc", "the name of an environment variable"),
         ("", "the name of an environment variable"),
