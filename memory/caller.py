@@ -124,10 +124,10 @@ class ProcessCaller:
     workflow_type: str | None = None
     provenance: Provenance | None = None
 
-    def __init__(self, clock: Clock, kind: str = "process") -> None:
-        """kind: what an audit calls it."""
+    def __init__(self, clock: Clock, kind: str = "process", **known: str) -> None:
+        """kind: what an audit calls it. known: what else an audit may say of it."""
         self._clock = clock
-        self.origin: Mapping[str, str | int] = {"caller": kind}
+        self.origin: Mapping[str, str | int] = {"caller": kind, **known}
 
     def next_attempt(
         self,

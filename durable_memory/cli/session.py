@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import pwd
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -45,7 +47,16 @@ async def open_client(settings: Settings, waker: FlushWaker) -> MemoryClient:
         summarizer=settings.own_summarizer(),
         **settings.of_client(),
     )
-    return client.calling_as(ProcessCaller(SystemClock(), "cli"))
+    return client.calling_as(ProcessCaller(SystemClock(), "cli", os_user=_account()))
+
+
+def _account() -> str:
+    """Returns the account that runs the command, as the system knows it; variables of the environment may say else."""
+    number = os.getuid()
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return str(number)  # as in a container that runs under a number alone
 
 
 def refuse_without_redis(registry: Registry, settings: Settings) -> None:

@@ -40,6 +40,7 @@ FIELDS: Final = (
     "memory_hash",
     "agent",
     "caller",
+    "os_user",
     "namespace",
     "workflow_run_id",
     "activity_id",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pwd
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +45,7 @@ async def test_each_command_that_removes_is_one_record_of_the_file(cli: Cli, fol
         "restore refused",
     ]
     assert {(one["caller"], one["project"], one["resource"]) for one in found} == {("cli", project, "notes")}
+    assert {one["os_user"] for one in found} == {pwd.getpwuid(os.getuid()).pw_name}
     assert len({one["memory_hash"] for one in found if "memory_hash" in one}) == 1
     assert "marley" not in (folder / "audit.jsonl").read_text()
     assert (set(cleared.json()), cleared.err) == ({"cleared", "backup_id", "already_applied"}, "")
