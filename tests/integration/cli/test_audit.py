@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.integration.cli.conftest import Cli
-from tests.integration.cli.test_flush_and_clear import batch
+from tests.integration.cli.json_messages import json_messages
 
 TELEMETRY = {"DURABLE_MEMORY_TELEMETRY_KEY": "k"}
 
@@ -20,7 +20,7 @@ def records(folder: Path) -> list[dict[str, Any]]:
 
 async def test_each_command_that_removes_is_one_record_of_the_file(cli: Cli, folder: Path, project: str) -> None:
     given = {"DURABLE_MEMORY_AUDIT_LOG": "audit.jsonl", **TELEMETRY}
-    await cli("append", "notes", "user:marley", "--json", "-", stdin=batch(3), **given)
+    await cli("append", "notes", "user:marley", "--json", "-", stdin=json_messages(3), **given)
     assert (folder / "audit.jsonl").read_text() == ""
     await cli("flush", "notes", "user:marley", "--force", "--dry-run", **given)
     await cli("flush", "notes", "user:marley", "--force", **given)

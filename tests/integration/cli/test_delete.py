@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from tests.integration.cli.conftest import Cli
-from tests.integration.cli.test_flush_and_clear import batch
+from tests.integration.cli.json_messages import json_messages
 
 
 async def test_messages_are_removed_by_their_ids_once_for_an_operation(cli: Cli) -> None:
-    ids = (await cli("append", "notes", "k", "--json", "-", "-o", "json", stdin=batch(3))).json()["ids"]
+    ids = (await cli("append", "notes", "k", "--json", "-", "-o", "json", stdin=json_messages(3))).json()["ids"]
     delete = ("delete", "notes", "k", *ids[:2], "--operation-id", "tidy", "-o", "json")
     first, again = await cli(*delete), await cli(*delete)
     assert (first.code, first.json()["removed"], first.json()["already_applied"]) == (0, ids[:2], False)
@@ -17,7 +17,7 @@ async def test_messages_are_removed_by_their_ids_once_for_an_operation(cli: Cli)
 
 
 async def test_what_is_not_there_or_only_in_a_summary_is_named_and_fails_the_command(cli: Cli) -> None:
-    ids = (await cli("append", "thread", "k", "--json", "-", "-o", "json", stdin=batch(4))).json()["ids"]
+    ids = (await cli("append", "thread", "k", "--json", "-", "-o", "json", stdin=json_messages(4))).json()["ids"]
     summary = (await cli("flush", "thread", "k", "--force", "-o", "json")).json()["summary_id"]
     unknown = await cli("delete", "thread", "k", "nonsense", ids[3])
     assert unknown.code == 1

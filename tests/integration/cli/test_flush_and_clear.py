@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import pty
 import re
@@ -18,13 +17,8 @@ from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.testing.contracts.builders import summarising
 from durable_memory.testing.contracts.driven import Driven
 from tests.integration.cli.conftest import Cli
+from tests.integration.cli.json_messages import json_messages
 from tests.integration.cli.programs import PROGRAM, answered_at_a_terminal, environment
-
-
-def batch(count: int) -> str:
-    texts = [f"Order {number} was sent on day {number} to the address in Lyon" for number in range(count)]
-    return json.dumps([{"role": "user", "content": text} for text in texts])
-
 
 OWN = """
 class Brief:
@@ -36,7 +30,7 @@ class Brief:
 
 
 async def test_flush_below_the_threshold_does_nothing_unless_forced(cli: Cli) -> None:
-    await cli("append", "thread", "k", "--json", "-", stdin=batch(4))
+    await cli("append", "thread", "k", "--json", "-", stdin=json_messages(4))
     idle = await cli("flush", "thread", "k", "-o", "json")
     assert (idle.code, idle.json()["outcome"], idle.json()["reason"]) == (0, "nothing", "below_threshold")
     forced = (await cli("flush", "thread", "k", "--force", "-o", "json")).json()
@@ -47,7 +41,7 @@ async def test_flush_below_the_threshold_does_nothing_unless_forced(cli: Cli) ->
 
 
 async def test_a_repeated_flush_with_the_same_operation_id_answers_the_same(cli: Cli) -> None:
-    await cli("append", "thread", "k", "--json", "-", stdin=batch(4))
+    await cli("append", "thread", "k", "--json", "-", stdin=json_messages(4))
     flush = ("flush", "thread", "k", "--force", "--operation-id", "nightly", "-o", "json")
     first, again = (await cli(*flush)).json(), (await cli(*flush)).json()
     assert (first["outcome"], first["already_applied"]) == ("committed", False)
@@ -56,11 +50,11 @@ async def test_a_repeated_flush_with_the_same_operation_id_answers_the_same(cli:
 
 async def test_a_flush_is_summarised_by_the_summariser_that_it_is_told(cli: Cli, folder: Path) -> None:
     (folder / "summaries.py").write_text(OWN)
-    await cli("append", "thread", "k", "--json", "-", stdin=batch(4))
+    await cli("append", "thread", "k", "--json", "-", stdin=json_messages(4))
     named = ("flush", "thread", "k", "--force", "--summarizer", "summaries:Brief")
     assert (await cli(*named)).code == 0
     assert "My own words on 3 messages." in (await cli("read", "thread", "k")).out
-    await cli("append", "thread", "other", "--json", "-", stdin=batch(4))
+    await cli("append", "thread", "other", "--json", "-", stdin=json_messages(4))
     unknown = await cli("flush", "thread", "other", "--force", "--summarizer", "summaries:Long")
     assert (unknown.code, unknown.err.count("no function or class 'Long'")) == (1, 1)
 
@@ -75,7 +69,7 @@ async def test_a_summariser_that_there_is_not_fails_a_flush_that_needs_none(cli:
 
 
 async def test_the_table_of_a_flush_says_what_it_did(cli: Cli) -> None:
-    await cli("append", "notes", "k", "--json", "-", stdin=batch(3))
+    await cli("append", "notes", "k", "--json", "-", stdin=json_messages(3))
     shown = (await cli("flush", "notes", "k", "--force")).out
     assert "dropped" in shown
     assert "3 messages" in shown
@@ -83,7 +77,7 @@ async def test_the_table_of_a_flush_says_what_it_did(cli: Cli) -> None:
 
 
 async def test_a_flush_soon_after_a_failed_one_says_why_it_waits(cli: Cli, redis_url: str, project: str) -> None:
-    await cli("append", "thread", "k", "--json", "-", stdin=batch(4))
+    await cli("append", "thread", "k", "--json", "-", stdin=json_messages(4))
     backend = await connect_redis(redis_url)
     driven = Driven(backend.store, summarising(), MemoryId(project, "thread", "k"))
     await backend.store.fail(driven.memory, await driven.batch("flusher/1", force=True), "Boom", 60_000)
@@ -96,7 +90,7 @@ async def test_a_flush_soon_after_a_failed_one_says_why_it_waits(cli: Cli, redis
 
 
 async def test_a_dry_run_of_a_bounded_flush_takes_nothing(cli: Cli) -> None:
-    await cli("append", "thread", "k", "--json", "-", stdin=batch(4))
+    await cli("append", "thread", "k", "--json", "-", stdin=json_messages(4))
     bounded = ("flush", "thread", "k", "--force", "--max-messages", "2", "-o", "json")
     planned, flushed = (await cli(*bounded, "--dry-run")).json(), (await cli(*bounded)).json()
     assert (planned["outcome"], flushed["outcome"]) == ("planned", "committed")
@@ -126,7 +120,7 @@ async def test_clear_refuses_where_it_cannot_ask(cli: Cli) -> None:
 
 
 async def test_clear_with_yes_removes_everything(cli: Cli) -> None:
-    await cli("append", "thread", "k", "--json", "-", stdin=batch(3))
+    await cli("append", "thread", "k", "--json", "-", stdin=json_messages(3))
     cleared = await cli("clear", "thread", "k", "--yes", "-o", "json")
     assert (cleared.code, cleared.json()) == (0, {"cleared": 3, "backup_id": None, "already_applied": False})
     assert (await cli("stats", "thread", "k", "-o", "json")).json()["exists"] is False

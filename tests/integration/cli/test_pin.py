@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from tests.integration.cli.conftest import Cli
-from tests.integration.cli.test_flush_and_clear import batch
+from tests.integration.cli.json_messages import json_messages
 
 
 async def test_a_pinned_message_outlives_a_forced_flush_and_an_unpinned_one_does_not(cli: Cli) -> None:
-    ids = (await cli("append", "notes", "k", "--json", "-", "-o", "json", stdin=batch(3))).json()["ids"]
+    ids = (await cli("append", "notes", "k", "--json", "-", "-o", "json", stdin=json_messages(3))).json()["ids"]
     pinned = await cli("pin", "notes", "k", *ids[:2], "-o", "json")
     assert (pinned.code, pinned.json()) == (0, {"touched": ids[:2]})
     assert (await cli("unpin", "notes", "k", ids[1])).code == 0

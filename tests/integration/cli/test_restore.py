@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from tests.integration.cli.conftest import Cli
-from tests.integration.cli.test_flush_and_clear import batch
+from tests.integration.cli.json_messages import json_messages
 
 
 async def test_a_cleared_memory_comes_back(cli: Cli) -> None:
-    await cli("append", "thread", "k", "--json", "-", stdin=batch(3))
+    await cli("append", "thread", "k", "--json", "-", stdin=json_messages(3))
     backup = (await cli("clear", "thread", "k", "--yes", "--backup", "-o", "json")).json()["backup_id"]
     assert backup in (await cli("stats", "thread", "k")).out
     restored = await cli("restore", "thread", "k", backup, "--if-version", "absent", "-o", "json")

@@ -12,8 +12,8 @@ from durable_memory.memory.stores.values import BACKUP_LIFETIME_MS
 from durable_memory.testing.contracts.backups import fill
 from durable_memory.testing.contracts.builders import HOUR_MS, call, divided, result, summarising, user
 from durable_memory.testing.contracts.driven import Driven
+from tests.integration.redis.expiries import OUTLIVE, expiries
 from tests.integration.redis.filled import name_of
-from tests.integration.redis.test_expiry import OUTLIVE, expiries
 
 
 def list_of(prefix: str, driven: Driven) -> bytes:

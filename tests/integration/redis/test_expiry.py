@@ -10,22 +10,13 @@ from redis.asyncio import Redis
 
 from durable_memory.memory.limits import PolicyName
 from durable_memory.memory.stores.port import Backend
-from durable_memory.memory.stores.redis.keys import MEMORY_KEYS, SECTION_KEYS, RedisKeys
+from durable_memory.memory.stores.redis.keys import MEMORY_KEYS
 from durable_memory.memory.stores.values import Batch
 from durable_memory.testing.contracts.builders import call, divided, dropping, result, summarising, system, user
 from durable_memory.testing.contracts.driven import Driven
+from tests.integration.redis.expiries import OUTLIVE, expiries
 
 HOUR_MS = 3_600_000
-OUTLIVE = {"lease", "ops", "opx"}
-
-
-async def expiries(raw: Redis, prefix: str, driven: Driven) -> dict[str, int]:
-    """The absolute end of each key that a memory has, by its name; -1 for none."""
-    sections = driven.limits.user_sections
-    names = RedisKeys(prefix).memory(driven.memory, *sections).names
-    shorts = (*MEMORY_KEYS, *(f"{kind}:{section}" for section in sections for kind in SECTION_KEYS))
-    ends = {short: await raw.pexpiretime(name.decode()) for short, name in zip(shorts, names, strict=True)}
-    return {short: end for short, end in ends.items() if end != -2}
 
 
 async def check_one_end(raw: Redis, prefix: str, driven: Driven) -> set[str]:

@@ -11,43 +11,14 @@ from redis.asyncio import Redis
 
 from durable_memory.memory.clock import SystemClock
 from durable_memory.memory.errors import MemoryFault
-from durable_memory.memory.limits import Limits, PolicyName
+from durable_memory.memory.limits import PolicyName
 from durable_memory.memory.stores.in_memory.store import open_in_memory
 from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.values import Entry
-from durable_memory.testing.contracts.builders import call, dropping, result, summarising, system, texts_of, user
+from durable_memory.testing.contracts.builders import summarising, texts_of, user
 from durable_memory.testing.contracts.driven import Driven
+from tests.integration.redis.any_appends import any_entries, any_limits
 from tests.integration.redis.filled import name_of
-
-
-def any_limits(dice: random.Random) -> Limits:
-    """Budgets that are met often, by tokens or messages, with and without overflow and expiry."""
-    made = dice.choice([summarising, dropping])(
-        policy=dice.choice(get_args(PolicyName)),
-        max_tokens=dice.choice([None, 60, 100]),
-        max_messages=dice.choice([None, 5, 9]),
-        ttl_ms=dice.choice([None, 3_600_000]),
-        due_tokens=dice.choice([None, 50]),
-        oldest_share=dice.choice([0, 0.6]),
-    )
-    return replace(
-        made, overflow_tokens=made.max_tokens and made.overflow_tokens, overflow_messages=dice.choice([None, 30])
-    )
-
-
-def any_batch(dice: random.Random, number: int) -> list[Entry]:
-    """Mostly plain messages; now and then one that leaves the short way."""
-    batch = [
-        user(f"{number}.{place}", dice.choice([1, 10, 10, 30]), band=dice.choice([1, 1, 1, 0, 2, 3]))
-        for place in range(dice.choice([1, 1, 1, 2, 6]))
-    ]
-    if dice.random() < 0.1:
-        batch.append(system(f"{number} system", 1))
-    if dice.random() < 0.1:
-        batch += [call(f"{number} call", f"id{number}"), result(f"{number} result", f"id{number}")]
-    if dice.random() < 0.05:
-        batch.append(user(f"{number} pinned", 1, pinned=True))
-    return batch
 
 
 async def outcome(driven: Driven, batch: list[Entry], *, accessed: int | None, flushes: bool) -> object:
@@ -74,7 +45,7 @@ async def test_both_ways_give_what_the_other_store_gives(backend: Backend, seed:
     in_redis = Driven(backend.store, any_limits(dice))
     in_memory = replace(in_redis, store=open_in_memory(SystemClock()).store)
     for number in range(60):
-        batch = any_batch(dice, number)
+        batch = any_entries(dice, number)
         accessed = dice.choice([None, dice.randrange(9)])
         # What a flush takes under token_aware_lru depends on the clock, and each store asks its own.
         flushes = dice.random() < 0.1 and in_redis.limits.policy != "token_aware_lru"

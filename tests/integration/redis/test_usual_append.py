@@ -21,7 +21,7 @@ from durable_memory.memory.stores.redis.scripts import Script, load_script
 from durable_memory.memory.stores.values import Batch, Entry, FlushAsk
 from durable_memory.testing.contracts.builders import divided
 from durable_memory.testing.contracts.driven import Driven
-from tests.integration.redis.test_short_ways import any_batch, any_limits
+from tests.integration.redis.any_appends import any_entries, any_limits
 
 STEPS = 60
 HASHES = ("meta", "msg", "groups", "batch", "ops")
@@ -144,7 +144,7 @@ async def test_a_usual_append_is_the_general_one_in_all_that_it_answers_and_leav
         clock.advance(ms=dice.choice([0, 1, 40, 400]))
         seconds, ms = divmod(clock.now_ms(), 1_000)
         await raw.mset({f"{prefix}s": seconds, f"{prefix}us": ms * 1_000})
-        batch = any_batch(dice, number)
+        batch = any_entries(dice, number)
         if limits.shares:
             batch = placed(batch, dice.choice(["short_term", *SECTIONS]))
         flushes, touches, other = dice.random() < 0.1, dice.random() < 0.3, dice.random() < 0.05

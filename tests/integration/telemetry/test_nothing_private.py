@@ -16,12 +16,12 @@ from temporalio.client import Client, WorkflowHandle
 from durable_memory.activities import wire
 from durable_memory.activities.waker import flusher_id
 from durable_memory.dev import Valkey
-from durable_memory.memory.flushing.summarizer import SummaryRequest
 from durable_memory.memory.identity import MemoryId
 from tests.integration.cli.programs import run_program
 from tests.integration.telemetry.collector import collecting
 from tests.integration.telemetry.conftest import StartWorker
 from tests.integration.telemetry.planted import BAD, GOOD, KEY, MARKER, PLACE, SPOKEN, history_without_input
+from tests.integration.telemetry.repeating_summarizer import RepeatsWhatItWasTold
 from tests.integration.temporal.flows.endings import End
 from tests.integration.temporal.observing import eventually, fault_of
 from tests.integration.temporal.rig import running
@@ -98,22 +98,6 @@ async def test_nothing_private_leaves_a_worker(
     }
     assert "MemoryOversize" in told["log"]
     clean(told)
-
-
-class RepeatsWhatItWasTold:
-    """A summariser that fails as clients of models do: with the request in the error, and in the one behind it."""
-
-    max_input_tokens: int | None = None
-
-    def __init__(self) -> None:
-        self.calls = 0
-
-    async def summarize(self, request: SummaryRequest) -> str:
-        """See Summarizer."""
-        self.calls += 1
-        said = request.messages[0].text
-        assert MARKER in said
-        raise RuntimeError(f"cannot summarise {said}") from ValueError(said)
 
 
 async def test_the_words_of_a_failing_summariser_stay_out_of_histories_spans_and_logs(

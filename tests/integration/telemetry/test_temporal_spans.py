@@ -20,7 +20,7 @@ from tests.integration.cli.programs import run_command
 from tests.integration.telemetry.declared import DECLARATIONS
 from tests.integration.telemetry.page import PAGE
 from tests.integration.telemetry.planted import KEY, MARKER, SPOKEN
-from tests.integration.telemetry.test_nothing_private import RepeatsWhatItWasTold
+from tests.integration.telemetry.repeating_summarizer import RepeatsWhatItWasTold
 from tests.integration.temporal.flows.calls import AppendMany
 from tests.integration.temporal.flows.endings import End
 from tests.integration.temporal.flows.talks import Talk

@@ -10,20 +10,9 @@ import pytest
 from durable_memory.memory.declarations.loader import load_folders
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import InvalidDeclarations, MemoryInvalid
+from tests.unit.declarations.yaml_files import DESK, faults_of
 
-DESK = "resource: memory\nid: desk\nmax_tokens: 1000\n"
 BOOKING = "resource: agent\nid: booking\nmemory: desk\n"
-
-
-def faults_of(folder: Path, *texts: str | bytes) -> list[str]:
-    """The faults of files a.yaml, b.yaml, …, one line each, without the folder."""
-    for name, text in zip("abcdefgh", texts, strict=False):
-        raw = text.encode() if isinstance(text, str) else text
-        (folder / f"{name}.yaml").write_bytes(raw)
-    with pytest.raises(InvalidDeclarations) as caught:
-        load_folders([folder], {})
-    assert str(caught.value).splitlines() == [str(fault) for fault in caught.value.faults]
-    return [line.removeprefix(f"{folder}{os.sep}") for line in str(caught.value).splitlines()]
 
 
 def test_all_documents_of_all_files_of_all_folders_are_read(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from durable_memory.memory.declarations.loader import load_folders
 from durable_memory.memory.errors import InvalidDeclarations
-from tests.unit.declarations.test_loader import DESK, faults_of
+from tests.unit.declarations.yaml_files import DESK, faults_of
 
 TEMPLATES = "a key template holds text and {{ name.name | filter }} only"
 

@@ -12,10 +12,10 @@ import pytest
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.watching import Changes, Watch
 from durable_memory.memory.errors import InvalidDeclarations, MemoryInvalid
+from tests.unit.declarations.yaml_files import DESK
 
 Look = Callable[[], bool]
 
-DESK = "resource: memory\nid: desk\nmax_tokens: 1000\n"
 NOTES = "resource: memory\nid: notes\nmax_tokens: 1000\n"
 
 
