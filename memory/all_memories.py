@@ -21,7 +21,7 @@ from durable_memory.memory.memory import Memory
 from durable_memory.memory.operations.audit import AuditedCall
 from durable_memory.memory.operations.services import Services
 from durable_memory.memory.resolution import Resolved
-from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.transfer.export import export_lines
 from durable_memory.memory.transfer.importing import Import, each, first_line
 from durable_memory.memory.types import ImportResult, ListedPage, PurgeResult

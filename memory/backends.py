@@ -7,7 +7,7 @@ from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.key_checks import check_keys
 from durable_memory.memory.privacy.keyring import Keyring
-from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.sealed import sealed_backend
 
 

@@ -23,7 +23,7 @@ from durable_memory.memory.memory import Memory
 from durable_memory.memory.operations.audit import refused_open
 from durable_memory.memory.resolution import CalledFrom, Resolved, resolve, resolve_agent
 from durable_memory.memory.settings import Settings
-from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.tokens.counters import make_counter
 from durable_memory.memory.tokens.counting import DEFAULT_ENCODING, counting_named

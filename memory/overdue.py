@@ -12,7 +12,7 @@ from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged, MemoryUnknownResource
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.operations.health import overdue
-from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.backend import Backend
 
 _PAGE: Final = 100
 _AT_ONCE: Final = 8

@@ -20,8 +20,8 @@ from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import BreakerLimits
 from durable_memory.memory.operations.services import Services
 from durable_memory.memory.privacy.stage import Privacy
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.breaker import Breaker
-from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.tokens.counters import Counters
 from durable_memory.memory.waking import FlushWaker

@@ -26,7 +26,7 @@ from durable_memory.memory.key_checks import compare
 from durable_memory.memory.overdue import overdue_memories
 from durable_memory.memory.privacy.keyring import Keyring
 from durable_memory.memory.settings import Settings
-from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.memory.task_queues import summaries_queue
 from durable_memory.memory.tokens.counting import counting_named

@@ -14,7 +14,7 @@ from durable_memory.memory import telemetry
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import MemoryFault
 from durable_memory.memory.overdue import overdue_memories
-from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.running.repeating import repeating
 
 _log = logging.getLogger(__name__)

@@ -13,8 +13,8 @@ from durable_memory.memory.identity import MemoryId, WorkflowId
 from durable_memory.memory.janitor.actions import note_failure, report, visit_each
 from durable_memory.memory.janitor.chains import Runs, judge
 from durable_memory.memory.janitor.settlement import Settlement
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.index_port import Binding
-from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.values import ReadQuery
 
 

@@ -22,7 +22,7 @@ from durable_memory.memory.identity import MemoryId, WorkflowId
 from durable_memory.memory.inventory import is_gone
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.operations.audit import AuditedCall
-from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.values import ABSENT, Operation
 
 _log = logging.getLogger(__name__)

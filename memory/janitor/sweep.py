@@ -23,8 +23,8 @@ from durable_memory.memory.janitor.actions import ACTIONS, report, visit_each
 from durable_memory.memory.janitor.chains import Runs
 from durable_memory.memory.janitor.owners import Owners
 from durable_memory.memory.limits import Limits
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.index_port import Binding
-from durable_memory.memory.stores.port import Backend
 
 _PAGE: Final = 50
 _STAGES: Final = ("owners", "memories")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from durable_memory.memory.access import Mode
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
-from durable_memory.memory.stores.port import Opens, Store, unchecked
+from durable_memory.memory.stores.port import CheckReadable, Store, unchecked
 from durable_memory.memory.stores.values import (
     Batch,
     BatchPage,
@@ -92,10 +92,10 @@ class ForwardingStore:
         operation: Operation,
         limits: Limits,
         if_version: str | None,
-        opens: Opens = unchecked,
+        check_readable: CheckReadable = unchecked,
     ) -> AppendResult:
         """See Store."""
-        return await self._store.restore(memory, backup_id, operation, limits, if_version, opens)
+        return await self._store.restore(memory, backup_id, operation, limits, if_version, check_readable)
 
     async def erase(self, memory: MemoryId, *, born_until_ms: int, mode: Mode) -> Erased:
         """See Store."""

@@ -13,18 +13,11 @@ mode again; reads and touches are for every mode.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from durable_memory.memory.access import Mode
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
-from durable_memory.memory.stores.breaker import Breaker
-from durable_memory.memory.stores.fleet_port import Fleet
-from durable_memory.memory.stores.index_port import ProjectIndex
-from durable_memory.memory.stores.key_checks_port import KeyChecks
-from durable_memory.memory.stores.spending_port import Spending
-from durable_memory.memory.stores.starts_port import Starts
 from durable_memory.memory.stores.values import (
     Batch,
     BatchPage,
@@ -41,12 +34,12 @@ from durable_memory.memory.stores.values import (
 )
 from durable_memory.memory.types import AppendResult, ClearResult, DeleteResult, FlushResult, MemoryStats
 
-Opens: TypeAlias = Callable[[StoredEntry], object]
-"""Raises MemoryFault for a message that it cannot read."""
+CheckReadable: TypeAlias = Callable[[StoredEntry], object]
+"""Raises MemoryFault for a message that cannot be read; what it returns is not looked at."""
 
 
 def unchecked(_: StoredEntry) -> None:
-    """An Opens that takes every message for readable."""
+    """Takes every message for readable."""
 
 
 class Store(Protocol):
@@ -158,14 +151,14 @@ class Store(Protocol):
         operation: Operation,
         limits: Limits,
         if_version: str | None,
-        opens: Opens = unchecked,
+        check_readable: CheckReadable = unchecked,
     ) -> AppendResult:
         """Replaces everything by a backup of this memory, as a new incarnation, and drops a flush in progress.
 
-        opens: before anything is written, and if nothing else refuses the call, is given one message of the backup for
-        each key that encrypted any (`seal_of` its payload), and one that none did; it raises what it cannot read. The
-        answer names no ids. Raises MemoryConflict, MemoryInvalid for a backup that this memory does not have, and
-        MemoryDamaged for one that is not whole.
+        check_readable: is called when nothing else refuses the call, before anything is written, with one message of
+        the backup for each key that encrypted any (`seal_of` its payload), and with one that is not encrypted; what it
+        raises ends the call. The answer names no ids. Raises MemoryConflict, MemoryInvalid for a backup that this
+        memory does not have, and MemoryDamaged for one that is not whole.
         """
         ...
 
@@ -258,29 +251,3 @@ class Store(Protocol):
     async def close(self) -> None:
         """Closes connections."""
         ...
-
-
-def _any_loop() -> None:
-    """What has no connections belongs to no loop."""
-
-
-@dataclass(frozen=True, slots=True)
-class Backend:
-    """A store, with the index, spending, late starts, workers and keys of its projects; all are opened together.
-
-    guarded: makes the same behind a circuit breaker, on the same connections; None where nothing can be unavailable.
-    warnings: one sentence for each setting of its server under which acknowledged messages can be lost.
-    check_loop: raises MemoryInvalid in another event loop than that of its connections. encrypts: whether its store
-    keeps no payload in plain text, as `privacy_policy.require_encryption` asks.
-    """
-
-    store: Store
-    index: ProjectIndex
-    spending: Spending
-    starts: Starts
-    fleet: Fleet
-    key_checks: KeyChecks
-    guarded: Callable[[Breaker], Backend] | None = None
-    warnings: tuple[str, ...] = ()
-    check_loop: Callable[[], None] = _any_loop
-    encrypts: bool = False

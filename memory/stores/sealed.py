@@ -15,8 +15,9 @@ from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.privacy.keyring import Keyring, NotOpened, UnknownKey
 from durable_memory.memory.privacy.sealed_payload import is_sealed, missing_key, not_opened
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.forwarding import ForwardingStore
-from durable_memory.memory.stores.port import Backend, Opens, Store, unchecked
+from durable_memory.memory.stores.port import CheckReadable, Store, unchecked
 from durable_memory.memory.stores.values import (
     Batch,
     BatchPage,
@@ -109,12 +110,12 @@ class SealedStore(ForwardingStore):
         operation: Operation,
         limits: Limits,
         if_version: str | None,
-        opens: Opens = unchecked,
+        check_readable: CheckReadable = unchecked,
     ) -> AppendResult:
         """See Store. What was sealed stays sealed, in a backup too; one that this keyring does not open is refused."""
         aad = _bound_to(memory)
         return await self._store.restore(
-            memory, backup_id, operation, limits, if_version, lambda entry: opens(self._open(aad, entry))
+            memory, backup_id, operation, limits, if_version, lambda entry: check_readable(self._open(aad, entry))
         )
 
     async def _keyed(self, operation: Operation, send: Callable[[Operation], Awaitable[_Answer]]) -> _Answer:

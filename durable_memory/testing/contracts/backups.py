@@ -180,7 +180,7 @@ class BackupContract(StoreCase):
         assert before.omitted_messages > 0
         backup = (await memory.clear(backup=True)).backup_id
         looked_at: list[StoredEntry] = []
-        await memory.restore(backup, opens=looked_at.append)
+        await memory.restore(backup, check_readable=looked_at.append)
         assert sorted(seal_of(entry.payload) for entry in looked_at) == ["", "enc:1:k1", "enc:1:k2"]
         assert {entry.tokens for entry in looked_at} == {10}
         assert [entry.payload for entry in (await memory.read()).entries] == [one.payload for one in before.entries]
@@ -192,7 +192,7 @@ class BackupContract(StoreCase):
         assert {seal_of(entry.payload) for entry in view.entries} == {""}
         backup = (await memory.clear(backup=True)).backup_id
         looked_at: list[StoredEntry] = []
-        await memory.restore(backup, opens=looked_at.append)
+        await memory.restore(backup, check_readable=looked_at.append)
         assert sorted(seal_of(entry.payload) for entry in looked_at) == ["", "enc:1:k1"]
 
     async def test_a_backup_that_the_caller_cannot_read_replaces_nothing(self, memory: Driven) -> None:
@@ -204,7 +204,7 @@ class BackupContract(StoreCase):
         await memory.append(user("x"))
         before = await memory.state()
         with pytest.raises(MemoryUndecryptable):
-            await memory.restore(backup, op="undo", opens=refuse)
+            await memory.restore(backup, op="undo", check_readable=refuse)
         assert await memory.state() == before
         # The same operation goes through where it can be read.
         assert not (await memory.restore(backup, op="undo")).already_applied
@@ -215,13 +215,13 @@ class BackupContract(StoreCase):
         await memory.append(user("x"), op="x")
         looked_at: list[StoredEntry] = []
         with pytest.raises(MemoryConflict):
-            await memory.restore(backup, if_version=ABSENT, opens=looked_at.append)
+            await memory.restore(backup, if_version=ABSENT, check_readable=looked_at.append)
         with pytest.raises(MemoryOperationConflict):
-            await memory.restore(backup, op="x", opens=looked_at.append)
+            await memory.restore(backup, op="x", check_readable=looked_at.append)
         with pytest.raises(MemoryInvalid):
-            await memory.restore("0" * 16, opens=looked_at.append)
+            await memory.restore("0" * 16, check_readable=looked_at.append)
         await memory.restore(backup, op="undo")
-        assert (await memory.restore(backup, op="undo", opens=looked_at.append)).already_applied
+        assert (await memory.restore(backup, op="undo", check_readable=looked_at.append)).already_applied
         assert looked_at == []
 
     async def test_a_backup_of_another_memory_is_refused(self, open_memory: OpenMemory) -> None:

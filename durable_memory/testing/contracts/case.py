@@ -10,8 +10,8 @@ import pytest
 
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.index_port import ProjectIndex
-from durable_memory.memory.stores.port import Backend
 from durable_memory.testing.contracts.builders import summarising
 from durable_memory.testing.contracts.driven import Driven, fresh_memory
 

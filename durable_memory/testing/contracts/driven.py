@@ -10,7 +10,7 @@ from typing import Final
 from durable_memory.memory.clock import Clock, SystemClock
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
-from durable_memory.memory.stores.port import Opens, Store, unchecked
+from durable_memory.memory.stores.port import CheckReadable, Store, unchecked
 from durable_memory.memory.stores.values import (
     Batch,
     Begun,
@@ -131,11 +131,11 @@ class Driven:
         *,
         op: str | None = None,
         if_version: str | None = None,
-        opens: Opens = unchecked,
+        check_readable: CheckReadable = unchecked,
     ) -> AppendResult:
         """Brings a backup back."""
         operation = self.operation(op, backup or "", if_version or "")
-        return await self.store.restore(self.memory, backup or "", operation, self.limits, if_version, opens)
+        return await self.store.restore(self.memory, backup or "", operation, self.limits, if_version, check_readable)
 
     async def erase(self, *, born_until_ms: int | None = None) -> Erased:
         """Erases memory and backups; by default whenever the memory was born."""

@@ -7,8 +7,8 @@ import uuid
 
 import pytest
 
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.fleet_port import Fleet
-from durable_memory.memory.stores.port import Backend
 
 MINUTE_MS = 60_000
 QUEUE = "default/desk"

@@ -7,8 +7,8 @@ import uuid
 
 import pytest
 
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.key_checks_port import KeyChecks
-from durable_memory.memory.stores.port import Backend
 
 
 class KeyChecksContract:

@@ -12,8 +12,8 @@ from typing import Any, Final, Protocol
 from durable_memory.memory.clock import Clock, ManualClock, SystemClock
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.in_memory.store import open_in_memory
-from durable_memory.memory.stores.port import Backend
 from durable_memory.testing.contracts.driven import Driven, fresh_memory
 
 OUTLIVES_THE_MEMORY: Final = (":ops", ":opx")

@@ -7,7 +7,7 @@ import uuid
 
 import pytest
 
-from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.starts_port import Starts
 
 MINUTE_MS = 60_000

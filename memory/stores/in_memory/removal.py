@@ -12,7 +12,7 @@ from durable_memory.memory.privacy.sealed_payload import seal_of
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.in_memory.answers import repeated
 from durable_memory.memory.stores.in_memory.shelves import KeptBackup, OnShelves, check_version, tag_of
-from durable_memory.memory.stores.port import Opens, unchecked
+from durable_memory.memory.stores.port import CheckReadable, unchecked
 from durable_memory.memory.stores.values import BACKUP_LIFETIME_MS, Erased, Operation
 from durable_memory.memory.types import AppendResult, ClearResult
 
@@ -54,7 +54,7 @@ class InMemoryRemoval(OnShelves):
         operation: Operation,
         limits: Limits,
         if_version: str | None,
-        opens: Opens = unchecked,
+        check_readable: CheckReadable = unchecked,
     ) -> AppendResult:
         """See Store."""
         refusals.check_mode(limits.mode, "restore", memory.resource)
@@ -72,7 +72,7 @@ class InMemoryRemoval(OnShelves):
         shelf.operations.check_room()
         held = [group.entries[number] for number, group in backup.state.where.items()]
         for entry in {seal_of(entry.payload): entry for entry in held}.values():
-            opens(entry)
+            check_readable(entry)
         removed = shelf.messages
         shelf.state = backup.state.reborn(secrets.token_hex(8))
         shelf.state.changed(tag_of(operation.id), now)

@@ -11,6 +11,7 @@ from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.append_checks import check_sections
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.in_memory.answers import listed, repeated, stats_of
 from durable_memory.memory.stores.in_memory.applying import apply_append
 from durable_memory.memory.stores.in_memory.deleting import remove_groups
@@ -29,7 +30,6 @@ from durable_memory.memory.stores.in_memory.starts import InMemoryStarts
 from durable_memory.memory.stores.in_memory.state import MemoryState
 from durable_memory.memory.stores.in_memory.values import OVERFLOW
 from durable_memory.memory.stores.in_memory.viewing import read_view, unchanged_view
-from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.values import (
     ABSENT_VIEW,
     Entry,

@@ -13,7 +13,7 @@ from redis.exceptions import RedisError
 
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 from durable_memory.memory.identity import DEFAULT_PREFIX
-from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.redis.cluster_link import ClusterLink
 from durable_memory.memory.stores.redis.fleet import RedisFleet
 from durable_memory.memory.stores.redis.guarded import GuardedLink

@@ -10,7 +10,7 @@ from durable_memory.memory.errors import MemoryDamaged
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores import refusals
-from durable_memory.memory.stores.port import Opens, unchecked
+from durable_memory.memory.stores.port import CheckReadable, unchecked
 from durable_memory.memory.stores.redis import replies
 from durable_memory.memory.stores.redis.arguments import digest_of, digits, mark_of, no_limits, operation_args, packed
 from durable_memory.memory.stores.redis.link import Reply
@@ -64,7 +64,7 @@ class RedisRemoval(ScriptRunner):
         operation: Operation,
         limits: Limits,
         if_version: str | None,
-        opens: Opens = unchecked,
+        check_readable: CheckReadable = unchecked,
     ) -> AppendResult:
         """See Store."""
         refusals.check_mode(limits.mode, "restore", memory.resource)
@@ -86,7 +86,7 @@ class RedisRemoval(ScriptRunner):
         reply = await run(b"look")
         if reply.startswith(_LOOK):
             for entry in replies.of_backup(memory.resource, reply.removeprefix(_LOOK)):
-                opens(entry)
+                check_readable(entry)
             reply = await run(b"go")
         return replies.appended(memory.resource, reply, tag, 0, if_version)
 

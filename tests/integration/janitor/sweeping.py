@@ -22,8 +22,8 @@ from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.identity import MemoryId, WorkflowId
 from durable_memory.memory.janitor.chains import Run, Runs
 from durable_memory.memory.janitor.sweep import Janitor
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.index_port import Binding, ProjectIndex
-from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.redis.keys import RedisKeys
 from tests.integration.temporal.observing import eventually
 from tests.integration.temporal.rig import REGISTRY, Rig, unique

@@ -18,7 +18,7 @@ from durable_memory.dev.temporal import find_program
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.limits import Limits
-from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.backend import Backend
 from tests.integration.flushing.scene import wrapped
 from tests.integration.janitor.ports import BeforeClear, StopsAt
 from tests.integration.janitor.sweeping import Counts, Sweeper, appended, damage, delete_for_good, next_run, sweeper

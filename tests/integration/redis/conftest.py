@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 from redis.asyncio import Redis
 
-from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.redis.connection import connect_redis
 from tests.integration.redis.proxy import Proxy, open_proxy
 

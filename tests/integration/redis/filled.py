@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.redis.keys import MEMORY_KEYS, RedisKeys
 from durable_memory.testing.contracts.builders import call, result, summarising, system, user
 from durable_memory.testing.contracts.driven import Driven

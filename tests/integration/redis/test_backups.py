@@ -6,7 +6,7 @@ import pytest
 from redis.asyncio import Redis
 
 from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged, MemoryInvalid
-from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.memory.stores.values import BACKUP_LIFETIME_MS
 from durable_memory.testing.contracts.backups import fill

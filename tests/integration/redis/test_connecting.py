@@ -11,7 +11,7 @@ import pytest
 from durable_memory import MemoryPlugin, Registry
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 from durable_memory.memory.identity import MemoryId, Owner
-from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.redis.connection import connect_redis, server_warnings
 from durable_memory.memory.stores.redis.url import check_url, parse_sentinel_url, redact_url
 from tests.integration.redis.proxy import fake_server

@@ -12,7 +12,7 @@ from redis.asyncio import Redis
 
 from durable_memory.memory.errors import MemoryContractTooNew, MemoryDamaged
 from durable_memory.memory.limits import PolicyName
-from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.redis.keys import MEMORY_KEYS
 from durable_memory.testing.contracts.builders import call, divided, summarising, user
 from durable_memory.testing.contracts.driven import Driven

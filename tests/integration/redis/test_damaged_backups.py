@@ -8,7 +8,7 @@ import pytest
 from redis.asyncio import Redis
 
 from durable_memory.memory.errors import MemoryDamaged, MemoryInvalid
-from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.testing.contracts.builders import divided, summarising, user
 from durable_memory.testing.contracts.driven import Driven
 from tests.integration.redis.filled import IMPOSSIBLE_SECTIONS, filled, name_of

@@ -6,7 +6,7 @@ import asyncio
 
 from redis.asyncio import Redis
 
-from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.testing.contracts.builders import call, divided, result, summarising, system, user
 from durable_memory.testing.contracts.driven import Driven
 from tests.integration.redis.filled import name_of

@@ -13,7 +13,7 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 
 from durable_memory import MemoryClient, MemoryInvalid, MemoryPlugin, Registry, current_memory_client
-from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.backend import Backend
 
 BREAKER = {"enabled": True, "max_failures": 1}
 REGISTRY = Registry.from_resources(

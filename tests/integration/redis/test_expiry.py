@@ -9,7 +9,7 @@ import pytest
 from redis.asyncio import Redis
 
 from durable_memory.memory.limits import PolicyName
-from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.redis.keys import MEMORY_KEYS
 from durable_memory.memory.stores.values import Batch
 from durable_memory.testing.contracts.builders import call, divided, dropping, result, summarising, system, user

@@ -11,7 +11,7 @@ from redis.asyncio import Redis
 
 from durable_memory.memory.errors import MemoryDamaged
 from durable_memory.memory.identity import MemoryId, Owner, WorkflowId
-from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.redis.arguments import mark_of
 
 MARK, _ = mark_of("named")

@@ -15,7 +15,7 @@ from redis.asyncio import Redis
 from durable_memory.dev import start_valkey
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.limits import Limits
-from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.testing.contracts.builders import call, dropping, result, summarising, texts_of, user
 from durable_memory.testing.contracts.driven import Driven

@@ -8,7 +8,7 @@ from redis.crc import key_slot
 
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.identity import MemoryId, Owner
-from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.redis.keys import RedisKeys
 from durable_memory.testing.contracts.builders import call, result, summarising, system, user
 from durable_memory.testing.contracts.driven import Driven

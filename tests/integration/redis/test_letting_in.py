@@ -16,7 +16,7 @@ from redis.asyncio.sentinel import MasterNotFoundError
 
 from durable_memory.dev import start_valkey
 from durable_memory.memory.errors import MemoryUnavailable
-from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.redis import attempts
 from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.memory.stores.redis.tls_sentinel import KnownSentinels

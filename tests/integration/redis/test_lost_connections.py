@@ -12,7 +12,7 @@ import pytest
 from redis.asyncio import Redis
 
 from durable_memory.memory.errors import MemoryUnavailable
-from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.memory.types import AppendResult
 from durable_memory.testing.contracts.builders import summarising, user

@@ -15,7 +15,7 @@ from redis.exceptions import ClusterDownError, ResponseError
 
 from durable_memory.dev import Valkey, start_valkey
 from durable_memory.memory.errors import MemoryUnavailable
-from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.redis import attempts, outage
 from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.testing.contracts.builders import summarising, user

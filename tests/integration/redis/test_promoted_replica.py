@@ -17,7 +17,7 @@ from durable_memory.memory.caller import ProcessCaller
 from durable_memory.memory.clock import SystemClock
 from durable_memory.memory.identity import Owner, WorkflowId
 from durable_memory.memory.memory import Memory
-from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.redis import script_runner
 from durable_memory.memory.stores.redis.keys import MEMORY_KEYS, RedisKeys
 from durable_memory.memory.stores.redis.scripts import Script, load_script

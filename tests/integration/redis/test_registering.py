@@ -7,8 +7,8 @@ import time
 import uuid
 
 from durable_memory.memory.identity import MemoryId, Owner
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.index_port import ProjectIndex
-from durable_memory.memory.stores.port import Backend
 
 FEW, MANY = 20, 4_000
 

@@ -17,7 +17,7 @@ from durable_memory.dev.supervisor import ServerSpec, start_server
 from durable_memory.dev.valkey import find_program
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.limits import Limits
-from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.memory.stores.redis.keys import RedisKeys
 from durable_memory.testing.contracts.builders import call, dropping, result, summarising, texts_of, user

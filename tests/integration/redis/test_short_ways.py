@@ -12,8 +12,8 @@ from redis.asyncio import Redis
 from durable_memory.memory.clock import SystemClock
 from durable_memory.memory.errors import MemoryFault
 from durable_memory.memory.limits import PolicyName
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.in_memory.store import open_in_memory
-from durable_memory.memory.stores.port import Backend
 from durable_memory.memory.stores.values import Entry
 from durable_memory.testing.contracts.builders import summarising, texts_of, user
 from durable_memory.testing.contracts.driven import Driven

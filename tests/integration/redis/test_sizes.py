@@ -9,7 +9,7 @@ import uuid
 import pytest
 from redis.asyncio import Redis
 
-from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.redis.keys import MEMORY_KEYS, RedisKeys
 from durable_memory.memory.stores.values import Entry
 from durable_memory.testing.contracts.builders import call, dropping, result, summarising, user

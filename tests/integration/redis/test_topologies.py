@@ -16,7 +16,7 @@ from redis.asyncio import Redis, RedisCluster
 from durable_memory import MemoryClient, Registry
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnavailable
 from durable_memory.memory.identity import MemoryId, Owner
-from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.redis import attempts, cluster_link, outage, waiting_line
 from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.memory.stores.redis.keys import RedisKeys

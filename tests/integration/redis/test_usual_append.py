@@ -14,7 +14,7 @@ from redis.asyncio import Redis
 from durable_memory.memory.clock import ManualClock, SystemClock
 from durable_memory.memory.errors import MemoryFault
 from durable_memory.memory.limits import Limits, PolicyName
-from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.redis import script_runner
 from durable_memory.memory.stores.redis.keys import RedisKeys
 from durable_memory.memory.stores.redis.scripts import Script, load_script

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from durable_memory.memory.clock import SystemClock
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.in_memory.store import open_in_memory
-from durable_memory.memory.stores.port import Backend
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ import asyncio
 import itertools
 
 from durable_memory.memory.errors import MemoryBackpressure
-from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.values import Batch
 from durable_memory.testing.contracts.builders import summarising, text_of, user
 from durable_memory.testing.contracts.driven import Driven

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from durable_memory.memory.codec import decode, encode
-from durable_memory.memory.stores.port import Backend
+from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.values import Entry, StoredEntry
 from durable_memory.memory.tokens.counter import Count
 from durable_memory.memory.types import Message
