@@ -53,7 +53,7 @@ class ActivityCaller:
         self.has_ended = False
         """Whether the block of `running` is over."""
         self._found: set[tuple[MemoryId, str]] = set()
-        """Memories and kinds of calls whose next turn was found, and not recorded once more since."""
+        """Memories and kinds of calls whose next turn was found, and neither named nor left behind since."""
         run_id = info.workflow_run_id or info.activity_run_id
         self._prefix = f"{info.namespace}/{run_id}/{_name(info, headers)}"
         self._deadline = ActivityDeadline(info, self._prefix, wiring, is_running)
@@ -107,23 +107,20 @@ class ActivityCaller:
         self._calls[memory, kind] = number = self._calls.get((memory, kind), 0) + 1
         return Attempt(f"{self._prefix}{kind}{number}", self._deadline.of_next_call())
 
-    def next_turn_id(self, memory: MemoryId, agent: str | None = None) -> str | None:
+    def recorded_turn_id(self, memory: MemoryId, agent: str | None = None) -> str | None:
         """See Caller. Raises MemoryInvalid in another attempt."""
         self._refuse_another_attempt()
         kind = _kind(agent, is_turn=True)
-        return f"{self._prefix}{kind}{self._calls.get((memory, kind), 0) + 1}"
-
-    def turn_was_found(self, memory: MemoryId, agent: str | None = None) -> None:
-        """See Caller."""
-        self._found.add((memory, _kind(agent, is_turn=True)))
-
-    def leave_found_turn(self, memory: MemoryId, agent: str | None = None) -> None:
-        """See Caller. Raises MemoryInvalid in another attempt."""
-        self._refuse_another_attempt()
-        turns = memory, _kind(agent, is_turn=True)
+        turns = memory, kind
+        number = self._calls.get(turns, 0)
         if turns in self._found:
             self._found.discard(turns)
-            self._calls[turns] = self._calls.get(turns, 0) + 1
+            self._calls[turns] = number = number + 1
+        return f"{self._prefix}{kind}{number + 1}"
+
+    def note_recorded_turn(self, memory: MemoryId, agent: str | None = None) -> None:
+        """See Caller."""
+        self._found.add((memory, _kind(agent, is_turn=True)))
 
     @contextmanager
     def running(self) -> Iterator[None]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Final, Protocol, TypeVar
 
 from durable_memory.memory.clock import Clock
-from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.stores.values import LONGEST_OPERATION_MS, Operation
 from durable_memory.memory.types import AgentRef, MemoryRef, Provenance, given_by
@@ -83,30 +82,18 @@ class Caller(Protocol):
         """
         ...
 
-    def next_turn_id(self, memory: MemoryId, agent: str | None = None) -> str | None:
-        """Returns the operation id of the next turn, and changes nothing; None if no attempt repeats it."""
+    def recorded_turn_id(self, memory: MemoryId, agent: str | None = None) -> str | None:
+        """Returns the operation id under which an earlier attempt may have recorded the next turn; names no call.
+
+        The next turn is the one that `next_attempt` would name. If it was found, and is asked for again without having
+        been named since, it is the one behind it: a loop has gone on to its next turn. None if no attempt repeats
+        another.
+        """
         ...
 
-    def turn_was_found(self, memory: MemoryId, agent: str | None = None) -> None:
-        """Notes that the next turn is recorded: the call that records it may follow, or be left out."""
+    def note_recorded_turn(self, memory: MemoryId, agent: str | None = None) -> None:
+        """Notes that the turn was found which `recorded_turn_id` named: the caller may record it again, or go on."""
         ...
-
-    def leave_found_turn(self, memory: MemoryId, agent: str | None = None) -> None:
-        """Goes on to the turn after the next one, if that was found, and not recorded since."""
-        ...
-
-
-def repeated_turn_id(caller: Caller, memory: MemoryId, agent: str | None) -> str:
-    """Returns the operation id of the next turn to ask for, where a repeated attempt gives it again.
-
-    Who asks again after a turn was found has taken that one, as a loop that goes on to its next turn. Raises
-    MemoryInvalid where calls are not repeated by themselves.
-    """
-    caller.leave_found_turn(memory, agent)
-    operation_id = caller.next_turn_id(memory, agent)
-    if operation_id is None:
-        raise MemoryInvalid("operation_id: is needed outside an activity, where no call repeats another")
-    return operation_id
 
 
 def given_out(ref: _Reference, caller: Caller) -> _Reference:
@@ -139,15 +126,12 @@ class ProcessCaller:
         """See Caller."""
         return Attempt(os.urandom(16).hex(), self._clock.now_ms() + OWN_ID_LIFETIME_MS)
 
-    def next_turn_id(self, memory: MemoryId, agent: str | None = None) -> str | None:  # noqa: ARG002 - none is repeated
+    def recorded_turn_id(self, memory: MemoryId, agent: str | None = None) -> str | None:  # noqa: ARG002 - none is repeated
         """See Caller."""
         return None
 
-    def turn_was_found(self, memory: MemoryId, agent: str | None = None) -> None:
-        """See Caller; by no id that was made here."""
-
-    def leave_found_turn(self, memory: MemoryId, agent: str | None = None) -> None:
-        """See Caller; none has an id that was made here."""
+    def note_recorded_turn(self, memory: MemoryId, agent: str | None = None) -> None:
+        """See Caller; none was recorded under an id that was made here."""
 
 
 def given_id(operation_id: str, agent: str | None = None) -> str:

@@ -21,7 +21,7 @@ from durable_memory.memory.operations.grouped_stats import checked_group_by, gro
 from durable_memory.memory.operations.health import examine
 from durable_memory.memory.operations.services import Services
 from durable_memory.memory.operations.turns import check_room_for_turn, record_turn, recorded_turn
-from durable_memory.memory.operations.writing import Writing
+from durable_memory.memory.operations.writer import MemoryWriter
 from durable_memory.memory.resolution import Resolved
 from durable_memory.memory.stores.values import ReadQuery
 from durable_memory.memory.types import (
@@ -65,8 +65,9 @@ class Memory:
         self._services = services
         self._resource, self._id, self._access = resolved
         self._caller = caller
-        self._writing = Writing.of(services, resolved, caller, lender)
-        self._limits = self._writing.limits
+        self._writer = MemoryWriter.of(services, resolved, caller, lender)
+        self._names = self._writer.names
+        self._limits = self._writer.limits
 
     @property
     def id(self) -> MemoryId:
@@ -77,15 +78,15 @@ class Memory:
     def ref(self) -> MemoryRef:
         """A serialisable reference to this memory."""
         ref = MemoryRef(self._id.resource, key=self._id.key, agent=self._access.agent)
-        lender = self._writing.lender
+        lender = self._writer.lender
         if lender is not None:
             ref = replace(ref, workflow_id=lender.workflow_id, run_id=lender.run_id)
         return given_out(ref, self._caller)
 
     @property
-    def writing(self) -> Writing:
-        """The writing side of it, for what writes to several memories as one."""
-        return self._writing
+    def writer(self) -> MemoryWriter:
+        """What writes to it, for an agent that writes to several memories as one."""
+        return self._writer
 
     async def append(
         self,
@@ -104,10 +105,10 @@ class Memory:
         """
         with telemetry.MeasuredCall("append", self._id) as call:
             self._check("append")
-            attempt = self._writing.attempt(operation_id)
-            admitted = await self._writing.admit(messages)
+            attempt = self._names.attempt(operation_id)
+            admitted = await self._writer.admit(messages)
             call.records(admitted.messages)
-            _, result = await self._writing.append(admitted, admitted.digest, attempt)
+            _, result = await self._writer.append(admitted, admitted.digest, attempt)
             return await self._with_view(result) if want_view else result
 
     async def record_turn(
@@ -122,8 +123,8 @@ class Memory:
         """
         with telemetry.MeasuredCall("record_turn", self._id) as call:
             self._check("record_turn")
-            attempt = self._writing.attempt(operation_id, is_turn=True)
-            return await record_turn(self._writing, messages, attempt, call)
+            attempt = self._names.attempt(operation_id, is_turn=True)
+            return await record_turn(self._writer, messages, attempt, call)
 
     async def recorded_turn(self, *, operation_id: str | None = None) -> Turn | None:
         """Returns the turn that an earlier attempt has recorded, or None: to be asked before a model is asked again.
@@ -136,12 +137,12 @@ class Memory:
         """
         with telemetry.MeasuredCall("recorded_turn", self._id) as call:
             self._check("recorded_turn")
-            recorded_id = self._writing.recorded_id(operation_id)
-            turn = await recorded_turn(self._writing, recorded_id, call)
+            turn_id = self._names.recorded_turn_id(operation_id)
+            turn = await recorded_turn(self._writer, turn_id, call)
             if turn is None:
-                await check_room_for_turn(self._writing, recorded_id)
+                await check_room_for_turn(self._writer, turn_id)
             else:
-                self._writing.found(operation_id)
+                self._names.note_recorded_turn(operation_id)
             return turn
 
     async def write(
@@ -160,16 +161,16 @@ class Memory:
         """
         with telemetry.MeasuredCall("write", self._id) as call, self._audited("write") as record:
             self._check("write")
-            attempt = self._writing.attempt(operation_id)
+            attempt = self._names.attempt(operation_id)
             record.named(attempt.operation_id)
             version = version_of_view("if_version", if_version)
-            admitted = await self._writing.admit(messages)
+            admitted = await self._writer.admit(messages)
             call.records(admitted.messages)
             if not admitted.entries:
                 raise MemoryInvalid("messages: this resource keeps none of them; to empty the memory, clear it")
             operation = await attempt.operation(admitted.digest)
             store, limits = self._services.store, self._limits
-            _, result = await self._writing.deliver(
+            _, result = await self._writer.deliver(
                 admitted, lambda entries: store.write(self._id, entries, operation, limits, version)
             )
             record.done(
@@ -214,7 +215,7 @@ class Memory:
                 since_version=version_of_view("since_version", since_version),
             )
             if truth("authors", authors):
-                view = await read_with_authors(self._read, query, self._writing.admission.counter, self._id.resource)
+                view = await read_with_authors(self._read, query, self._writer.admission.counter, self._id.resource)
             else:
                 view = await self._read(query)
             call.records(view.messages)
@@ -258,7 +259,7 @@ class Memory:
         with telemetry.MeasuredCall(word, self._id):
             self._check(word)
             wanted = message_ids(ids)
-            operation = await self._writing.operation(operation_id, json.dumps([word, *wanted]))
+            operation = await self._names.operation(operation_id, json.dumps([word, *wanted]))
             return await self._services.store.pin(self._id, wanted, operation, self._limits, pinned=word == "pin")
 
     async def delete(self, ids: Sequence[str], *, operation_id: str | None = None) -> DeleteResult:
@@ -269,7 +270,7 @@ class Memory:
         with telemetry.MeasuredCall("delete", self._id), self._audited("delete") as record:
             self._check("delete")
             wanted = message_ids(ids)
-            operation = await self._writing.operation(operation_id, json.dumps(["delete", *wanted]))
+            operation = await self._names.operation(operation_id, json.dumps(["delete", *wanted]))
             record.named(operation.id)
             result = await self._services.store.delete(self._id, wanted, operation, self._limits)
             record.done(already_applied=result.already_applied, removed=len(result.removed))
@@ -288,7 +289,7 @@ class Memory:
             if confirm is not True:
                 raise MemoryInvalid("confirm: clear removes every message of this memory; pass confirm=True to do it")
             word = "clear with backup" if truth("backup", backup) else "clear"
-            operation = await self._writing.operation(operation_id, word)
+            operation = await self._names.operation(operation_id, word)
             record.named(operation.id)
             result = await self._services.store.clear(self._id, operation, backup=backup, mode=self._access.mode)
             record.done(already_applied=result.already_applied, removed=result.cleared, backup_id=result.backup_id)
@@ -307,14 +308,14 @@ class Memory:
             self._check("restore")
             wanted = one_id("backup_id", backup_id)
             version = version_of_view("if_version", if_version)
-            operation = await self._writing.operation(operation_id, json.dumps(["restore", wanted, version]))
+            operation = await self._names.operation(operation_id, json.dumps(["restore", wanted, version]))
             record.named(operation.id)
-            await self._writing.registration.once()
+            await self._writer.registration.once()
             try:
                 result = await self._services.store.restore(self._id, wanted, operation, self._limits, version, decode)
             except MemoryUndecryptable as fault:
                 raise fault.saying("it is of the backup; the memory stays as it is") from fault
-            result = await self._writing.follow_up(result)
+            result = await self._writer.follow_up(result)
             record.done(
                 already_applied=result.already_applied,
                 removed=result.removed,
@@ -347,7 +348,7 @@ class Memory:
             if dry_run is True or self._limits.summarize:
                 record.skip()
             self._check("flush")
-            attempt = self._writing.attempt(operation_id)
+            attempt = self._names.attempt(operation_id)
             record.named(attempt.operation_id)
             call = FlushCall(force, dry_run, max_messages, threshold, wait)
             call.check(self._resource)

@@ -11,7 +11,7 @@ from durable_memory.memory.arguments import operation_name, truth, whole_number
 from durable_memory.memory.declarations.agent import Use
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.memory import Memory
-from durable_memory.memory.operations.writing import Writing
+from durable_memory.memory.operations.writer import MemoryWriter
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.types import AgentContext, AgentRef, AgentTurn, MessageInput
 
@@ -79,7 +79,7 @@ class DeclaredAgent:
         Returns the messages as the first memory that holds all of them has stored them, redacted or cut, on every
         attempt; if none holds all, as the first one that holds some; without ids, which each memory gives for itself.
         """
-        return await record_in_all(self._written(), messages, _checked(operation_id), self._ref.id)
+        return await record_in_all(self._writers(), messages, _checked(operation_id), self._ref.id)
 
     async def recorded_turn(self, *, operation_id: str | None = None) -> AgentTurn | None:
         """Returns the turn that an earlier attempt has recorded, or None: to be asked before a model is asked again.
@@ -91,11 +91,11 @@ class DeclaredAgent:
         memory holds any more of it, or only a part while others lack the turn: then ask the model again. Raises
         what `Memory.recorded_turn` raises: MemoryBackpressure also if only one of the memories would hold it back.
         """
-        return await recorded_in_any(self._written(), _checked(operation_id), self._ref.id)
+        return await recorded_in_any(self._writers(), _checked(operation_id), self._ref.id)
 
-    def _written(self) -> list[Writing]:
-        """Returns the writing sides of the memories that a turn is written to."""
-        return [one.memory.writing for one in self._memories if one.use.takes_turns]
+    def _writers(self) -> list[MemoryWriter]:
+        """Returns the writers of the memories that take its turns."""
+        return [one.memory.writer for one in self._memories if one.use.takes_turns]
 
 
 def _checked(operation_id: str | None) -> str | None:

@@ -23,7 +23,7 @@ from durable_memory.memory.errors import (
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.operations.admission import messages_of
 from durable_memory.memory.operations.turns import check_room_for_turn, record_turn, recorded_turn
-from durable_memory.memory.operations.writing import Writing
+from durable_memory.memory.operations.writer import MemoryWriter
 from durable_memory.memory.types import AgentTurn, MemoryTurn, Message, MessageInput, Turn, as_messages
 
 _REFUSALS: Final = (MemoryInvalid, MemoryOversize, MemoryOrphanResult, MemoryBackpressure)
@@ -32,7 +32,7 @@ _REFUSALS: Final = (MemoryInvalid, MemoryOversize, MemoryOrphanResult, MemoryBac
 
 @dataclass(frozen=True, slots=True)
 class HeldTurn:
-    """What one memory holds of a turn. is_complete: whether that is all that it recorded."""
+    """What one memory still holds of a recorded turn. is_complete: whether it holds all that was recorded."""
 
     memory: MemoryId
     turn: Turn
@@ -40,37 +40,37 @@ class HeldTurn:
 
 
 class _NamedCall(NamedTuple):
-    """The call that writes the turn to one memory, before it is made."""
+    """The call that is to write the turn to one memory."""
 
-    writing: Writing
+    writer: MemoryWriter
     attempt: Attempt
 
 
 async def record_in_all(
-    memories: Sequence[Writing],
+    writers: Sequence[MemoryWriter],
     messages: MessageInput | Sequence[MessageInput],
     operation_id: str | None,
     agent: str,
 ) -> AgentTurn:
-    """Records a turn of an agent in each of these memories, as one operation; see DeclaredAgent.record_turn."""
+    """Records a turn of an agent in the memories of these writers, as one operation; see DeclaredAgent.record_turn."""
     # All named before the first wait, since a repeated attempt may make its turns wait in another order.
-    calls = [_NamedCall(writing, writing.attempt(operation_id, is_turn=True, turn_of=agent)) for writing in memories]
-    policies = [writing.admission.privacy for writing in memories]
+    calls = [_NamedCall(writer, writer.names.attempt(operation_id, is_turn=True, turn_of=agent)) for writer in writers]
+    policies = [writer.admission.privacy for writer in writers]
     to_write = await messages_of(messages, [privacy for privacy in policies if privacy is not None])
     if len(calls) > 1:
         to_write = await _accepted_by_all(calls, to_write)
     held: list[HeldTurn] = []
     # Whether a memory has taken the words to write, or was found to hold all those of an earlier attempt.
     words_are_settled = False
-    for writing, attempt in calls:
+    for writer, attempt in calls:
         try:
-            with telemetry.MeasuredCall("record_turn", writing.id) as call:
-                turn = await record_turn(writing, to_write, attempt, call)
+            with telemetry.MeasuredCall("record_turn", writer.id) as call:
+                turn = await record_turn(writer, to_write, attempt, call)
         except MemoryFault as fault:
             if not held:
                 raise
             raise fault.saying(_half_done(held, calls[len(held) :], fault)) from fault
-        here = _held(writing, turn, to_write)
+        here = _held(writer, turn, to_write)
         held.append(here)
         if turn.result.already_applied:
             if here.is_complete and not words_are_settled:
@@ -80,25 +80,23 @@ async def record_in_all(
     return AgentTurn(as_messages(_most_complete(held) or to_write), _results(held))
 
 
-async def recorded_in_any(memories: Sequence[Writing], operation_id: str | None, agent: str) -> AgentTurn | None:
-    """Returns the turn of an agent that an earlier attempt has recorded in any of these, as `DeclaredAgent` says."""
-    recorded_ids = [writing.recorded_id(operation_id, agent) for writing in memories]
-    found = [
-        await _earlier_turn(writing, recorded_id) for writing, recorded_id in zip(memories, recorded_ids, strict=True)
-    ]
+async def recorded_in_any(writers: Sequence[MemoryWriter], operation_id: str | None, agent: str) -> AgentTurn | None:
+    """Returns the turn that an earlier attempt has recorded in any of the memories; see DeclaredAgent.recorded_turn."""
+    turn_ids = [writer.names.recorded_turn_id(operation_id, agent) for writer in writers]
+    found = [await _earlier_turn(writer, turn_id) for writer, turn_id in zip(writers, turn_ids, strict=True)]
     held = [here for here in found if here is not None]
     if not held:
-        for writing, recorded_id in zip(memories, recorded_ids, strict=True):
+        for writer, turn_id in zip(writers, turn_ids, strict=True):
             try:
-                await check_room_for_turn(writing, recorded_id)
+                await check_room_for_turn(writer, turn_id)
             except MemoryBackpressure as held_back:
-                telemetry.count_refused("recorded_turn", writing.id.resource, held_back)
+                telemetry.count_refused("recorded_turn", writer.id.resource, held_back)
                 raise
         return None
-    for writing in memories:  # also those that lack it: the turn has one number in all of them
-        writing.found(operation_id)
+    for writer in writers:  # also those that lack it: the turn has one number in all of them
+        writer.names.note_recorded_turn(operation_id)
     # Given only a part of it, `record_in_all` would complete the memories that lack the turn without the rest.
-    may_be_shown = len(held) == len(memories) or any(here.is_complete for here in held)
+    may_be_shown = len(held) == len(writers) or any(here.is_complete for here in held)
     return AgentTurn(_most_complete(held) if may_be_shown else (), _results(held))
 
 
@@ -108,16 +106,16 @@ async def _accepted_by_all(calls: Sequence[_NamedCall], messages: tuple[Message,
     Raises the error of the first memory that refuses them. The store of the first memory is not asked, since it is the
     first to be written anyway.
     """
-    for position, (writing, attempt) in enumerate(calls):
+    for position, (writer, attempt) in enumerate(calls):
         try:
-            admitted = await writing.check(messages)
+            admitted = await writer.check(messages)
             if position:
-                await writing.check_with_store(admitted, attempt)
+                await writer.check_with_store(admitted, attempt)
         except _REFUSALS as refusal:
             # If an earlier attempt has begun this turn, the refusal of other words must not leave it half done.
             earlier = await _first_earlier_turn(calls, messages)
             if earlier is None:
-                telemetry.count_refused("record_turn", writing.id.resource, refusal)
+                telemetry.count_refused("record_turn", writer.id.resource, refusal)
                 raise
             return as_messages(earlier.turn.messages) if earlier.is_complete else messages
     return messages
@@ -125,31 +123,31 @@ async def _accepted_by_all(calls: Sequence[_NamedCall], messages: tuple[Message,
 
 async def _first_earlier_turn(calls: Sequence[_NamedCall], sent: tuple[Message, ...]) -> HeldTurn | None:
     """Returns what the first memory holds in which an earlier attempt has recorded the turn, or None."""
-    for writing, attempt in calls:
-        earlier = await _earlier_turn(writing, attempt.operation_id, sent)
+    for writer, attempt in calls:
+        earlier = await _earlier_turn(writer, attempt.operation_id, sent)
         if earlier is not None:
             return earlier
     return None
 
 
-async def _earlier_turn(writing: Writing, operation_id: str, sent: Sequence[Message] = ()) -> HeldTurn | None:
+async def _earlier_turn(writer: MemoryWriter, operation_id: str, sent: Sequence[Message] = ()) -> HeldTurn | None:
     """Returns what a memory holds of the turn that an earlier attempt has recorded, or None. sent: by this attempt."""
-    with telemetry.MeasuredCall("recorded_turn", writing.id) as call:
-        turn = await recorded_turn(writing, operation_id, call)
-    return None if turn is None else _held(writing, turn, sent)
+    with telemetry.MeasuredCall("recorded_turn", writer.id) as call:
+        turn = await recorded_turn(writer, operation_id, call)
+    return None if turn is None else _held(writer, turn, sent)
 
 
-def _held(writing: Writing, turn: Turn, sent: Sequence[Message]) -> HeldTurn:
+def _held(writer: MemoryWriter, turn: Turn, sent: Sequence[Message]) -> HeldTurn:
     """Tells of a recorded turn whether the memory holds all of its messages.
 
     It does not if some have left it since. A resource that does not store all kinds of messages may have left some out
     at the append, so there as many must be held as were `sent`; an earlier attempt may have sent more, or fewer.
     """
     held = [message for message in turn.messages if message.id is not None]
-    privacy = writing.admission.privacy
+    privacy = writer.admission.privacy
     keeps_all_kinds = privacy is None or privacy.keeps_all_kinds
     is_complete = bool(held) and len(held) >= len(turn.result.ids) and (keeps_all_kinds or len(held) == len(sent))
-    return HeldTurn(writing.id, turn, is_complete)
+    return HeldTurn(writer.id, turn, is_complete)
 
 
 def _most_complete(held: Sequence[HeldTurn]) -> tuple[Message, ...]:
@@ -165,7 +163,7 @@ def _results(held: Sequence[HeldTurn]) -> tuple[MemoryTurn, ...]:
 def _half_done(held: Sequence[HeldTurn], missing: Sequence[_NamedCall], fault: MemoryFault) -> str:
     """Says which memories hold the turn, which do not yet, and what to do about it."""
     done = ", ".join(here.memory.resource for here in held)
-    open_ = ", ".join(writing.id.resource for writing, _ in missing)
+    open_ = ", ".join(writer.id.resource for writer, _ in missing)
     again = "the same operation again completes it"
     advice = again if fault.retryable else f"once that is put right, {again}; or delete its messages where it stands"
     return f"the turn stands in {done} and not yet in {open_}: {advice}"

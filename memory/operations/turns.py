@@ -13,7 +13,7 @@ from durable_memory.memory.caller import Attempt, is_given
 from durable_memory.memory.codec import decode
 from durable_memory.memory.errors import MemoryBackpressure, MemoryOversize
 from durable_memory.memory.operations.repeated_append import is_stored_form
-from durable_memory.memory.operations.writing import Writing
+from durable_memory.memory.operations.writer import MemoryWriter
 from durable_memory.memory.stores.values import KEPT_AFTER_DEADLINE_MS, Entry, Operation
 from durable_memory.memory.types import SHORT_TERM, Message, MessageInput, Turn
 
@@ -33,53 +33,56 @@ _ANOTHER_OF_THIS_NAME: Final = (
 
 
 async def record_turn(
-    writing: Writing, messages: MessageInput | Sequence[MessageInput], attempt: Attempt, call: telemetry.MeasuredCall
+    writer: MemoryWriter,
+    messages: MessageInput | Sequence[MessageInput],
+    attempt: Attempt,
+    call: telemetry.MeasuredCall,
 ) -> Turn:
     """Appends the messages of a turn as a call that is named already; see Memory.record_turn."""
-    admitted = await writing.admit(messages)
+    admitted = await writer.admit(messages)
     call.records(admitted.messages)
-    admitted, result = await writing.append(admitted, "", attempt)
+    admitted, result = await writer.append(admitted, "", attempt)
     if result.already_applied:
-        first = tuple(map(decode, await writing.services.store.find(writing.id, result.ids)))
-        _warn_of_another_turn(writing, attempt, first, admitted.messages)
+        first = tuple(map(decode, await writer.services.store.find(writer.id, result.ids)))
+        _warn_of_another_turn(writer, attempt, first, admitted.messages)
         return Turn(first or admitted.messages, result)
     sent = zip(admitted.messages, result.ids, strict=False)
     return Turn(tuple(replace(message, id=message_id) for message, message_id in sent), result)
 
 
-async def recorded_turn(writing: Writing, operation_id: str, call: telemetry.MeasuredCall) -> Turn | None:
+async def recorded_turn(writer: MemoryWriter, operation_id: str, call: telemetry.MeasuredCall) -> Turn | None:
     """Returns the turn that an earlier attempt of this operation has recorded, or None; see Memory.recorded_turn."""
-    store = writing.services.store
-    result = await store.recorded(writing.id, operation_id, writing.limits)
+    store = writer.services.store
+    result = await store.recorded(writer.id, operation_id, writer.limits)
     if result is None:
         return None
-    turn = Turn(tuple(map(decode, await store.find(writing.id, result.ids))), result)
+    turn = Turn(tuple(map(decode, await store.find(writer.id, result.ids))), result)
     call.records(turn.messages)
     return turn
 
 
-async def check_room_for_turn(writing: Writing, operation_id: str) -> None:
+async def check_room_for_turn(writer: MemoryWriter, operation_id: str) -> None:
     """Raises MemoryBackpressure if a turn of ordinary size would be held back now; see Memory.recorded_turn.
 
     Whoever finds no turn goes on to ask a model, and would ask again and again while the answer cannot be stored.
     """
-    limits = writing.limits
+    limits = writer.limits
     if not limits.summarize or not allows(limits.mode, "record_turn"):
         return  # nothing waits there, or no turn is to come from here
     room = limits.share_of(SHORT_TERM) or limits.room_tokens or 1
     turn = Entry(payload="", section=SHORT_TERM, tokens=max(1, room // _TURNS_IN_A_ROOM))
-    operation = Operation(operation_id, writing.services.clock.now_ms() + KEPT_AFTER_DEADLINE_MS, "")
+    operation = Operation(operation_id, writer.services.clock.now_ms() + KEPT_AFTER_DEADLINE_MS, "")
     try:
-        await writing.services.store.try_append(writing.id, [turn], operation, limits)
+        await writer.services.store.try_append(writer.id, [turn], operation, limits)
     except MemoryBackpressure as held_back:
-        await writing.wake_for(held_back)
+        await writer.wake_for(held_back)
         raise
     except MemoryOversize:
         pass  # pinned and system messages leave less: a smaller turn may fit
 
 
 def _warn_of_another_turn(
-    writing: Writing, attempt: Attempt, recorded: Sequence[Message], sent: Sequence[Message]
+    writer: MemoryWriter, attempt: Attempt, recorded: Sequence[Message], sent: Sequence[Message]
 ) -> None:
     """Says so if what stands was an answer to something else: what a model says may differ, hardly what it was asked.
 
@@ -90,5 +93,5 @@ def _warn_of_another_turn(
     if asked and asked_now and not (len(asked) == len(asked_now) and all(map(is_stored_form, asked, asked_now))):
         _log.warning(
             _ANOTHER_OF_THIS_NAME if is_given(attempt.operation_id) else _ANOTHER_IN_ITS_PLACE,
-            extra={"resource": writing.id.resource},
+            extra={"resource": writer.id.resource},
         )

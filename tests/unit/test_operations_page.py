@@ -41,7 +41,7 @@ def column(heading: str, above: str = "# Operations") -> set[str]:
 
 
 def methods(kind: type) -> set[str]:
-    return {name for name in vars(kind) if not name.startswith("_")} - {"ref", "id", "memories", "writing"}
+    return {name for name in vars(kind) if not name.startswith("_")} - {"ref", "id", "memories", "writer"}
 
 
 def test_every_method_of_the_handles_is_listed() -> None:

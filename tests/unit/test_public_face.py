@@ -25,7 +25,7 @@ FACE: Final = (
     durable_memory.TemporalWaker,
 )
 MADE_BY_USERS: Final = {"Agent", "AgentMemory", "MemoryPlugin", "TemporalWaker"}
-WIRING: Final = {"MemoryClient": {"caller", "calling_as", "wiring"}, "Memory": {"writing"}}
+WIRING: Final = {"MemoryClient": {"caller", "calling_as", "wiring"}, "Memory": {"writer"}}
 """Methods for the parts of the product itself."""
 ALIASES: Final = {
     name

@@ -24,7 +24,7 @@ def test_every_series_is_listed() -> None:
 def test_every_method_has_the_span_that_is_listed() -> None:
     assert dict(rows("method")) == spans.OPERATION_NAMES
     assert set(spans.OPERATION_NAMES) == set(get_args(OperationName))
-    methods = {name for name in vars(Memory) if not name.startswith("_")} - {"ref", "id", "writing"}
+    methods = {name for name in vars(Memory) if not name.startswith("_")} - {"ref", "id", "writer"}
     assert set(spans.OPERATION_NAMES) == methods | {"purge"}
 
 

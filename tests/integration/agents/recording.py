@@ -19,4 +19,4 @@ async def said(client: MemoryClient, resource: str, key: str) -> list[str]:
 
 async def record_in_one(agent: DeclaredAgent, position: int, messages: Message | list[Message]) -> None:
     """Records the turn `turn-1` of an agent as an attempt that reached one of its memories alone."""
-    await record_in_all([agent.memories[position].writing], messages, "turn-1", agent.ref.id)
+    await record_in_all([agent.memories[position].writer], messages, "turn-1", agent.ref.id)

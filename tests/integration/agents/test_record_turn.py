@@ -12,7 +12,7 @@ from durable_memory.memory.errors import (
     MemoryInvalid,
     MemoryUnavailable,
 )
-from durable_memory.memory.operations.writing import Writing
+from durable_memory.memory.operations.writer import MemoryWriter
 from tests.integration.agents.conftest import unique
 from tests.integration.agents.recording import ONE_TOO_LARGE, OTHER_WORDS, TURN, record_in_one, said
 
@@ -221,15 +221,15 @@ async def test_a_repetition_completes_what_broke_in_the_middle_with_the_words_th
 ) -> None:
     user = unique("user")
     agent = client.agent("scribe", input={"user": user})
-    append = Writing.append
+    append = MemoryWriter.append
 
-    async def breaking(writing: Writing, *arguments: Any) -> Any:
-        if writing.id.resource == "other":
+    async def breaking(writer: MemoryWriter, *arguments: Any) -> Any:
+        if writer.id.resource == "other":
             raise MemoryUnavailable("the store does not answer")
-        return await append(writing, *arguments)
+        return await append(writer, *arguments)
 
     with monkeypatch.context() as broken:
-        broken.setattr(Writing, "append", breaking)
+        broken.setattr(MemoryWriter, "append", breaking)
         with pytest.raises(MemoryUnavailable) as failed:
             await agent.record_turn(TURN, operation_id="turn-1")
     half = "the turn stands in desk and not yet in other: the same operation again completes it"

@@ -18,7 +18,7 @@ HOMES: dict[type, Operations] = {
     Agent: OF_AN_AGENT,
     DeclaredAgent: OF_AN_AGENT,
 }
-NO_OPERATIONS = {"ref", "id", "writing", "memories"}
+NO_OPERATIONS = {"ref", "id", "writer", "memories"}
 
 
 def method(operation: Operation[object, object]) -> str:

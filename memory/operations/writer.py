@@ -1,4 +1,4 @@
-"""What every writing operation does around its script: takes a name, admits, registers, wakes and measures."""
+"""What every write does around its step in the store: checks before it; the index, the flusher and metrics after it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from durable_memory.memory import telemetry
-from durable_memory.memory.arguments import operation_name
-from durable_memory.memory.caller import Attempt, Caller, given_attempt, given_id, repeated_turn_id
+from durable_memory.memory.caller import Attempt, Caller
 from durable_memory.memory.errors import (
     MemoryBackpressure,
     MemoryFault,
@@ -18,30 +17,32 @@ from durable_memory.memory.errors import (
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.operations.admission import Admission, Admitted
+from durable_memory.memory.operations.call_names import CallNames
 from durable_memory.memory.operations.registration import Registration
 from durable_memory.memory.operations.repeated_append import stored_before_this_policy
 from durable_memory.memory.operations.services import Services
 from durable_memory.memory.resolution import Resolved
 from durable_memory.memory.stores import append_checks
 from durable_memory.memory.stores.index_port import OUTLIVES
-from durable_memory.memory.stores.values import Entry, Operation
+from durable_memory.memory.stores.values import Entry
 from durable_memory.memory.tokens.calibration import Calibration
 from durable_memory.memory.types import AppendResult, MessageInput
 from durable_memory.memory.waking import NoWaker
 
 
 @dataclass(frozen=True, slots=True)
-class Writing:
-    """The writing side of one memory, as one caller sees it.
+class MemoryWriter:
+    """Writes to one memory on behalf of one caller.
 
-    admission: makes entries of messages. calibration: is offered what was stored. lender: the run of another workflow
-    that gave out the reference by which this one is open. registration: tells the index of the memory.
+    limits: those of the memory, under the mode of the caller. names: of the caller's calls. admission: makes entries of
+    messages. calibration: is offered what was stored, where the token counts are calibrated. lender: the run of another
+    workflow that gave out the reference by which the memory was opened. registration: tells the index of the memory.
     """
 
     services: Services
     id: MemoryId
     limits: Limits
-    caller: Caller
+    names: CallNames
     admission: Admission
     calibration: Calibration | None
     lender: Owner | None
@@ -49,7 +50,7 @@ class Writing:
 
     @classmethod
     def of(cls, services: Services, resolved: Resolved, caller: Caller, lender: Owner | None = None) -> Self:
-        """Returns the writing side of a declared memory, for a caller with this access."""
+        """Returns the writer of a declared memory, for a caller with this access."""
         resource, memory, access = resolved
         limits = resource.limits()
         # The lender first: at no time is the borrower the only owner.
@@ -60,7 +61,7 @@ class Writing:
             memory,
             # Stores refuse what the mode does not allow, too: no way around a handle leads to more.
             limits if access.mode == limits.mode else replace(limits, mode=access.mode),
-            caller,
+            CallNames(caller, memory, access.agent, services.clock),
             Admission(
                 services.clock,
                 counter,
@@ -78,34 +79,6 @@ class Writing:
             ),
         )
 
-    def attempt(self, operation_id: str | None, *, is_turn: bool = False, turn_of: str | None = None) -> Attempt:
-        """Names the next call, or the next turn. turn_of: the agent whose turn a given id names, in all its memories.
-
-        Call this before an operation's first `await`: calls made at the same time are numbered in the order in which
-        they were made.
-        """
-        if operation_id is None:
-            return self.caller.next_attempt(self.id, self.admission.agent, is_turn=is_turn)
-        return given_attempt(operation_name(operation_id), self.services.clock, turn_of)
-
-    def recorded_id(self, operation_id: str | None, turn_of: str | None = None) -> str:
-        """Returns the id under which `attempt` would name the next turn, without naming one. Raises MemoryInvalid."""
-        if operation_id is None:
-            return repeated_turn_id(self.caller, self.id, self.admission.agent)
-        return given_id(operation_name(operation_id), turn_of)
-
-    def found(self, operation_id: str | None) -> None:
-        """Notes that the turn is recorded for which `recorded_id` gave the id."""
-        if operation_id is None:
-            self.caller.turn_was_found(self.id, self.admission.agent)
-
-    async def operation(self, operation_id: str | None, digest: str) -> Operation:
-        """Names the next call for the store; `digest` tells it from another call with the same id.
-
-        Await this before anything else, as `attempt` says.
-        """
-        return await self.attempt(operation_id).operation(digest)
-
     async def admit(self, messages: MessageInput | Sequence[MessageInput]) -> Admitted:
         """Checks, counts and encodes messages. Raises MemoryInvalid, MemoryRedactionFailed."""
         admitted = await self.admission.admit(messages)
@@ -116,11 +89,11 @@ class Writing:
         return admitted
 
     async def check(self, messages: MessageInput | Sequence[MessageInput]) -> Admitted:
-        """Raises what an append of these messages would raise whatever the memory holds, and does nothing else.
+        """Returns what an append of these messages would store; writes nothing, and asks no store.
 
-        That is what admission refuses, sections that are not declared, and messages that are larger than their room,
-        one by one or, as they are never evicted, together. Returns what would be stored. Raises MemoryInvalid,
-        MemoryRedactionFailed, MemoryOversize.
+        Raises what the append would raise whatever the memory holds: MemoryInvalid and MemoryRedactionFailed, as
+        `admit`; MemoryInvalid for a section that is not declared; MemoryOversize for a message that is larger than its
+        room and cannot be cut, and for system and pinned messages that together are larger than theirs.
         """
         resource, admitted = self.id.resource, await self.admission.admit(messages)
         append_checks.check_sections(resource, admitted.entries, self.limits)
@@ -132,10 +105,11 @@ class Writing:
         return admitted
 
     async def check_with_store(self, admitted: Admitted, attempt: Attempt) -> None:
-        """Raises what the store would answer now to an append of what was checked; asks it, and changes nothing.
+        """Raises what the store would raise now if what `check` returned were appended; writes nothing.
 
-        What others write until the append may change that. Raises also MemoryOrphanResult, MemoryBackpressure,
-        MemoryOperationConflict, MemoryOperationExpired, MemoryDamaged.
+        The append may still fare otherwise, since others may write before it. Wakes the flusher where that makes room.
+        Raises MemoryOversize, MemoryOrphanResult, MemoryBackpressure, MemoryOperationConflict, MemoryOperationExpired,
+        MemoryDamaged, MemoryUnavailable.
         """
         operation = await attempt.operation("")
         while admitted.entries:
@@ -149,7 +123,11 @@ class Writing:
                 raise
 
     async def append(self, admitted: Admitted, digest: str, attempt: Attempt) -> tuple[Admitted, AppendResult]:
-        """Appends what was admitted, and does all that follows. Returns also what was stored, cut or not."""
+        """Appends what was admitted; see `deliver` for what else it does and returns.
+
+        digest: tells this call from another one with the same id; empty if any repetition is the same call. Raises what
+        Store.append raises.
+        """
         if not admitted.entries:
             return admitted, await self._nothing_stored(admitted)
         operation = await attempt.operation(digest)
@@ -172,10 +150,11 @@ class Writing:
     async def deliver(
         self, admitted: Admitted, send: Callable[[Sequence[Entry]], Awaitable[AppendResult]]
     ) -> tuple[Admitted, AppendResult]:
-        """Sends what was admitted to the store, and does all that follows. Returns also what was stored, cut or not.
+        """Lets `send` write what was admitted, between telling the index and `follow_up`.
 
-        What the store finds too large is cut to the room that it says is left, and all is sent again as the same
-        operation: until then the store has changed nothing, and afterwards it answers what it answered first.
+        Returns what was stored, which may have been cut, and the result. A message that the store finds too large is
+        cut to the room that the store says is left, if the resource truncates; then all is sent again as the same
+        operation, which is safe: the store changes nothing when it refuses, and applies an operation once.
         """
         await self.registration.once()
         while True:
@@ -192,10 +171,10 @@ class Writing:
         return admitted, replace(result, dropped=admitted.dropped) if admitted.dropped else result
 
     async def follow_up(self, result: AppendResult) -> AppendResult:
-        """Does what follows every script that brings messages in, and returns its result.
+        """Measures a write, tells the index of it, and wakes the flusher if one is due; returns the result unchanged.
 
-        What fails here fails after the script: the error says so, since who sends them again, as a new operation, would
-        have them twice.
+        The messages are stored by now. So an error from here says that they are, or its reader might send them again as
+        a new operation and have them twice.
         """
         if not result.already_applied:
             telemetry.record_view(self.id.resource, result.tokens, self.limits.max_tokens)
@@ -230,9 +209,9 @@ class Writing:
         )
 
     async def wake_for(self, held_back: MemoryBackpressure) -> None:
-        """Wakes the flusher where it makes room, since nobody else might (R12 of docs/protocol.md).
+        """Wakes the flusher if the refused append waits for a flush, since nobody else might (R12 of docs/protocol.md).
 
-        Raises the same error with what to do, if nobody can be woken from here.
+        Raises the refusal again, with what to do, if this client has no waker.
         """
         if not held_back.awaits_flush:
             return
@@ -243,7 +222,7 @@ class Writing:
         await self.services.waker.wake(self.id)
 
     async def _nothing_stored(self, admitted: Admitted) -> AppendResult:
-        """Answers an append of which the resource keeps no message: the memory is as it was, also if it is none."""
+        """Answers an append of messages of which the resource keeps none: the memory stays as it is, or absent."""
         stats = await self.services.store.stats(self.id, self.limits)
         return AppendResult(
             ids=(),
