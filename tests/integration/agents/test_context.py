@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from durable_memory import AgentContext, Memory, MemoryClient, Message, ToolCall
+from durable_memory import AgentContext, MemoryClient, Message, ToolCall
 from durable_memory.memory.agents.context import PREAMBLE
 from durable_memory.memory.errors import (
     MemoryInvalid,
@@ -15,8 +13,13 @@ from durable_memory.memory.errors import (
     MemoryUnavailable,
     MemoryUnknownResource,
 )
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.limits import Limits
+from durable_memory.memory.stores.forwarding import ForwardingStore
+from durable_memory.memory.stores.values import ReadQuery, StoredView
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from tests.integration.agents.conftest import unique
+from tests.wrapped_stores import through
 
 LONG = "The parcel went from Lyon to Paris and back to Lyon again, and nobody knows why. "
 
@@ -170,18 +173,20 @@ async def test_what_must_stand_fits_a_budget_with_long_summaries_as_without(cler
         await clerk.agent.context(max_tokens=least - 1)
 
 
-async def test_a_memory_that_fails_is_no_gap(clerk: Clerk, monkeypatch: Any) -> None:
-    await clerk.thread.append("Hello.")
-    read = Memory.read
+class VaultIsSilent(ForwardingStore):
+    """A store that does not answer reads of one resource."""
 
-    async def failing(memory: Memory, **limits: Any) -> Any:
-        if memory.id.resource == "vault":
+    async def read(self, memory: MemoryId, query: ReadQuery, limits: Limits) -> StoredView:
+        if memory.resource == "vault":
             raise MemoryUnavailable("the store does not answer")
-        return await read(memory, **limits)
+        return await super().read(memory, query, limits)
 
-    monkeypatch.setattr(Memory, "read", failing)
-    with pytest.raises(MemoryUnavailable):
-        await clerk.agent.context()
+
+async def test_a_memory_that_fails_is_no_gap(client: MemoryClient, clerk: Clerk) -> None:
+    await clerk.thread.append("Hello.")
+    assert "vault" in {memory.id.resource for memory in clerk.agent.memories}
+    with pytest.raises(MemoryUnavailable, match="the store does not answer"):
+        await through(client, VaultIsSilent).agent(clerk.agent.ref).context()
 
 
 async def test_a_stateless_agent_has_an_empty_context(client: MemoryClient) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -12,9 +12,14 @@ from durable_memory.memory.errors import (
     MemoryInvalid,
     MemoryUnavailable,
 )
-from durable_memory.memory.operations.writer import MemoryWriter
+from durable_memory.memory.identity import MemoryId
+from durable_memory.memory.limits import Limits
+from durable_memory.memory.stores.forwarding import ForwardingStore
+from durable_memory.memory.stores.values import Entry, Operation
+from durable_memory.memory.types import AppendResult
 from tests.integration.agents.conftest import unique
 from tests.integration.agents.recording import ONE_TOO_LARGE, OTHER_WORDS, TURN, record_in_one, said
+from tests.wrapped_stores import through
 
 
 async def test_it_goes_to_every_memory_that_may_be_written(client: MemoryClient) -> None:
@@ -216,22 +221,22 @@ async def test_one_operation_id_of_two_agents_is_two_operations(client: MemoryCl
     assert await said(client, "desk", f"s:{user}") == ["To Lyon, please.", "Booked.", "Mine."]
 
 
-async def test_a_repetition_completes_what_broke_in_the_middle_with_the_words_that_stand(
-    client: MemoryClient, monkeypatch: Any
-) -> None:
+class OtherIsSilent(ForwardingStore):
+    """A store that does not answer appends to one resource."""
+
+    async def append(
+        self, memory: MemoryId, entries: Sequence[Entry], operation: Operation, limits: Limits
+    ) -> AppendResult:
+        if memory.resource == "other":
+            raise MemoryUnavailable("the store does not answer")
+        return await super().append(memory, entries, operation, limits)
+
+
+async def test_a_repetition_completes_what_broke_in_the_middle_with_the_words_that_stand(client: MemoryClient) -> None:
     user = unique("user")
     agent = client.agent("scribe", input={"user": user})
-    append = MemoryWriter.append
-
-    async def breaking(writer: MemoryWriter, *arguments: Any) -> Any:
-        if writer.id.resource == "other":
-            raise MemoryUnavailable("the store does not answer")
-        return await append(writer, *arguments)
-
-    with monkeypatch.context() as broken:
-        broken.setattr(MemoryWriter, "append", breaking)
-        with pytest.raises(MemoryUnavailable) as failed:
-            await agent.record_turn(TURN, operation_id="turn-1")
+    with pytest.raises(MemoryUnavailable) as failed:
+        await through(client, OtherIsSilent).agent(agent.ref).record_turn(TURN, operation_id="turn-1")
     half = "the turn stands in desk and not yet in other: the same operation again completes it"
     assert str(failed.value) == failed.value.message == f"the store does not answer; {half}"
     assert (await said(client, "desk", f"s:{user}"), await said(client, "other", f"s:{user}")) == (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -27,6 +26,7 @@ from durable_memory.memory.types import ClearResult, DeleteResult
 from tests.integration.audit.conftest import unique
 from tests.integration.audit.declared import registry
 from tests.integration.audit.recorded import ALWAYS, Recorded
+from tests.wrapped_stores import through
 
 Call = Callable[[Memory, str], Awaitable[Any]]
 
@@ -288,9 +288,7 @@ async def test_what_nobody_answered_is_recorded_as_failed_and_its_repetition_tel
     redis_url: str, recorded: Recorded
 ) -> None:
     async with await MemoryClient.connect(redis_url, memories=registry(), project=unique("audit")) as client:
-        backend = client.wiring.backends["redis"]
-        backends = {"redis": replace(backend, store=_Silent(backend.store))}
-        silent = MemoryClient(registry(), backends, project=client.project)
+        silent = through(client, _Silent)
         memory = await filled(client)
         with pytest.raises(MemoryUnavailable):
             await silent.at(memory.id).clear(confirm=True, operation_id="once")
