@@ -10,6 +10,7 @@ import pytest
 from redis.asyncio import Redis
 
 from durable_memory.memory.stores.backend import Backend
+from durable_memory.memory.stores.redis import attempts
 from durable_memory.memory.stores.redis.connection import connect_redis
 from tests.integration.redis.proxy import Proxy, open_proxy
 
@@ -47,3 +48,9 @@ async def proxied(proxy: Proxy, prefix: str) -> AsyncIterator[Backend]:
     opened = await connect_redis(proxy.url, prefix=prefix)
     yield opened
     await opened.store.close()
+
+
+@pytest.fixture
+def one_retry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets a call make one attempt more, at once: what does not pass fails soon."""
+    monkeypatch.setattr(attempts, "_PAUSES_SECONDS", (0.02,))

@@ -17,7 +17,6 @@ from redis.asyncio.sentinel import MasterNotFoundError
 from durable_memory.dev import start_valkey
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.stores.backend import Backend
-from durable_memory.memory.stores.redis import attempts
 from durable_memory.memory.stores.redis.connection import connect_redis
 from durable_memory.memory.stores.redis.tls_sentinel import KnownSentinels
 from durable_memory.testing.contracts.builders import summarising, user
@@ -63,17 +62,15 @@ async def test_a_burst_beyond_maxclients_keeps_the_connections_that_there_are(se
     assert len(await driven.texts()) == 60
 
 
-async def test_who_finds_no_place_is_told_of_maxclients(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attempts, "_PAUSES_SECONDS", (0.02,))
+@pytest.mark.usefixtures("one_retry")
+async def test_who_finds_no_place_is_told_of_maxclients(server: Server) -> None:
     await server.admin.config_set("maxclients", len(await server.clients()))
     with pytest.raises(MemoryUnavailable, match=r"maxclients|max number of clients reached"):
         await connect_redis(server.url)
 
 
-async def test_a_connection_that_is_closed_as_it_begins_tells_what_may_be_the_reason(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(attempts, "_PAUSES_SECONDS", (0.02,))
+@pytest.mark.usefixtures("one_retry")
+async def test_a_connection_that_is_closed_as_it_begins_tells_what_may_be_the_reason() -> None:
     [nobody] = quiet_ports(1)
     async with open_proxy("127.0.0.1", nobody) as proxy:
         with pytest.raises(MemoryUnavailable, match="closed as it began: the server's maxclients may be reached"):

@@ -71,14 +71,10 @@ async def test_a_redis_that_is_stopped_and_started_leaves_one_line_for_each(
     again.server.kill()
 
 
+@pytest.mark.usefixtures("one_retry")
 async def test_links_of_one_process_to_the_same_redis_leave_one_line_for_each_together(
-    valkey: Valkey,
-    connected: Backend,
-    tmp_path: Path,
-    caplog: pytest.LogCaptureFixture,
-    monkeypatch: pytest.MonkeyPatch,
+    valkey: Valkey, connected: Backend, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(attempts, "_PAUSES_SECONDS", (0.02,))
     other = await connect_redis(valkey.url)
     both = [Driven(backend.store, WIDE) for backend in (connected, other)]
     for driven in both:
@@ -119,14 +115,10 @@ async def test_a_redis_that_is_paused_leaves_one_line_for_each_and_says_how_long
     await backend.store.close()
 
 
+@pytest.mark.usefixtures("one_retry")
 async def test_calls_that_fail_for_good_do_not_end_an_outage_and_begin_no_other(
-    valkey: Valkey,
-    connected: Backend,
-    tmp_path: Path,
-    caplog: pytest.LogCaptureFixture,
-    monkeypatch: pytest.MonkeyPatch,
+    valkey: Valkey, connected: Backend, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(attempts, "_PAUSES_SECONDS", (0.02,))
     driven = Driven(connected.store, WIDE)
     await driven.append(user("before"))
     valkey.server.kill()
@@ -196,20 +188,20 @@ async def test_a_call_waits_for_the_end_of_a_script_of_somebody_else(
         "MISCONF Errors writing to the AOF file: No space left on device",
     ],
 )
+@pytest.mark.usefixtures("one_retry")
 async def test_what_a_server_answers_that_is_there_is_told_in_its_words(
-    proxied: Backend, proxy: Proxy, monkeypatch: pytest.MonkeyPatch, answer: str
+    proxied: Backend, proxy: Proxy, answer: str
 ) -> None:
-    monkeypatch.setattr(attempts, "_PAUSES_SECONDS", (0.02,))
     proxy.refusals += [f"-{answer} script: 12ab, on @user_script:309.\r\n".encode()] * 2
     with pytest.raises(MemoryUnavailable) as refused:
         await Driven(proxied.store, WIDE).append(user("lost"))
     assert refused.value.message == f"Redis at {proxy.url} refuses calls for now: {answer}"
 
 
+@pytest.mark.usefixtures("one_retry")
 async def test_reads_that_are_answered_end_no_outage_of_writes(
-    valkey: Valkey, connected: Backend, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    valkey: Valkey, connected: Backend, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(attempts, "_PAUSES_SECONDS", (0.02,))
     driven = Driven(connected.store, WIDE)
     await driven.append(user("before"))
     async with Redis.from_url(valkey.url) as raw:

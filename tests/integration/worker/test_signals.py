@@ -17,8 +17,13 @@ from tests.integration.worker.conftest import StartWorker
 REQUEST = {"memory": {"resource": "thread", "key": "k"}, "messages": [{"role": "user", "content": "Hello"}]}
 
 
-async def test_work_that_runs_is_finished_before_the_end(
-    start_worker: StartWorker, own_valkey: Valkey, temporal_client: Client, project: str
+@pytest.mark.parametrize("signals", [(signal.SIGTERM,), (signal.SIGINT, signal.SIGTERM, signal.SIGTERM)], ids=len)
+async def test_work_that_runs_is_finished_before_the_end_also_after_signals_that_come_together(
+    start_worker: StartWorker,
+    own_valkey: Valkey,
+    temporal_client: Client,
+    project: str,
+    signals: tuple[signal.Signals, ...],
 ) -> None:
     async with start_worker(REDIS_URL=own_valkey.url) as worker, calling(temporal_client, project) as caller:
         await worker.ready()
@@ -26,8 +31,9 @@ async def test_work_that_runs_is_finished_before_the_end(
         frozen.suspend()
         call = await caller.start("memory.append", REQUEST)
         await until_started(call)
-        worker.process.send_signal(signal.SIGTERM)
-        await worker.entry(signal="SIGTERM")
+        for number in signals:
+            worker.process.send_signal(number)
+        await worker.entry(signal=None)
         frozen.resume()
         assert await worker.end() == 0
         # Nobody else serves the queue: this worker has answered.
@@ -51,23 +57,6 @@ async def test_a_second_signal_ends_at_once_and_leaves_no_server(
         assert await worker.end(signal.SIGINT) == 128 + signal.SIGINT
         await asyncio.to_thread(psutil.wait_procs, [temporal], 30)
         assert not temporal.is_running()
-
-
-async def test_signals_that_come_together_are_one_wish(
-    start_worker: StartWorker, own_valkey: Valkey, temporal_client: Client, project: str
-) -> None:
-    async with start_worker(REDIS_URL=own_valkey.url) as worker, calling(temporal_client, project) as caller:
-        await worker.ready()
-        frozen = psutil.Process(own_valkey.server.pid)
-        frozen.suspend()
-        call = await caller.start("memory.append", REQUEST)
-        await until_started(call)
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGTERM):
-            worker.process.send_signal(number)
-        await worker.entry(signal=None)
-        frozen.resume()
-        assert await worker.end() == 0
-        assert (await call.result())["messages"] == 1
 
 
 async def test_an_open_request_is_no_error_of_a_clean_end(start_worker: StartWorker) -> None:
