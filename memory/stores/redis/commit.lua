@@ -30,84 +30,107 @@ end
 
 -- Read everything first: what is missing is found before anything is written.
 local tokens_before, messages_before = live_tokens(), live_messages()
-local seqs, names, live, waiting, groups = {}, {}, {}, {}, {}
-local batched, ranges = {}, {}
-local sums = each_page(function(page)
-  if #page == 0 then
-    return
-  end
-  local scores = redis.call('ZMSCORE', key.overflow, unpack(page))
-  for i, text in ipairs(records(page)) do
-    local letter, its_tag, tokens, link = string.match(text, '^(.).(....)(%d+) (%S*) ')
-    seqs[#seqs + 1], names[#names + 1] = page[i], page[i] .. '-' .. its_tag
-    batched[page[i]] = true
-    table.insert(ranges, {tonumber(page[i]), tonumber(page[i])})
-    if not scores[i] then
-      local place = places[letter]
-      live[place] = live[place] or {}
-      table.insert(live[place], page[i])
-      place.tokens, place.messages = place.tokens - tonumber(tokens), place.messages - 1
-      groups[link == '' and page[i] or link] = {place = place, of_calls = link ~= ''}
-    else
-      waiting[#waiting + 1] = page[i]
-      m.waiting_tokens, m.waiting_messages = m.waiting_tokens - tonumber(tokens), m.waiting_messages - 1
-    end
-  end
-end)
-local summaries = {}
-for seq in string.gmatch(sums, '%d+') do
-  summaries[#summaries + 1] = seq
-  table.insert(ranges, {tonumber(seq), tonumber(seq)})
-end
-for _, text in ipairs(records(summaries)) do
-  local tokens, covered = string.match(text, '^......(%d+) (%S*) ')
-  m.long_tokens, m.long_messages = m.long_tokens - tonumber(tokens), m.long_messages - 1
-  for first, last in string.gmatch(covered, '(%d+)%-(%d+)') do
-    table.insert(ranges, {tonumber(first), tonumber(last)})
-  end
-end
--- Results that joined a batched group after begin follow it: they wait for the next summary.
-local late = {}
-for group, one in pairs(groups) do
-  for _, seq in ipairs(one.of_calls and members(one.place.order, group) or {}) do
-    if not batched[seq] then
-      table.insert(late, {group, seq, one.place})
-    end
-  end
-end
-for _, one in ipairs(late) do
-  local tokens, place = tokens_of(records({one[2]})[1]), one[3]
-  place.tokens, place.messages = place.tokens - tokens, place.messages - 1
-  m.waiting_tokens, m.waiting_messages = m.waiting_tokens + tokens, m.waiting_messages + 1
-end
-table.sort(ranges, function(a, b)
-  return a[1] < b[1]
-end)
-local joined = {}
-for _, range in ipairs(ranges) do
-  local last = joined[#joined]
-  if last and range[1] <= last[2] + 1 then
-    last[2] = math.max(last[2], range[2])
-  else
-    joined[#joined + 1] = range
-  end
-end
--- Of more than a summary names, the oldest are one, with the gaps between them.
--- numbers: MOST_RANGES
-local first = math.max(1, #joined - MOST_RANGES + 1)
-joined[first][1] = joined[1][1]
-local covers = {}
-for i = first, #joined do
-  covers[#covers + 1] = joined[i][1] .. '-' .. joined[i][2]
+local seqs, names, batched = {}, {}, {} -- the messages of the batch: in order, as the answer names them, and as a set
+local live, waiting = {}, {} -- the same by where they stand: in a place, or in the overflow
+local groups = {} -- those of live messages: the place of each, and whether it may have other messages
+local summaries, ranges = {}, {} -- those of before, and all that the new one covers
+
+local function cover(first, last)
+  table.insert(ranges, {tonumber(first), tonumber(last)})
 end
 
+-- Takes some messages of the batch out of the counters, and notes where each of them stands by now.
+local function take_messages(some)
+  if #some == 0 then
+    return
+  end
+  local scores = redis.call('ZMSCORE', key.overflow, unpack(some))
+  for i, text in ipairs(records(some)) do
+    local seq, letter, its_tag, tokens, link = some[i], string.match(text, '^(.).(....)(%d+) (%S*) ')
+    seqs[#seqs + 1], names[#names + 1], batched[seq] = seq, seq .. '-' .. its_tag, true
+    cover(seq, seq)
+    if scores[i] then
+      waiting[#waiting + 1] = seq
+      m.waiting_tokens, m.waiting_messages = m.waiting_tokens - tonumber(tokens), m.waiting_messages - 1
+    else
+      local place = places[letter]
+      live[place] = live[place] or {}
+      table.insert(live[place], seq)
+      place.tokens, place.messages = place.tokens - tonumber(tokens), place.messages - 1
+      groups[link == '' and seq or link] = {place = place, of_calls = link ~= ''}
+    end
+  end
+end
+
+-- Takes the summaries of before out of the counters: the new one covers what they cover.
+local function take_summaries(listed)
+  for seq in string.gmatch(listed, '%d+') do
+    summaries[#summaries + 1] = seq
+    cover(seq, seq)
+  end
+  for _, text in ipairs(records(summaries)) do
+    local tokens, covered = string.match(text, '^......(%d+) (%S*) ')
+    m.long_tokens, m.long_messages = m.long_tokens - tonumber(tokens), m.long_messages - 1
+    for first, last in string.gmatch(covered, '(%d+)%-(%d+)') do
+      cover(first, last)
+    end
+  end
+end
+
+-- Returns the results that joined a group of the batch after begin, counted among what waits: they follow their group,
+-- and go into the next summary.
+local function late_results()
+  local late = {}
+  for group, one in pairs(groups) do
+    for _, seq in ipairs(one.of_calls and members(one.place.order, group) or {}) do
+      if not batched[seq] then
+        table.insert(late, {group = group, seq = seq, place = one.place})
+      end
+    end
+  end
+  for _, one in ipairs(late) do
+    local tokens = tokens_of(records({one.seq})[1])
+    one.place.tokens, one.place.messages = one.place.tokens - tokens, one.place.messages - 1
+    m.waiting_tokens, m.waiting_messages = m.waiting_tokens + tokens, m.waiting_messages + 1
+  end
+  return late
+end
+
+-- Returns all that is covered in as few ranges as possible, as a record has them. Of more than a summary names, the
+-- oldest are one, with the gaps between them.
+local function joined_ranges()
+  -- numbers: MOST_RANGES
+  table.sort(ranges, function(a, b)
+    return a[1] < b[1]
+  end)
+  local joined = {}
+  for _, range in ipairs(ranges) do
+    local last = joined[#joined]
+    if last and range[1] <= last[2] + 1 then
+      last[2] = math.max(last[2], range[2])
+    else
+      joined[#joined + 1] = range
+    end
+  end
+  local first = math.max(1, #joined - MOST_RANGES + 1)
+  joined[first][1] = joined[1][1]
+  local covers = {}
+  for i = first, #joined do
+    covers[#covers + 1] = joined[i][1] .. '-' .. joined[i][2]
+  end
+  return table.concat(covers, ',')
+end
+
+take_summaries(each_page(take_messages))
+local late, covers = late_results(), joined_ranges()
+
 m.seq, m.version, m.tag, m.updated_at = m.seq + 1, m.version + 1, tag, now
-redis.call('HSET', key.msg, m.seq, 'l-' .. tag .. draft_tokens .. ' ' .. table.concat(covers, ',') .. ' ' .. draft)
+redis.call('HSET', key.msg, m.seq, 'l-' .. tag .. draft_tokens .. ' ' .. covers .. ' ' .. draft)
 redis.call('ZADD', key.long, m.seq, m.seq)
 m.long_tokens, m.long_messages = m.long_tokens + draft_tokens, m.long_messages + 1
 for _, one in ipairs(late) do
-  redis.call('ZADD', key.overflow, one[1], one[2])
-  redis.call('ZREM', one[3].order, one[2])
+  redis.call('ZADD', key.overflow, one.group, one.seq)
+  redis.call('ZREM', one.place.order, one.seq)
 end
 for place, of_place in pairs(live) do
   command_on('ZREM', place.order, of_place)

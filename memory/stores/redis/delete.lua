@@ -16,9 +16,12 @@ end
 if operations_full() then
   return 'operations'
 end
-local removed, seen, missing = {}, {}, {}
 
-local function remove(zset, seqs)
+local removed, seen = {}, {} -- messages and summaries that go: with what their records say, and as a set
+local missing = {} -- ids that nothing here has, by their positions
+
+-- Notes that what stands in this sorted set under these numbers is to go.
+local function note_removed(zset, seqs)
   for i, text in ipairs(records(seqs)) do
     if not seen[seqs[i]] then
       seen[seqs[i]] = true
@@ -38,75 +41,87 @@ for i = 6, #ARGV do
   if not seq then
     missing[#missing + 1] = {position = i - 6, seq = gone}
   elseif not places[section] then
-    remove(order_of(section), {seq})
+    note_removed(order_of(section), {seq})
   else
-    remove(places[section].order, members(places[section].order, group))
-    remove(key.overflow, members(key.overflow, group))
+    note_removed(places[section].order, members(places[section].order, group))
+    note_removed(key.overflow, members(key.overflow, group))
   end
 end
+table.sort(removed, function(a, b)
+  return tonumber(a.seq) < tonumber(b.seq)
+end)
 
-local covering = {}
-if m and #missing > 0 then
-  local summaries = redis.call('ZRANGE', key.long, 0, -1)
+-- Returns the ranges of numbers that the summaries cover which stay, each with the name of its summary.
+local function covered_ranges()
+  local found, summaries = {}, redis.call('ZRANGE', key.long, 0, -1)
   for i, text in ipairs(records(summaries)) do
     if not seen[summaries[i]] then
       local its_tag, ranges = string.match(text, '^..(....)%d+ (%S*) ')
       for first, last in string.gmatch(ranges, '(%d+)%-(%d+)') do
-        table.insert(covering, {tonumber(first), tonumber(last), summaries[i] .. '-' .. its_tag})
+        found[#found + 1] = {first = tonumber(first), last = tonumber(last), name = summaries[i] .. '-' .. its_tag}
       end
     end
   end
+  return found
 end
-local not_found, covered = {}, {}
-for _, one in ipairs(missing) do
-  local by
-  for _, range in ipairs(covering) do
-    if one.seq and range[1] <= one.seq and one.seq <= range[2] then
-      by = range[3]
+
+-- Returns the positions of the ids that are missing, and of those that only a summary stands for, with its name.
+local function missing_and_covered()
+  local not_found, covered = {}, {}
+  local ranges = m and #missing > 0 and covered_ranges() or {}
+  for _, one in ipairs(missing) do
+    local by
+    for _, range in ipairs(ranges) do
+      if one.seq and range.first <= one.seq and one.seq <= range.last then
+        by = range.name
+      end
+    end
+    if by then
+      covered[#covered + 1] = one.position .. '=' .. by
+    else
+      not_found[#not_found + 1] = one.position
     end
   end
-  if by then
-    covered[#covered + 1] = one.position .. '=' .. by
+  return table.concat(not_found, ' '), table.concat(covered, ' ')
+end
+
+local left = {} -- groups of calls that have left the view
+
+-- Takes one of `removed` out of its sorted set and of the counters.
+local function take_out(one)
+  redis.call('ZREM', one.zset, one.seq)
+  if one.zset == key.overflow then
+    m.waiting_tokens, m.waiting_messages = m.waiting_tokens - one.tokens, m.waiting_messages - 1
+  elseif one.section == 's' then
+    m.system_tokens, m.system_messages = m.system_tokens - one.tokens, m.system_messages - 1
+  elseif one.section == 'l' then
+    m.long_tokens, m.long_messages = m.long_tokens - one.tokens, m.long_messages - 1
   else
-    not_found[#not_found + 1] = one.position
+    local place = places[one.section]
+    place.tokens, place.messages = place.tokens - one.tokens, place.messages - 1
+    if pinned(one.pin) then
+      redis.call('ZREM', key.pinned, one.seq)
+      place.pinned_tokens, place.pinned_messages = place.pinned_tokens - one.tokens, place.pinned_messages - 1
+    end
+    local group = one.link == '' and one.seq or one.link
+    redis.call('ZREM', place.evict, group)
+    if one.link ~= '' and not left[group] then
+      left[group] = true
+      leave(group)
+    end
   end
 end
 
-table.sort(removed, function(a, b)
-  return tonumber(a.seq) < tonumber(b.seq)
-end)
 local names, seqs = {}, {}
 for i, one in ipairs(removed) do
   names[i], seqs[i] = one.seq .. '-' .. one.tag, one.seq
 end
-local answer = table.concat({
-  m and m.incarnation or '-', table.concat(names, ' '), table.concat(not_found, ' '), table.concat(covered, ' '),
-}, '|')
+local not_found, covered = missing_and_covered()
+local answer = table.concat({m and m.incarnation or '-', table.concat(names, ' '), not_found, covered}, '|')
 if #removed > 0 then
   drop_batch_with(seqs)
-  local left = {}
   for _, one in ipairs(removed) do
-    redis.call('ZREM', one.zset, one.seq)
-    if one.zset == key.overflow then
-      m.waiting_tokens, m.waiting_messages = m.waiting_tokens - one.tokens, m.waiting_messages - 1
-    elseif one.section == 's' then
-      m.system_tokens, m.system_messages = m.system_tokens - one.tokens, m.system_messages - 1
-    elseif one.section == 'l' then
-      m.long_tokens, m.long_messages = m.long_tokens - one.tokens, m.long_messages - 1
-    else
-      local place = places[one.section]
-      place.tokens, place.messages = place.tokens - one.tokens, place.messages - 1
-      if pinned(one.pin) then
-        redis.call('ZREM', key.pinned, one.seq)
-        place.pinned_tokens, place.pinned_messages = place.pinned_tokens - one.tokens, place.pinned_messages - 1
-      end
-      local group = one.link == '' and one.seq or one.link
-      redis.call('ZREM', place.evict, group)
-      if one.link ~= '' and not left[group] then
-        left[group] = true
-        leave(group)
-      end
-    end
+    take_out(one)
   end
   command_on('HDEL', key.msg, seqs)
   m.version, m.tag, m.updated_at = m.version + 1, tag, now
