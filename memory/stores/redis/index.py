@@ -99,7 +99,7 @@ class RedisProjectIndex:
         bounds = _bounds(prefix, None if cursor is None else _read_key_cursor(cursor))
         args = [str(count).encode(), *bounds]
         keys = self._keys.index(project, resource)
-        more, now, *names = await self._run("index_names", keys, args)
+        more, now, *names = await self._run("index_memories", keys, args)
         following = base64.urlsafe_b64encode(names[-1]).decode() if more == b"more" else None
         with _reading(keys):
             return MemoryPage(tuple(MemoryId(project, resource, name.decode()) for name in names), following, now)
@@ -116,7 +116,7 @@ class RedisProjectIndex:
         score, member = (b"", b"") if cursor is None else _read_cursor(cursor)
         args = [score, member, str(count).encode()]
         keys = self._keys.registered(project)
-        more, score, now, *members = await self._run("index_page", keys, args)
+        more, score, now, *members = await self._run("index_registered", keys, args)
         following = _cursor(score, members[-1]) if more == b"more" and members else None
         with _reading(keys):
             return MemoryPage(tuple(_memory(project, member) for member in members), following, now)
