@@ -22,7 +22,7 @@ from durable_memory.memory.flushing.steps import FlushSteps
 from durable_memory.memory.hashing import memory_hash
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.operations.audit import AuditedCall
-from durable_memory.memory.stores.values import KEPT_AFTER_DEADLINE_MS, Batch, FlushAsk
+from durable_memory.memory.stores.values import KEPT_AFTER_DEADLINE_MS, Batch, FlushOptions
 from durable_memory.memory.task_queues import summaries_queue
 from durable_memory.memory.types import FlushResult
 
@@ -45,17 +45,17 @@ async def begin(asked: internal_requests.BeginRequest) -> JsonObject:
     its own, where it takes no slot of other work.
     """
     resource, memory, flush = _target(asked.target)
-    limits, ask = resource.limits(), FlushAsk(force=asked.force)
+    limits, options = resource.limits(), FlushOptions(force=asked.force)
     now_ms = _now_ms(memory)
     if not limits.summarize:
         with AuditedCall("flush", client_of_project(asked.target.project).caller, memory) as record:
             if not asked.force:
                 record.skip()  # the declaration asks for it, no caller did
             record.named(asked.owner)
-            dropped = await flush.run(memory, asked.owner, limits, ask, deadline_ms=_last_attempt_ends_ms())
+            dropped = await flush.run(memory, asked.owner, limits, options, deadline_ms=_last_attempt_ends_ms())
             record.done(already_applied=dropped.already_applied, removed=len(dropped.removed_ids))
         return await _ended(resource, memory, dropped, now_ms)
-    begun = await flush.begin(memory, asked.owner, limits, ask, attempt_ends_ms=_attempt_ends_ms())
+    begun = await flush.begin(memory, asked.owner, limits, options, attempt_ends_ms=_attempt_ends_ms())
     if isinstance(begun, FlushResult):
         return answer_of(begun)
     batch = _batch_field(begun, now_ms)

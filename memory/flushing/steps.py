@@ -20,7 +20,7 @@ from durable_memory.memory.flushing.lease import while_leased
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.port import Store
-from durable_memory.memory.stores.values import Batch, Begun, FlushAsk, Operation, Stopped, StoredEntry
+from durable_memory.memory.stores.values import Batch, Begun, FlushOptions, Operation, Stopped, StoredEntry
 from durable_memory.memory.types import FlushResult
 
 RETRY_AFTER_FAILURE_MS: Final = 2_000
@@ -45,14 +45,14 @@ class FlushSteps:
         memory: MemoryId,
         flush_id: str,
         limits: Limits,
-        ask: FlushAsk,
+        options: FlushOptions,
         *,
         attempt_ends_ms: int,
     ) -> Begun:
         """Takes the lease and chooses what to summarise; see Store.begin. Only for memories that summarise."""
         began = time.perf_counter()
         begun = await self._store.begin(
-            memory, flush_id, limits, ask, batch_id=secrets.token_hex(8), attempt_ends_ms=attempt_ends_ms
+            memory, flush_id, limits, options, batch_id=secrets.token_hex(8), attempt_ends_ms=attempt_ends_ms
         )
         if isinstance(begun, Batch):
             telemetry.record_lease_wait(memory.resource, "taken", time.perf_counter() - began)
@@ -93,7 +93,7 @@ class FlushSteps:
         memory: MemoryId,
         flush_id: str,
         limits: Limits,
-        ask: FlushAsk,
+        options: FlushOptions,
         *,
         deadline_ms: int,
     ) -> FlushResult:
@@ -107,8 +107,8 @@ class FlushSteps:
         """
         if not limits.summarize:
             operation = Operation(flush_id, deadline_ms, digest="")
-            return await self._store.drop(memory, operation, limits, ask)
-        beginning = asyncio.create_task(self.begin(memory, flush_id, limits, ask, attempt_ends_ms=deadline_ms))
+            return await self._store.drop(memory, operation, limits, options)
+        beginning = asyncio.create_task(self.begin(memory, flush_id, limits, options, attempt_ends_ms=deadline_ms))
         seconds_left = (deadline_ms - self._clock.now_ms()) / 1_000
         timeout = asyncio.timeout(seconds_left)
         try:

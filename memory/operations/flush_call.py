@@ -12,7 +12,7 @@ from durable_memory.memory.flushing.measuring import run_measured
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.operations.services import Services
-from durable_memory.memory.stores.values import FlushAsk
+from durable_memory.memory.stores.values import FlushOptions
 from durable_memory.memory.types import FlushResult
 from durable_memory.memory.waking import NoWaker
 
@@ -48,9 +48,9 @@ class FlushCall:
     ) -> FlushResult:
         """Does what was asked, and checked. own: the limits of the memory under the mode of the caller."""
         thresholds = None if self.threshold is None else replace(resource.limits_due_at(self.threshold), mode=own.mode)
-        ask = FlushAsk(self.force, self.max_messages, thresholds)
+        options = FlushOptions(self.force, self.max_messages, thresholds)
         if self.dry_run:
-            result = await services.store.plan(memory, own, ask)
+            result = await services.store.plan(memory, own, options)
             return await self._with_own_due(result, services, memory, own)
         if not self.wait:
             if isinstance(services.waker, NoWaker):
@@ -59,7 +59,7 @@ class FlushCall:
                 )
             await services.waker.wake(memory, force=self.force)
             return FlushResult("signalled")
-        run = services.flush.run(memory, attempt.operation_id, own, ask, deadline_ms=await attempt.ends_ms())
+        run = services.flush.run(memory, attempt.operation_id, own, options, deadline_ms=await attempt.ends_ms())
         result = await run_measured(run, services.store, resource, memory)
         result = await self._with_own_due(result, services, memory, own)
         if result.flush_due:

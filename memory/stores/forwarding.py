@@ -14,7 +14,7 @@ from durable_memory.memory.stores.values import (
     Begun,
     Entry,
     Erased,
-    FlushAsk,
+    FlushOptions,
     Operation,
     ReadQuery,
     ScanPage,
@@ -102,16 +102,23 @@ class ForwardingStore:
         return await self._store.erase(memory, born_until_ms=born_until_ms, mode=mode)
 
     async def begin(
-        self, memory: MemoryId, flush_id: str, limits: Limits, ask: FlushAsk, *, batch_id: str, attempt_ends_ms: int
+        self,
+        memory: MemoryId,
+        flush_id: str,
+        limits: Limits,
+        options: FlushOptions,
+        *,
+        batch_id: str,
+        attempt_ends_ms: int,
     ) -> Begun:
         """See Store."""
         return await self._store.begin(
-            memory, flush_id, limits, ask, batch_id=batch_id, attempt_ends_ms=attempt_ends_ms
+            memory, flush_id, limits, options, batch_id=batch_id, attempt_ends_ms=attempt_ends_ms
         )
 
-    async def plan(self, memory: MemoryId, limits: Limits, ask: FlushAsk) -> FlushResult:
+    async def plan(self, memory: MemoryId, limits: Limits, options: FlushOptions) -> FlushResult:
         """See Store."""
-        return await self._store.plan(memory, limits, ask)
+        return await self._store.plan(memory, limits, options)
 
     async def content(self, memory: MemoryId, batch: Batch, cursor: int) -> BatchPage | Stopped:
         """See Store."""
@@ -133,9 +140,9 @@ class ForwardingStore:
         """See Store."""
         return await self._store.fail(memory, batch, error_type, retry_after_ms)
 
-    async def drop(self, memory: MemoryId, operation: Operation, limits: Limits, ask: FlushAsk) -> FlushResult:
+    async def drop(self, memory: MemoryId, operation: Operation, limits: Limits, options: FlushOptions) -> FlushResult:
         """See Store."""
-        return await self._store.drop(memory, operation, limits, ask)
+        return await self._store.drop(memory, operation, limits, options)
 
     async def stats(self, memory: MemoryId, limits: Limits) -> MemoryStats:
         """See Store."""

@@ -24,7 +24,7 @@ from durable_memory.memory.stores.values import (
     Begun,
     Entry,
     Erased,
-    FlushAsk,
+    FlushOptions,
     Operation,
     ReadQuery,
     ScanPage,
@@ -175,29 +175,29 @@ class Store(Protocol):
         memory: MemoryId,
         flush_id: str,
         limits: Limits,
-        ask: FlushAsk,
+        options: FlushOptions,
         *,
         batch_id: str,
         attempt_ends_ms: int,
     ) -> Begun:
-        """Takes the lease and the next fence and notes a batch, in one step.
+        """Takes the lease and the next fence, and notes the batch that the flush will summarise, in one step.
 
-        The same flush gets the same batch again, or its result. If the first group alone is larger than
-        `ask.max_messages`: `nothing`, with the reason `max_messages`. Where `ask.thresholds` are given, flush_due of
-        the answer goes by them. Summaries above their room, since it was lowered, are taken even alone: the batch has
-        no messages then.
+        Begun again, the same flush gets the same batch; or its result, once it is committed. Summaries that fill more
+        than their room, since that was lowered, are taken as well, even alone: such a batch has no messages. Outcome
+        `nothing` with the reason `max_messages` if the first group alone has more than `options.max_messages`. A
+        `flush_due` in the answer goes by `options.thresholds`, where they are given.
 
         flush_id: names this flush in all its attempts; on the wire and in `stats` it is the owner of lease and batch.
         batch_id: a fresh random id, unused if the flush has a batch. attempt_ends_ms: Unix time after which this
-        request is refused with MemoryOperationExpired, so a dead attempt takes no lease.
+        request is refused with MemoryOperationExpired, so that no dead attempt takes the lease.
         """
         ...
 
-    async def plan(self, memory: MemoryId, limits: Limits, ask: FlushAsk) -> FlushResult:
-        """Tells what begin, or drop, would take now, by the same selection. Writes nothing.
+    async def plan(self, memory: MemoryId, limits: Limits, options: FlushOptions) -> FlushResult:
+        """Tells what `begin`, or `drop` where the memory drops, would take now. Writes nothing.
 
-        Outcome `planned`, `nothing`, `busy`, `gone`; flush_due goes by what begin's does. tokens_after: where the
-        memory summarises, with a summary as large as it may become.
+        Outcome `planned`, `nothing`, `busy` or `gone`; its flush_due is that of `begin`. tokens_after: where the memory
+        summarises, with a summary as large as it may become.
         """
         ...
 
@@ -228,11 +228,12 @@ class Store(Protocol):
         """
         ...
 
-    async def drop(self, memory: MemoryId, operation: Operation, limits: Limits, ask: FlushAsk) -> FlushResult:
-        """The flush of a memory that drops: selects by the same rules as begin and removes, in one step.
+    async def drop(self, memory: MemoryId, operation: Operation, limits: Limits, options: FlushOptions) -> FlushResult:
+        """Flushes a memory that drops: removes, in one step, what `begin` would select.
 
-        Of summaries of before, the oldest go until the rest fits. Whatever `ask.thresholds` select, whether more is
-        due, and since when, goes by those of `limits`. Outcome `dropped`, `nothing`, `gone`.
+        Summaries from a time when it summarised go too, the oldest first, until the rest fits. `options.thresholds`
+        decide only what is taken; whether another flush is due, and since when, goes by `limits`. Outcome `dropped`,
+        `nothing` or `gone`.
         """
         ...
 

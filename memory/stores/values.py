@@ -156,12 +156,12 @@ def absent_stats(limits: Limits) -> MemoryStats:
 
 
 @dataclass(frozen=True, slots=True)
-class FlushAsk:
-    """What one flush is asked for, beside what the memory declares.
+class FlushOptions:
+    """What a caller wants of one flush, beside what the memory declares.
 
     force: ignore threshold and target, take all but what is kept. max_messages: take no more, in whole groups; what
-    waits in the overflow goes first. thresholds: limits by whose thresholds and targets it chooses, in place of the
-    memory's own; they have the same mode.
+    waits in the overflow goes first. thresholds: limits whose thresholds and targets hold in place of the memory's own;
+    they have the same mode.
     """
 
     force: bool = False
@@ -169,7 +169,7 @@ class FlushAsk:
     thresholds: Limits | None = None
 
     def chooses_by(self, own: Limits) -> Limits:
-        """Returns the limits by which it chooses. own: those of the memory."""
+        """Returns the limits by whose thresholds and targets the flush chooses. own: those of the memory."""
         return self.thresholds or own
 
 

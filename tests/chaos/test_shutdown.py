@@ -20,7 +20,7 @@ from temporalio.client import Client
 from durable_memory import MemoryClient
 from durable_memory.activities import wire
 from durable_memory.activities.waker import TemporalWaker, flusher_id
-from durable_memory.memory.stores.values import Batch, FlushAsk
+from durable_memory.memory.stores.values import Batch, FlushOptions
 from tests.chaos.load import DECLARED, Load
 from tests.integration.temporal.background import messages_accounted_for, texts
 from tests.integration.temporal.flows.calls import Flush
@@ -149,7 +149,7 @@ async def test_a_flush_that_a_stopping_worker_cuts_short_is_given_back_at_once(
             await stuck.asked()
         declared = memories.registry.memory("patient")
         begun = await memories.wiring.services(declared).flush.begin(
-            memory.id, "another", declared.limits(), FlushAsk(force=True), attempt_ends_ms=2**52
+            memory.id, "another", declared.limits(), FlushOptions(force=True), attempt_ends_ms=2**52
         )
         assert isinstance(begun, Batch)
         assert begun.messages == 2

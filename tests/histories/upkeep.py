@@ -10,7 +10,7 @@ from temporalio.client import ScheduleActionExecutionStartWorkflow, WorkflowHand
 
 from durable_memory import Memory
 from durable_memory.activities import wire
-from durable_memory.memory.stores.values import Batch, FlushAsk
+from durable_memory.memory.stores.values import Batch, FlushOptions
 from durable_memory.running.janitor_schedule import ensure_janitor, schedule_id
 from tests.histories.stage import PROJECT, QUEUE, Runs, Stage, activity_runs, has_event
 from tests.integration.temporal.observing import activities_of, eventually
@@ -46,7 +46,7 @@ async def is_busy(stage: Stage) -> Runs:
     memory = await _due(stage, "busy")
     resource = stage.memories.registry.memory("small")
     flush = stage.memories.wiring.services(resource).flush
-    begun = await flush.begin(memory.id, "another", resource.limits(), FlushAsk(), attempt_ends_ms=2**52)
+    begun = await flush.begin(memory.id, "another", resource.limits(), FlushOptions(), attempt_ends_ms=2**52)
     assert isinstance(begun, Batch)
     handle = await stage.wake(memory)
     await eventually(lambda: has_event(handle, "timer_started_event_attributes"))

@@ -16,7 +16,7 @@ from durable_memory.memory.stores.values import (
     Begun,
     Entry,
     Erased,
-    FlushAsk,
+    FlushOptions,
     Operation,
     ReadQuery,
     StoredEntry,
@@ -152,7 +152,7 @@ class Driven:
 
     async def plan(self, *, force: bool = False, most: int | None = None) -> FlushResult:
         """Asks what a flush would take."""
-        return await self.store.plan(self.memory, self.limits, FlushAsk(force, most))
+        return await self.store.plan(self.memory, self.limits, FlushOptions(force, most))
 
     async def begin(self, owner: str = "flusher/1", *, force: bool = False, most: int | None = None) -> Begun:
         """Asks for a batch."""
@@ -160,7 +160,7 @@ class Driven:
             self.memory,
             owner,
             self.limits,
-            FlushAsk(force, most),
+            FlushOptions(force, most),
             batch_id=uuid.uuid4().hex,
             attempt_ends_ms=self.clock.now_ms() + self.patience_ms,
         )
@@ -220,7 +220,7 @@ class Driven:
     ) -> FlushResult:
         """Flushes a memory that drops."""
         operation = self.operation(op, str(force))
-        return await self.store.drop(self.memory, operation, self.limits, FlushAsk(force, most, asked))
+        return await self.store.drop(self.memory, operation, self.limits, FlushOptions(force, most, asked))
 
     async def waiting(self) -> list[str]:
         """Returns the texts of the overflow, and gives the batch that showed them back.

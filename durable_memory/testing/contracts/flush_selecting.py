@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from durable_memory.memory.errors import MemoryOperationExpired
-from durable_memory.memory.stores.values import FlushAsk
+from durable_memory.memory.stores.values import FlushOptions
 from durable_memory.testing.contracts.builders import call, result, summarising, system, user
 from durable_memory.testing.contracts.case import OpenMemory, StoreCase
 from durable_memory.testing.contracts.driven import Driven
@@ -131,7 +131,7 @@ class FlushSelectionContract(StoreCase):
                 memory.memory,
                 "dead",
                 memory.limits,
-                FlushAsk(),
+                FlushOptions(),
                 batch_id="batch",
                 attempt_ends_ms=memory.clock.now_ms() - 1000,
             )

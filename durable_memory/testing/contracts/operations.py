@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from durable_memory.memory.errors import MemoryBackpressure, MemoryOperationConflict, MemoryOperationExpired
-from durable_memory.memory.stores.values import ABSENT, FlushAsk, Operation
+from durable_memory.memory.stores.values import ABSENT, FlushOptions, Operation
 from durable_memory.memory.types import AppendResult, ClearResult, DeleteResult, FlushResult
 from durable_memory.testing.contracts.builders import HOUR_MS, dropping, summarising, user
 from durable_memory.testing.contracts.case import OpenMemory, StoreCase
@@ -22,7 +22,7 @@ MUTATIONS: dict[str, Call] = {
     "write": lambda m, operation: m.store.write(m.memory, [user("x")], operation, m.limits, None),
     "delete": lambda m, operation: m.store.delete(m.memory, ["nonsense"], operation, m.limits),
     "clear": lambda m, operation: m.store.clear(m.memory, operation, mode="read-write"),
-    "drop": lambda m, operation: m.store.drop(m.memory, operation, m.limits, FlushAsk(force=True)),
+    "drop": lambda m, operation: m.store.drop(m.memory, operation, m.limits, FlushOptions(force=True)),
 }
 
 each_mutation = pytest.mark.parametrize("mutation", MUTATIONS)

@@ -17,7 +17,7 @@ from durable_memory.memory.stores.in_memory.flushing import (
 )
 from durable_memory.memory.stores.in_memory.shelves import OnShelves, tag_of, until_ms
 from durable_memory.memory.stores.in_memory.values import Lease
-from durable_memory.memory.stores.values import Batch, BatchPage, Begun, Entry, FlushAsk, Operation, Stopped
+from durable_memory.memory.stores.values import Batch, BatchPage, Begun, Entry, FlushOptions, Operation, Stopped
 from durable_memory.memory.types import FlushResult
 
 _PAGE: Final = 200
@@ -32,7 +32,7 @@ class InMemoryFlushing(OnShelves):
         memory: MemoryId,
         flush_id: str,
         limits: Limits,
-        ask: FlushAsk,
+        options: FlushOptions,
         *,
         batch_id: str,
         attempt_ends_ms: int,
@@ -42,7 +42,7 @@ class InMemoryFlushing(OnShelves):
         now = self._clock.now_ms()
         if now > attempt_ends_ms:
             raise refusals.operation_expired(memory.resource)
-        limits = ask.chooses_by(limits)
+        limits = options.chooses_by(limits)
         shelf = self._shelves.shelf(memory, now)
         state = shelf.state
         done = shelf.operations.done(flush_id, now)
@@ -51,31 +51,31 @@ class InMemoryFlushing(OnShelves):
         if state is None:
             return FlushResult("gone")
         if state.batch is None or state.batch.batch.flush_id != flush_id:
-            busy_ms = busy_for_ms(state, flush_id, now, limits, force=ask.force)
+            busy_ms = busy_for_ms(state, flush_id, now, limits, force=options.force)
             if busy_ms:
                 if state.lease is not None:
                     state.lease = state.lease.seen_at(now)
                 return FlushResult("busy", retry_after_ms=busy_ms)
             state.obey(limits, now)
-            selection = select(state, limits, force=ask.force, now_ms=now, max_messages=ask.max_messages)
+            selection = select(state, limits, force=options.force, now_ms=now, max_messages=options.max_messages)
             if selection.takes_nothing:
                 return flushed("nothing", state.view, state, limits, reason=selection.blocked)
             state.batch = note_batch(state, selection, flush_id=flush_id, batch_id=batch_id, limits=limits)
         state.lease = Lease(flush_id, now + limits.lease_ms, limits.lease_ms)
         return state.batch.batch
 
-    async def plan(self, memory: MemoryId, limits: Limits, ask: FlushAsk) -> FlushResult:
+    async def plan(self, memory: MemoryId, limits: Limits, options: FlushOptions) -> FlushResult:
         """See Store."""
-        limits = ask.chooses_by(limits)
+        limits = options.chooses_by(limits)
         now = self._clock.now_ms()
         state = self._shelves.state(memory, now)
         if state is None:
             return FlushResult("gone")
-        busy_ms = busy_for_ms(state, "", now, limits, force=ask.force) if limits.summarize else 0
+        busy_ms = busy_for_ms(state, "", now, limits, force=options.force) if limits.summarize else 0
         if busy_ms:
             return FlushResult("busy", retry_after_ms=busy_ms)
         state = state.obedient(limits, now)
-        selection = select(state, limits, force=ask.force, now_ms=now, max_messages=ask.max_messages)
+        selection = select(state, limits, force=options.force, now_ms=now, max_messages=options.max_messages)
         if selection.takes_nothing:
             return flushed("nothing", state.view, state, limits, reason=selection.blocked)
         return planned(state, selection, limits)
@@ -152,7 +152,7 @@ class InMemoryFlushing(OnShelves):
         state.last_flush = (now, f"failed: {error_type}")
         return None
 
-    async def drop(self, memory: MemoryId, operation: Operation, limits: Limits, ask: FlushAsk) -> FlushResult:
+    async def drop(self, memory: MemoryId, operation: Operation, limits: Limits, options: FlushOptions) -> FlushResult:
         """See Store."""
         refusals.check_mode(limits.mode, "flush", memory.resource)
         now = self._clock.now_ms()
@@ -166,8 +166,8 @@ class InMemoryFlushing(OnShelves):
         if state is not None:
             before = state.view
             state.obey(limits, now)
-            chosen_by = ask.chooses_by(limits)
-            selection = select(state, chosen_by, force=ask.force, now_ms=now, max_messages=ask.max_messages)
+            chosen_by = options.chooses_by(limits)
+            selection = select(state, chosen_by, force=options.force, now_ms=now, max_messages=options.max_messages)
             removed = tuple(state.id_at(number) for number in selection.numbers)
             for group in selection.groups:
                 state.remove(group, until_ms(shelf, operation.deadline_ms))

@@ -16,7 +16,7 @@ from durable_memory.memory.stores.redis.arguments import (
     thresholds,
 )
 from durable_memory.memory.stores.redis.script_runner import ScriptRunner
-from durable_memory.memory.stores.values import Batch, BatchPage, Begun, Entry, FlushAsk, Operation, Stopped
+from durable_memory.memory.stores.values import Batch, BatchPage, Begun, Entry, FlushOptions, Operation, Stopped
 from durable_memory.memory.types import FlushResult
 
 
@@ -28,7 +28,7 @@ class RedisFlushing(ScriptRunner):
         memory: MemoryId,
         flush_id: str,
         limits: Limits,
-        ask: FlushAsk,
+        options: FlushOptions,
         *,
         batch_id: str,
         attempt_ends_ms: int,
@@ -36,20 +36,20 @@ class RedisFlushing(ScriptRunner):
         """See Store."""
         mark, _ = mark_of(flush_id)
         args = [
-            packed(ask.chooses_by(limits)),
+            packed(options.chooses_by(limits)),
             mark,
             flush_id.encode(),
             batch_id.encode(),
-            _force(ask),
+            _force(options),
             digits(attempt_ends_ms),
-            _most(ask),
+            _most(options),
         ]
         reply = await self._run("begin", memory, args, limits.user_sections)
         return flush_replies.begun(memory.resource, reply, flush_id)
 
-    async def plan(self, memory: MemoryId, limits: Limits, ask: FlushAsk) -> FlushResult:
+    async def plan(self, memory: MemoryId, limits: Limits, options: FlushOptions) -> FlushResult:
         """See Store."""
-        args = [packed(ask.chooses_by(limits)), _force(ask), _most(ask)]
+        args = [packed(options.chooses_by(limits)), _force(options), _most(options)]
         reply = await self._run("plan", memory, args, limits.user_sections)
         return flush_replies.planned(memory.resource, reply)
 
@@ -81,22 +81,22 @@ class RedisFlushing(ScriptRunner):
         args = [NO_LIMITS, *batch_args(batch), error_type.encode(), digits(retry_after_ms)]
         return flush_replies.stopped(memory.resource, await self._run("fail", memory, args))
 
-    async def drop(self, memory: MemoryId, operation: Operation, limits: Limits, ask: FlushAsk) -> FlushResult:
+    async def drop(self, memory: MemoryId, operation: Operation, limits: Limits, options: FlushOptions) -> FlushResult:
         """See Store."""
         named, _ = operation_args(operation)
         args = [
             packed(limits),
             *named,
-            _force(ask),
-            _most(ask),
-            *([] if ask.thresholds is None else thresholds(ask.thresholds)),
+            _force(options),
+            _most(options),
+            *([] if options.thresholds is None else thresholds(options.thresholds)),
         ]
         return flush_replies.dropped(memory.resource, await self._run("drop", memory, args, limits.user_sections))
 
 
-def _force(ask: FlushAsk) -> bytes:
-    return b"1" if ask.force else b"0"
+def _force(options: FlushOptions) -> bytes:
+    return b"1" if options.force else b"0"
 
 
-def _most(ask: FlushAsk) -> bytes:
-    return NO_LIMIT if ask.max_messages is None else digits(ask.max_messages)
+def _most(options: FlushOptions) -> bytes:
+    return NO_LIMIT if options.max_messages is None else digits(options.max_messages)

@@ -19,7 +19,7 @@ from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.limits import Limits
 from durable_memory.memory.stores.forwarding import ForwardingStore
 from durable_memory.memory.stores.port import Store
-from durable_memory.memory.stores.values import Batch, FlushAsk, Operation, ReadQuery
+from durable_memory.memory.stores.values import Batch, FlushOptions, Operation, ReadQuery
 from durable_memory.memory.tokens.counter import TokenCounter
 from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter
 from durable_memory.memory.types import AppendResult, FlushResult, Message
@@ -82,25 +82,25 @@ class Scene:
         deadline_ms: int | None = None,
         **asked: Any,
     ) -> FlushResult:
-        """Runs a flush. asked: the fields of FlushAsk."""
+        """Runs a flush. asked: the fields of FlushOptions."""
         return await self.flush(summarizer, store).run(
             self.memory,
             owner,
             self.limits,
-            FlushAsk(**asked),
+            FlushOptions(**asked),
             deadline_ms=self.soon() if deadline_ms is None else deadline_ms,
         )
 
     async def begin(self, owner: str = "flush-1", *, force: bool = False) -> Batch:
         begun = await self.flush().begin(
-            self.memory, owner, self.limits, FlushAsk(force=force), attempt_ends_ms=self.soon()
+            self.memory, owner, self.limits, FlushOptions(force=force), attempt_ends_ms=self.soon()
         )
         assert isinstance(begun, Batch)
         return begun
 
     async def busy(self, owner: str = "someone-else") -> FlushResult:
         begun = await self.flush().begin(
-            self.memory, owner, self.limits, FlushAsk(force=True), attempt_ends_ms=self.soon()
+            self.memory, owner, self.limits, FlushOptions(force=True), attempt_ends_ms=self.soon()
         )
         assert isinstance(begun, FlushResult)
         assert begun.outcome == "busy"

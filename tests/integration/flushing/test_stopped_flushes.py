@@ -10,7 +10,7 @@ import pytest
 
 from durable_memory.memory.errors import MemoryUnavailable
 from durable_memory.memory.stores.port import Store
-from durable_memory.memory.stores.values import Batch, FlushAsk
+from durable_memory.memory.stores.values import Batch, FlushOptions
 from durable_memory.memory.types import FlushResult
 from tests.integration.flushing.scene import Gated, Scene, Step, wrapped
 
@@ -40,7 +40,7 @@ def breaks(store: Store, step: Step, when: Literal["before", "after"]) -> Store:
 async def by_steps(scene: Scene, store: Store) -> FlushResult:
     """One attempt of each step, as a worker makes them that dies with its first error: nothing is given back."""
     flush = scene.flush(store=store)
-    begun = await flush.begin(scene.memory, "round-1", scene.limits, FlushAsk(), attempt_ends_ms=scene.soon())
+    begun = await flush.begin(scene.memory, "round-1", scene.limits, FlushOptions(), attempt_ends_ms=scene.soon())
     if isinstance(begun, FlushResult):
         return begun
     assert await flush.summarize(scene.memory, begun, scene.limits) is None

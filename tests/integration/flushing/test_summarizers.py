@@ -14,7 +14,7 @@ from durable_memory.memory.flushing.rule_based.summarizer import RuleBasedSummar
 from durable_memory.memory.flushing.steps import FlushSteps
 from durable_memory.memory.flushing.summarizer import Summarizer, SummaryRequest
 from durable_memory.memory.flushing.summarizers import Chosen
-from durable_memory.memory.stores.values import FlushAsk
+from durable_memory.memory.stores.values import FlushOptions
 from durable_memory.memory.types import Message
 from tests.integration.flushing.scene import Gated, Scene, Writes, wrapped
 from tests.logs import said_by
@@ -282,7 +282,7 @@ async def test_where_the_rules_take_over_no_log_says_that_messages_stay(
     chosen = Chosen(bad, "own", fallback=Chosen(RuleBasedSummarizer(), "rule_based"))
     writes = drafting.Drafting(lambda _: nullcontext(chosen), lambda _: scene.counter, scene.rig.clock)
     flush = FlushSteps(scene.store, writes, scene.rig.clock)
-    result = await flush.run(scene.memory, "flush-1", scene.limits, FlushAsk(), deadline_ms=scene.soon())
+    result = await flush.run(scene.memory, "flush-1", scene.limits, FlushOptions(), deadline_ms=scene.soon())
     assert result.outcome == "committed"
     (told,) = [line.getMessage() for line in said_by(caplog, drafting.__name__) if line.levelname == "WARNING"]
     assert told.endswith(f"{why})")

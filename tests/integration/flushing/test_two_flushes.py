@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from durable_memory.memory.errors import MemoryUnavailable
-from durable_memory.memory.stores.values import FlushAsk
+from durable_memory.memory.stores.values import FlushOptions
 from durable_memory.memory.types import FlushResult
 from tests.integration.flushing.scene import Gated, Scene, wrapped
 
@@ -147,7 +147,7 @@ async def _takeover(scene: Scene) -> None:
     while True:
         await scene.expire_lease()
         begun = await scene.flush().begin(
-            scene.memory, "another", scene.limits, FlushAsk(), attempt_ends_ms=scene.soon()
+            scene.memory, "another", scene.limits, FlushOptions(), attempt_ends_ms=scene.soon()
         )
         if not isinstance(begun, FlushResult):
             return

@@ -13,7 +13,7 @@ from durable_memory.memory.clock import ManualClock
 from durable_memory.memory.errors import MemoryInvalid
 from durable_memory.memory.operations import grouped_stats
 from durable_memory.memory.stores.in_memory import open_in_memory
-from durable_memory.memory.stores.values import FlushAsk
+from durable_memory.memory.stores.values import FlushOptions
 from durable_memory.memory.types import GroupBy
 
 CONVERSATION = [
@@ -96,7 +96,7 @@ async def test_a_flush_that_nobody_does_is_named_after_minutes_with_who_holds_th
     assert verdict.problems[0].startswith("a flush is overdue: due for 6 minutes, and nobody holds the lease")
     limits = registry.memory("desk").limits()
     ends_ms = clock.now_ms() + 60_000
-    await backend.store.begin(memory.id, "flusher/7", limits, FlushAsk(), batch_id="b", attempt_ends_ms=ends_ms)
+    await backend.store.begin(memory.id, "flusher/7", limits, FlushOptions(), batch_id="b", attempt_ends_ms=ends_ms)
     assert "flusher/7 holds the lease" in (await memory.health()).problems[0]
     clock.advance(seconds=60)
     await memory.flush()

@@ -18,7 +18,7 @@ from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.redis import script_runner
 from durable_memory.memory.stores.redis.keys import RedisKeys
 from durable_memory.memory.stores.redis.scripts import Script, load_script
-from durable_memory.memory.stores.values import Batch, Entry, FlushAsk
+from durable_memory.memory.stores.values import Batch, Entry, FlushOptions
 from durable_memory.testing.contracts.builders import divided
 from durable_memory.testing.contracts.driven import Driven
 from tests.integration.redis.any_appends import any_entries, any_limits
@@ -113,7 +113,7 @@ async def begun(driven: Driven, number: int) -> object:
         driven.memory,
         f"flusher/{number}",
         driven.limits,
-        FlushAsk(force=True),
+        FlushOptions(force=True),
         batch_id=f"{number:032x}",
         attempt_ends_ms=driven.clock.now_ms() + 1_000,
     )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
 from durable_memory.memory.errors import MemorySummaryRejected
-from durable_memory.memory.stores.values import Batch, FlushAsk, Operation
+from durable_memory.memory.stores.values import Batch, FlushOptions, Operation
 from durable_memory.memory.types import FlushResult
 from durable_memory.testing.contracts.builders import summary
 from tests.integration.stores.machine_base import LONG_MS, MachineBase, position
@@ -176,7 +176,7 @@ class FlushSteps(MachineBase):
         operation = self.memory.operation(None, str(force))
 
         def attempt(again: Operation) -> Coroutine[Any, Any, FlushResult]:
-            return self.memory.store.drop(self.memory.memory, again, self.limits, FlushAsk(force, most))
+            return self.memory.store.drop(self.memory.memory, again, self.limits, FlushOptions(force, most))
 
         existed = self.model.exists
         plan = self.run(self.memory.plan(force=force, most=most))

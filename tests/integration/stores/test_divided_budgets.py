@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from durable_memory.memory.clock import ManualClock
 from durable_memory.memory.errors import MemoryFault
 from durable_memory.memory.limits import Limits, PolicyName
-from durable_memory.memory.stores.values import Batch, Entry, FlushAsk
+from durable_memory.memory.stores.values import Batch, Entry, FlushOptions
 from durable_memory.memory.types import AppendResult, FlushResult
 from durable_memory.testing.contracts.builders import (
     call,
@@ -188,7 +188,7 @@ class Pair:
         if kind in {"flush", "begin"}:
             return await self.begin(index, force=argument, whole=kind == "flush")
         if kind == "plan":
-            return self.told(index, await store.store.plan(store.memory, store.limits, FlushAsk(force=argument)))
+            return self.told(index, await store.store.plan(store.memory, store.limits, FlushOptions(force=argument)))
         if kind == "finish":
             return await self.finish(index, argument)
         answer = await getattr(store, kind)(*ids)

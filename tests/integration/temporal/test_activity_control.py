@@ -10,7 +10,7 @@ from temporalio.api.workflowservice.v1 import PauseActivityRequest, ResetActivit
 from temporalio.client import WorkflowHandle
 
 from durable_memory.memory.memory import Memory
-from durable_memory.memory.stores.values import Batch, FlushAsk
+from durable_memory.memory.stores.values import Batch, FlushOptions
 from tests.integration.temporal.background import messages_accounted_for, texts
 from tests.integration.temporal.flows.slow_flush import PASSES_ON, WatchedFlush
 from tests.integration.temporal.observing import eventually
@@ -51,7 +51,7 @@ async def another_can_begin(rig: Rig, memory: Memory) -> bool:
     """Whether another flush gets the lease, which is held for half a minute; it gives it back at once."""
     declared = rig.memories.registry.memory("patient")
     flush = rig.memories.wiring.services(declared).flush
-    begun = await flush.begin(memory.id, "another", declared.limits(), FlushAsk(force=True), attempt_ends_ms=2**52)
+    begun = await flush.begin(memory.id, "another", declared.limits(), FlushOptions(force=True), attempt_ends_ms=2**52)
     if not isinstance(begun, Batch):
         return False
     await flush.fail(memory.id, begun, error_type="Cancelled", retry_after_ms=0)

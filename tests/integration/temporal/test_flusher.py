@@ -18,7 +18,7 @@ from temporalio.worker import WorkerConfig
 from durable_memory.activities import wire
 from durable_memory.activities.waker import TemporalWaker
 from durable_memory.dev.temporal import find_program
-from durable_memory.memory.stores.values import Batch, FlushAsk
+from durable_memory.memory.stores.values import Batch, FlushOptions
 from durable_memory.memory.task_queues import summaries_queue
 from durable_memory.workflows import flusher
 from tests.integration.temporal.background import flusher_ended, messages_accounted_for, texts
@@ -179,7 +179,9 @@ async def test_a_lease_whose_holder_died_ends_by_itself(rig: Rig) -> None:
     await memory.append(texts(2))
     declared = rig.memories.registry.memory("small")
     flush = rig.memories.wiring.services(declared).flush
-    held = await flush.begin(memory.id, "a dead owner", declared.limits(), FlushAsk(force=True), attempt_ends_ms=2**52)
+    held = await flush.begin(
+        memory.id, "a dead owner", declared.limits(), FlushOptions(force=True), attempt_ends_ms=2**52
+    )
     # One append and one signal: the flusher has to come back by itself.
     await rig.run(AppendMany.run, "small", [key], texts(1))
     await flusher_ended(rig, memory)

@@ -18,7 +18,7 @@ from temporalio.service import RPCError
 from durable_memory import Memory, MemoryClient, Registry
 from durable_memory.activities import wire
 from durable_memory.activities.waker import TemporalWaker, flusher_id
-from durable_memory.memory.stores.values import Batch, FlushAsk
+from durable_memory.memory.stores.values import Batch, FlushOptions
 from tests.integration.worker.conftest import StartWorker
 from tests.integration.worker.workers import eventually
 
@@ -151,7 +151,7 @@ async def test_a_flusher_that_an_older_version_began_is_finished_by_the_current_
 ) -> None:
     declared = memories.registry.memory("thread")
     flush = memories.wiring.services(declared).flush
-    another = await flush.begin(memory.id, "another", declared.limits(), FlushAsk(), attempt_ends_ms=2**52)
+    another = await flush.begin(memory.id, "another", declared.limits(), FlushOptions(), attempt_ends_ms=2**52)
     assert isinstance(another, Batch)
     async with start_worker(**deployment.environment("build-1")) as old:
         await old.ready()

@@ -14,7 +14,7 @@ from durable_memory.memory.stores.in_memory import InMemoryStore, open_in_memory
 from durable_memory.memory.stores.in_memory.calls import Calls
 from durable_memory.memory.stores.in_memory.shelves import Shelves
 from durable_memory.memory.stores.in_memory.state import MemoryState
-from durable_memory.memory.stores.values import BACKUP_LIFETIME_MS, Batch, BatchPage, FlushAsk, Operation
+from durable_memory.memory.stores.values import BACKUP_LIFETIME_MS, Batch, BatchPage, FlushOptions, Operation
 from durable_memory.testing.contracts.builders import summarising, summary, user
 from durable_memory.testing.contracts.driven import Driven
 
@@ -133,7 +133,7 @@ async def test_a_large_batch_is_read_in_pages_and_each_message_once(memory: Driv
         memory.memory,
         "o",
         memory.limits,
-        FlushAsk(force=True),
+        FlushOptions(force=True),
         batch_id="b",
         attempt_ends_ms=memory.clock.now_ms(),
     )
