@@ -14,11 +14,11 @@ from temporalio.api.common.v1 import Payload
 from durable_memory.activities import wire
 from durable_memory.activities.deadline import ActivityDeadline
 from durable_memory.memory.caller import Attempt
+from durable_memory.memory.client_parts import ClientParts
 from durable_memory.memory.errors import MemoryFault, MemoryInvalid
 from durable_memory.memory.hashing import keyed_hash
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.types import Provenance
-from durable_memory.memory.wiring import Wiring
 
 _log = logging.getLogger(__name__)
 
@@ -43,10 +43,10 @@ class ActivityCaller:
         self,
         info: activity.Info,
         headers: Mapping[str, Payload],
-        wiring: Wiring,
+        parts: ClientParts,
         is_running: Callable[[], Awaitable[bool]],
     ) -> None:
-        """wiring: of the client that makes the calls. is_running: see ActivityDeadline."""
+        """parts: of the client that makes the calls. is_running: see ActivityDeadline."""
         self._info = info
         self._calls: dict[tuple[MemoryId, str], int] = {}
         """How many calls of each kind there were on each memory."""
@@ -56,7 +56,7 @@ class ActivityCaller:
         """Memories and kinds of calls whose next turn was found, and neither named nor left behind since."""
         run_id = info.workflow_run_id or info.activity_run_id
         self._prefix = f"{info.namespace}/{run_id}/{_name(info, headers)}"
-        self._deadline = ActivityDeadline(info, self._prefix, wiring, is_running)
+        self._deadline = ActivityDeadline(info, self._prefix, parts, is_running)
         self.workflow_type = info.workflow_type
         self._owner: Owner | None = None
         if info.workflow_id and info.workflow_run_id:

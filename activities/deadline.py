@@ -13,8 +13,8 @@ from datetime import datetime, timedelta
 from temporalio import activity
 
 from durable_memory.memory.caller import GIVEN_ID_LIFETIME_MS
+from durable_memory.memory.client_parts import ClientParts
 from durable_memory.memory.stores.values import KEPT_AFTER_DEADLINE_MS
-from durable_memory.memory.wiring import Wiring
 
 LIFETIME_MS = GIVEN_ID_LIFETIME_MS
 """From the order of an activity to its deadline; from its first start, if that was late."""
@@ -38,11 +38,11 @@ class ActivityDeadline:
     """
 
     def __init__(
-        self, info: activity.Info, name: str, wiring: Wiring, is_running: Callable[[], Awaitable[bool]]
+        self, info: activity.Info, name: str, parts: ClientParts, is_running: Callable[[], Awaitable[bool]]
     ) -> None:
         """name: what all attempts have in common. is_running: tells whether it is the attempt that Temporal knows."""
         self._name = name
-        self._wiring = wiring
+        self._parts = parts
         self._is_running = is_running
         self._info = info
         self._end_ms: float = math.inf
@@ -68,10 +68,10 @@ class ActivityDeadline:
         """Asks the store for the deadline of an attempt that began late. Raises MemoryUnavailable."""
         if self._deadline_ms is None:
             counted_from_ms = _ms(self._info.started_time if self._is_first else self._info.scheduled_time)
-            starts = self._wiring.starts
+            starts = self._parts.starts
             if starts is not None:
                 counted_from_ms = await starts.first(
-                    self._wiring.project, self._name, counted_from_ms, LIFETIME_MS + KEPT_AFTER_DEADLINE_MS
+                    self._parts.project, self._name, counted_from_ms, LIFETIME_MS + KEPT_AFTER_DEADLINE_MS
                 )
             self._deadline_ms = self._counted_from(counted_from_ms)
         return self._deadline_ms
@@ -80,7 +80,7 @@ class ActivityDeadline:
         deadline_ms = await self.find_out()
         if not self._is_over_soon(deadline_ms):
             return deadline_ms
-        now_ms = self._wiring.clock.now_ms()
+        now_ms = self._parts.clock.now_ms()
         if now_ms <= deadline_ms + CLOCKS_DIFFER_MS:
             # What any other attempt may have applied is still remembered.
             return self._limit_ms(deadline_ms + KEPT_AFTER_DEADLINE_MS)
@@ -91,7 +91,7 @@ class ActivityDeadline:
     def _is_over_soon(self, deadline_ms: int) -> bool:
         """Whether this is the first attempt, and goes on where the others end; to others all this does not apply."""
         goes_on = self._is_first and deadline_ms < self._end_ms
-        return goes_on and self._wiring.clock.now_ms() > deadline_ms - KEPT_AFTER_DEADLINE_MS
+        return goes_on and self._parts.clock.now_ms() > deadline_ms - KEPT_AFTER_DEADLINE_MS
 
     def _counted_from(self, moment_ms: int) -> int:
         return self._limit_ms(moment_ms + LIFETIME_MS)

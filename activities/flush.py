@@ -59,7 +59,7 @@ async def begin(asked: internal_requests.BeginRequest) -> JsonObject:
     if isinstance(begun, FlushResult):
         return answer_of(begun)
     batch = _batch_field(begun, now_ms)
-    is_slow = client_of_project(asked.target.project).wiring.summarizers.is_slow(resource)
+    is_slow = client_of_project(asked.target.project).parts.summarizers.is_slow(resource)
     queue = summaries_queue(activity.info().task_queue) if is_slow else None
     answer = answer_of(internal_requests.BeginAnswer("batch", batch, queue))
     return {name: value for name, value in answer.items() if value is not None}
@@ -117,7 +117,7 @@ def _target(target: internal_requests.FlushTarget) -> tuple[MemoryResource, Memo
             f"this worker declares no memory {target.resource!r}: give all workers of the project's queue the "
             "declarations of all its memories"
         ) from None
-    return resource, MemoryId(target.project, target.resource, target.key), client.wiring.services(resource).flush
+    return resource, MemoryId(target.project, target.resource, target.key), client.parts.services(resource).flush
 
 
 def _batch(field: internal_requests.BatchField) -> Batch:
@@ -132,14 +132,14 @@ def _batch_field(batch: Batch, begun_ms: int) -> internal_requests.BatchField:
 
 
 async def _ended(resource: MemoryResource, memory: MemoryId, result: FlushResult, begun_ms: int) -> JsonObject:
-    store = client_of_project(memory.project).wiring.services(resource).store
+    store = client_of_project(memory.project).parts.services(resource).store
     await measure_result(store, resource, memory, result, _seconds_since(memory, begun_ms))
     # The removed ids stay in the store's hands: a thousand of them would weigh on the flusher's history.
     return answer_of(dataclasses.replace(result, removed_ids=()))
 
 
 def _now_ms(memory: MemoryId) -> int:
-    return client_of_project(memory.project).wiring.clock.now_ms()
+    return client_of_project(memory.project).parts.clock.now_ms()
 
 
 def _seconds_since(memory: MemoryId, begun_ms: int) -> float:

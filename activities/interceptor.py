@@ -56,8 +56,8 @@ class _Inbound(ActivityInboundInterceptor):
 
     async def _with_client(self, input: ExecuteActivityInput) -> Any:
         client, info = self._client(), activity.info()
-        declared = client.wiring.registry.fingerprint
-        caller = ActivityCaller(info, input.headers, client.wiring, lambda: is_running(activity.client(), info))
+        declared = client.parts.registry.fingerprint
+        caller = ActivityCaller(info, input.headers, client.parts, lambda: is_running(activity.client(), info))
         if caller.begins_late:
             await caller.begin_late()
         try:
@@ -65,7 +65,7 @@ class _Inbound(ActivityInboundInterceptor):
                 _check_arguments(input)
                 return await super().execute_activity(input)
         except MemoryFault as fault:
-            raise await judged_by_all(fault, declared, client.wiring, info) from None
+            raise await judged_by_all(fault, declared, client.parts, info) from None
 
 
 def _check_arguments(call: ExecuteActivityInput) -> None:

@@ -32,7 +32,7 @@ async def cleanup(asked: internal_requests.CleanupRequest) -> JsonObject:
     runs = TemporalRuns(activity.client())
     done: Counter[str] = Counter()
     faults: list[MemoryFault] = []
-    for backend in client.wiring.backends.values():
+    for backend in client.parts.backends.values():
         bindings = await backend.index.bindings(client.project, workflow)
         verdict = await judge_own_end(runs, bindings, asked.run_id)
         settled = await Settlement(client, backend, workflow, verdict.ended).run()

@@ -6,8 +6,8 @@ from typing import Final
 
 from temporalio import activity
 
+from durable_memory.memory.client_parts import ClientParts
 from durable_memory.memory.errors import MemoryFault, MemoryUnavailable, MemoryWrongWorker
-from durable_memory.memory.wiring import Wiring
 
 _PAUSE_MS: Final = 1_000
 _MOST_ATTEMPTS: Final = 600
@@ -19,7 +19,7 @@ def queue_name(namespace: str, task_queue: str) -> str:
     return f"{namespace}/{task_queue}"
 
 
-async def judged_by_all(fault: MemoryFault, declared: str, wiring: Wiring, info: activity.Info) -> MemoryFault:
+async def judged_by_all(fault: MemoryFault, declared: str, parts: ClientParts, info: activity.Info) -> MemoryFault:
     """Returns the verdict on a call: the fault, or one that is tried again, since another attempt may pass.
 
     That is: declarations decided, and those in force are not those of before, or a worker of this queue has others.
@@ -27,13 +27,13 @@ async def judged_by_all(fault: MemoryFault, declared: str, wiring: Wiring, info:
     """
     if not fault.by_declarations or info.attempt > _MOST_ATTEMPTS:
         return fault
-    now = wiring.registry.fingerprint
+    now = parts.registry.fingerprint
     if declared != now:
         return _tried_again(fault, "the declarations have changed while this attempt ran")
-    if wiring.fleet is None:
+    if parts.fleet is None:
         return fault
     try:
-        differs = await wiring.fleet.differs(wiring.project, queue_name(info.namespace, info.task_queue), now)
+        differs = await parts.fleet.differs(parts.project, queue_name(info.namespace, info.task_queue), now)
     except MemoryUnavailable as unavailable:
         return unavailable
     except MemoryFault:  # its key in Redis was changed by somebody: the call has its own verdict

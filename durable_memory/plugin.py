@@ -153,7 +153,7 @@ class MemoryPlugin(SimplePlugin):
         self._check_models(registry, serves=bool(self._served))
         clients = self._groups.open_clients()
         for client in clients:  # all of them, before the first one changes
-            client.wiring.check(registry)
+            client.parts.check(registry)
         for client in clients:
             client.use(registry)
         self._registry = registry

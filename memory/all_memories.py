@@ -8,6 +8,7 @@ from dataclasses import replace
 from durable_memory.memory.access import Access
 from durable_memory.memory.arguments import one_of, truth, whole_number
 from durable_memory.memory.caller import Caller
+from durable_memory.memory.client_parts import ClientParts
 from durable_memory.memory.declarations.declaration import is_id
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.declarations.scopes import SCOPES, Scope
@@ -25,14 +26,13 @@ from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.transfer.export import export_lines
 from durable_memory.memory.transfer.importing import Import, each, first_line
 from durable_memory.memory.types import ImportResult, ListedPage, PurgeResult
-from durable_memory.memory.wiring import Wiring
 
 
 class AllMemories:
     """What a client can do with the memories of its project, however many they are. MemoryClient is one."""
 
-    def __init__(self, wiring: Wiring, caller: Caller) -> None:
-        self._wiring = wiring
+    def __init__(self, parts: ClientParts, caller: Caller) -> None:
+        self._parts = parts
         self._caller = caller
 
     def at(self, memory: MemoryId) -> Memory:
@@ -45,9 +45,9 @@ class AllMemories:
             raise MemoryInvalid(f"memory: must be a MemoryId, as list_memories gives it, not {type(memory).__name__}")
         if not is_id(memory.project):
             raise MemoryInvalid("memory: its project is no id of a project; list_memories gives a whole MemoryId")
-        declared = self._wiring.registry.memory(memory.resource)
+        declared = self._parts.registry.memory(memory.resource)
         known = replace(memory, key=checked_key(memory.key, declared.id))
-        return Memory(self._wiring.services(declared), Resolved(declared, known, Access()), self._caller)
+        return Memory(self._parts.services(declared), Resolved(declared, known, Access()), self._caller)
 
     async def list_memories(
         self, resource: str | None = None, *, scope: Scope | None = None, prefix: str = ""
@@ -61,7 +61,7 @@ class AllMemories:
         """
         inventory = await self._inventory(resource, scope, prefix)
         async for listed in inventory.all():
-            yield MemoryId(self._wiring.project, listed.resource, listed.key)
+            yield MemoryId(self._parts.project, listed.resource, listed.key)
 
     async def list_page(
         self,
@@ -96,7 +96,7 @@ class AllMemories:
         MemoryContractTooNew, at its end, if memories that a newer version wrote had to stay.
         """
         truth("dry_run", dry_run)
-        with AuditedCall("purge", self._caller, project=self._wiring.project) as record:
+        with AuditedCall("purge", self._caller, project=self._parts.project) as record:
             if dry_run:
                 record.skip()
             if resource is None and scope is None and not prefix:
@@ -129,7 +129,7 @@ class AllMemories:
         """
         wanted = None if key is None else checked_key(key, resource)
         inventory = await self._inventory(resource, None, prefix if wanted is None else wanted)
-        async for line in export_lines(resource, inventory, wanted, self._wiring.clock):
+        async for line in export_lines(resource, inventory, wanted, self._parts.clock):
             yield line
 
     async def import_messages(
@@ -157,31 +157,31 @@ class AllMemories:
             raise MemoryInvalid("merge: without a key each line goes under its own; name the one memory by its key")
         source = each(lines, on_line)
         header = await first_line(source)
-        declared = self._wiring.registry.memory(header.resource if resource is None else resource)
+        declared = self._parts.registry.memory(header.resource if resource is None else resource)
         one_key = None if key is None else checked_key(key, declared.id)
 
         def opened(own: str) -> Memory:
-            return self.at(MemoryId(self._wiring.project, declared.id, own))
+            return self.at(MemoryId(self._parts.project, declared.id, own))
 
         return await Import(opened, one_key, merge=merge).run(header, source)
 
     async def _inventory(self, resource: str | None, scope: Scope | None, prefix: str) -> Inventory:
         if scope is not None:
             one_of("scope", scope, SCOPES)
-        declared = [each for each in self._wiring.registry.memories() if resource in (None, each.id)]
-        places = [_place(each, self._wiring.services(each)) for each in declared if scope in (None, each.scope)]
+        declared = [each for each in self._parts.registry.memories() if resource in (None, each.id)]
+        places = [_place(each, self._parts.services(each)) for each in declared if scope in (None, each.scope)]
         if resource is not None and not declared:
             places = [await self._undeclared(resource, scope)]
         elif resource is None and scope is None:
             places += await self._all_undeclared({each.id for each in declared})
         in_order = sorted(places, key=lambda place: place.resource)
-        return Inventory(self._wiring.project, in_order, checked_prefix(prefix))
+        return Inventory(self._parts.project, in_order, checked_prefix(prefix))
 
     async def _all_undeclared(self, declared: Collection[str]) -> list[Place]:
         """Returns where the memories of all resources are whose definition is gone; their scope is unknown."""
         found: dict[str, Place] = {}
-        for backend in self._wiring.backends.values():
-            for resource in await backend.index.resources(self._wiring.project):
+        for backend in self._parts.backends.values():
+            for resource in await backend.index.resources(self._parts.project):
                 if resource not in declared:
                     found.setdefault(resource, _undeclared_place(resource, backend))
         return list(found.values())
@@ -189,12 +189,12 @@ class AllMemories:
     async def _undeclared(self, resource: str, scope: Scope | None) -> Place:
         """Returns where the memories of a resource are whose definition is gone; it is unknown if there are none."""
         # What is no id was never declared, and cannot be looked for.
-        for backend in self._wiring.backends.values() if is_id(resource) else ():
-            if (await backend.index.memories(self._wiring.project, resource, None, 1)).memories:
+        for backend in self._parts.backends.values() if is_id(resource) else ():
+            if (await backend.index.memories(self._parts.project, resource, None, 1)).memories:
                 if scope is not None:
                     raise MemoryInvalid(f"scope: {resource!r} is no longer declared and has none; leave it out")
                 return _undeclared_place(resource, backend)
-        self._wiring.registry.memory(resource)  # says what is declared
+        self._parts.registry.memory(resource)  # says what is declared
         raise AssertionError("the resource is not declared")  # pragma: no cover
 
 

@@ -12,6 +12,7 @@ from durable_memory.memory.all_memories import AllMemories
 from durable_memory.memory.arguments import no_other_reference, reference_alone, require_method, template_input
 from durable_memory.memory.backends import open_backends
 from durable_memory.memory.caller import Caller, ProcessCaller, given_out
+from durable_memory.memory.client_parts import ClientParts
 from durable_memory.memory.clock import Clock, SystemClock
 from durable_memory.memory.declarations.declaration import is_id
 from durable_memory.memory.declarations.registry import Registry
@@ -29,7 +30,6 @@ from durable_memory.memory.tokens.counters import make_counter
 from durable_memory.memory.tokens.counting import DEFAULT_ENCODING, counting_named
 from durable_memory.memory.types import AgentRef, MemoryRef
 from durable_memory.memory.waking import FlushWaker, NoWaker
-from durable_memory.memory.wiring import Wiring
 
 
 class MemoryClient(AllMemories):
@@ -55,7 +55,7 @@ class MemoryClient(AllMemories):
         """
         _check(project, waker, summarizer)
         clock = clock or SystemClock()
-        wiring = Wiring(
+        parts = ClientParts(
             registry,
             backends,
             project=project,
@@ -64,7 +64,7 @@ class MemoryClient(AllMemories):
             counter=counter,
             clock=clock,
         )
-        super().__init__(wiring, caller or ProcessCaller(clock))
+        super().__init__(parts, caller or ProcessCaller(clock))
 
     @classmethod
     async def connect(  # noqa: PLR0913 - each is a choice of its own
@@ -135,12 +135,12 @@ class MemoryClient(AllMemories):
     @property
     def project(self) -> str:
         """The project whose memories these are."""
-        return self._wiring.project
+        return self._parts.project
 
     @property
     def registry(self) -> Registry:
         """The declarations in force."""
-        return self._wiring.registry
+        return self._parts.registry
 
     def use(self, registry: Registry) -> None:
         """Puts other declarations in force for the handles that are opened from now on; open ones keep theirs.
@@ -148,12 +148,12 @@ class MemoryClient(AllMemories):
         Nothing that is stored is touched, also not of a resource that is no longer declared. Raises MemoryInvalid, and
         changes nothing, if a resource needs a store that this client did not open, or keys that it does not have.
         """
-        self._wiring.use(registry)
+        self._parts.use(registry)
 
     @property
-    def wiring(self) -> Wiring:
+    def parts(self) -> ClientParts:
         """The parts behind it, for what runs flushes and settles memories."""
-        return self._wiring
+        return self._parts
 
     def memory(
         self,
@@ -176,7 +176,7 @@ class MemoryClient(AllMemories):
             no_other_reference("resource", resource, MemoryRef)
             ref = MemoryRef(resource, key=key, input=template_input(input), agent=agent)
         try:
-            return self._opened(resolve(ref, self._wiring.registry, self._called_from()), self._lender(ref))
+            return self._opened(resolve(ref, self._parts.registry, self._called_from()), self._lender(ref))
         except MemoryAccessDenied as fault:
             refused_open(self._caller, ref, self.project, fault)
             raise
@@ -193,13 +193,13 @@ class MemoryClient(AllMemories):
         else:
             no_other_reference("agent", agent, AgentRef)
             ref = AgentRef(agent, template_input(input))
-        found = resolve_agent(ref, self._wiring.registry, self._called_from())
+        found = resolve_agent(ref, self._parts.registry, self._called_from())
         lender = self._lender(ref)
         memories = [UsedMemory(use, self._opened(one, lender)) for use, one in found]
-        return DeclaredAgent(given_out(ref, self._caller), memories, self._wiring.counter_of)
+        return DeclaredAgent(given_out(ref, self._caller), memories, self._parts.counter_of)
 
     def _opened(self, found: Resolved, lender: Owner | None) -> Memory:
-        return Memory(self._wiring.services(found.resource), found, self._caller, lender)
+        return Memory(self._parts.services(found.resource), found, self._caller, lender)
 
     def _lender(self, ref: MemoryRef | AgentRef) -> Owner | None:
         """Returns the run that gave a reference out, if it is of another workflow than the one that calls."""
@@ -220,7 +220,7 @@ class MemoryClient(AllMemories):
 
     async def close(self) -> None:
         """Closes the connections. Raises MemoryInvalid in another event loop than that in which they were opened."""
-        await self._wiring.close()
+        await self._parts.close()
 
     async def __aenter__(self) -> Self:
         return self

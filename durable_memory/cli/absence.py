@@ -46,7 +46,7 @@ def no_memory(project: str) -> tuple[str, str]:
 async def _similar(client: MemoryClient, resource: str, key: str) -> list[str]:
     """Returns keys of memories that look like this one, the most similar first."""
     try:
-        services = client.wiring.services(client.registry.memory(resource))
+        services = client.parts.services(client.registry.memory(resource))
     except MemoryUnknownResource:
         return []
     keys: list[str] = []

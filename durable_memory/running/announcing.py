@@ -14,8 +14,8 @@ from typing import Final
 from temporalio.worker import Worker
 
 from durable_memory.activities.rollout import queue_name
+from durable_memory.memory.client_parts import ClientParts
 from durable_memory.memory.errors import MemoryFault, MemoryUnavailable
-from durable_memory.memory.wiring import Wiring
 from durable_memory.running.repeating import repeating
 
 _log = logging.getLogger(__name__)
@@ -27,20 +27,20 @@ _PATIENCE_SECONDS: Final = 2.0
 
 
 @asynccontextmanager
-async def announced(wiring: Wiring, worker: Worker) -> AsyncIterator[None]:
+async def announced(parts: ClientParts, worker: Worker) -> AsyncIterator[None]:
     """Says it before the context opens, again and again while it is open, and at once when declarations change."""
-    fleet = wiring.fleet
+    fleet = parts.fleet
     if fleet is None:
         yield
         return
     pause = _EVERY
-    place = wiring.project, queue_name(worker.client.namespace, worker.task_queue), uuid.uuid4().hex
+    place = parts.project, queue_name(worker.client.namespace, worker.task_queue), uuid.uuid4().hex
 
     async def tell() -> None:
         nonlocal pause
         pause = _AFTER_FAILURE
         async with _never_in_the_way():
-            await fleet.tell(*place, wiring.registry.fingerprint, _KEPT_MS)
+            await fleet.tell(*place, parts.registry.fingerprint, _KEPT_MS)
             pause = _EVERY
 
     async def turn() -> None:
@@ -50,7 +50,7 @@ async def announced(wiring: Wiring, worker: Worker) -> AsyncIterator[None]:
         changed.clear()
         await tell()
 
-    with wiring.watched() as changed:
+    with parts.watched() as changed:
         await tell()
         try:
             async with repeating(turn, "telling other workers which declarations this one has", pause=_EVERY):

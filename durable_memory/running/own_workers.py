@@ -72,7 +72,7 @@ class OwnWorkers:
         Beside one of the project's queue runs another worker meanwhile, whose slots are for its slow summaries.
         """
         async with AsyncExitStack() as around:
-            await around.enter_async_context(announced(group.client.wiring, worker))
+            await around.enter_async_context(announced(group.client.parts, worker))
             if worker.task_queue == self._task_queue:
                 summary_worker = self._make(
                     "summary_worker",

@@ -29,6 +29,6 @@ def log_start(memories: MemoryClient, settings: Settings, folders: Sequence[str 
             "DURABLE_MEMORY_TELEMETRY_KEY is not set: the hashes of memories in the audit of this process are its own, "
             "and cannot be compared with those of other processes or of a later start; give all of them the same secret"
         )
-    for backend in memories.wiring.backends.values():
+    for backend in memories.parts.backends.values():
         for warning in backend.warnings:
             _log.warning("%s", warning)

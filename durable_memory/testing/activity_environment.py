@@ -60,7 +60,7 @@ class MemoryActivityEnvironment(ActivityEnvironment):
         return attempt
 
     async def _with_memories(self, attempt: Awaitable[object]) -> object:
-        caller = ActivityCaller(self.info, {}, self._memories.wiring, self._is_running)
+        caller = ActivityCaller(self.info, {}, self._memories.parts, self._is_running)
         if caller.begins_late:
             await caller.begin_late()
         try:

@@ -31,7 +31,7 @@ class Owners:
         What could not be settled then stays owned, for a sweep. Raises MemoryUnavailable if the index does not answer.
         """
         counts: Counter[str] = Counter()
-        for backend in self._client.wiring.backends.values():
+        for backend in self._client.parts.backends.values():
             owned = await backend.index.bindings(self._client.project, workflow)
             if owned:
                 # At the time 0 no workflow that Temporal does not know is old enough to have ended.

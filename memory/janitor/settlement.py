@@ -150,7 +150,7 @@ class Settlement:
     async def _cleared(self, versions: Mapping[MemoryId, str], memory: MemoryId) -> bool:
         """Clears a memory, unless it has changed since its version was read; tells whether it did."""
         version = versions[memory]
-        deadline_ms = self._client.wiring.clock.now_ms() + _PATIENCE_MS
+        deadline_ms = self._client.parts.clock.now_ms() + _PATIENCE_MS
         operation = Operation(f"settle/{version}", deadline_ms, "")
         with AuditedCall("cleanup", self._client.caller, memory) as record:
             record.named(operation.id)

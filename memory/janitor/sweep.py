@@ -63,7 +63,7 @@ class Janitor:
         ends = time.monotonic() + seconds
         counts: Counter[str] = Counter()
         for name, stage, cursor in self._places(position):
-            backend = self._client.wiring.backends[name]
+            backend = self._client.parts.backends[name]
             visit = self._visit_owners if stage == "owners" else self._visit_memories
             at: str | None = cursor
             while True:
@@ -76,7 +76,7 @@ class Janitor:
 
     def _places(self, position: str | None) -> list[tuple[str, str, str | None]]:
         """Returns the ways that are left: backend, stage, and where to begin in it."""
-        places: list[tuple[str, str]] = list(itertools.product(sorted(self._client.wiring.backends), _STAGES))
+        places: list[tuple[str, str]] = list(itertools.product(sorted(self._client.parts.backends), _STAGES))
         if position is None:
             return [(*place, None) for place in places]
         name, _, rest = position.partition("/")

@@ -148,7 +148,7 @@ async def test_a_flush_that_a_stopping_worker_cuts_short_is_given_back_at_once(
             handle = await rig.start(Flush.run, "patient", "key")
             await stuck.asked()
         declared = memories.registry.memory("patient")
-        begun = await memories.wiring.services(declared).flush.begin(
+        begun = await memories.parts.services(declared).flush.begin(
             memory.id, "another", declared.limits(), FlushOptions(force=True), attempt_ends_ms=2**52
         )
         assert isinstance(begun, Batch)

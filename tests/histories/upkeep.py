@@ -45,7 +45,7 @@ async def is_busy(stage: Stage) -> Runs:
     """Another flush holds the lease, and gives it back."""
     memory = await _due(stage, "busy")
     resource = stage.memories.registry.memory("small")
-    flush = stage.memories.wiring.services(resource).flush
+    flush = stage.memories.parts.services(resource).flush
     begun = await flush.begin(memory.id, "another", resource.limits(), FlushOptions(), attempt_ends_ms=2**52)
     assert isinstance(begun, Batch)
     handle = await stage.wake(memory)

@@ -25,8 +25,8 @@ FACE: Final = (
     durable_memory.TemporalWaker,
 )
 MADE_BY_USERS: Final = {"Agent", "AgentMemory", "MemoryPlugin", "TemporalWaker"}
-WIRING: Final = {"MemoryClient": {"caller", "calling_as", "wiring"}, "Memory": {"writer"}}
-"""Methods for the parts of the product itself."""
+INNER: Final = {"MemoryClient": {"caller", "calling_as", "parts"}, "Memory": {"writer"}}
+"""Members that the product itself uses, and users need not."""
 ALIASES: Final = {
     name
     for name in types.__all__
@@ -40,7 +40,7 @@ def calls(kind: type) -> Iterator[Callable[..., Any]]:
     for name, member in inspect.getmembers(kind):
         is_call = not name.startswith("_") or (name == "__init__" and kind.__name__ in MADE_BY_USERS)
         plain = getattr(getattr(member, "fget", member), "__func__", getattr(member, "fget", member))
-        if is_call and name not in WIRING.get(kind.__name__, ()) and inspect.isfunction(plain):
+        if is_call and name not in INNER.get(kind.__name__, ()) and inspect.isfunction(plain):
             yield plain
 
 

@@ -41,7 +41,7 @@ def attempt_of(
     client: MemoryClient, info: activity.Info, is_running: Callable[[], Awaitable[bool]] = _always
 ) -> MemoryClient:
     """Returns the client of one attempt. is_running: what Temporal says of it."""
-    return client.calling_as(ActivityCaller(info, {}, client.wiring, is_running))
+    return client.calling_as(ActivityCaller(info, {}, client.parts, is_running))
 
 
 @activity.defn

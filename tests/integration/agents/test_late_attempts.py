@@ -219,14 +219,14 @@ class Watched:
 @asynccontextmanager
 async def watched(client: MemoryClient, failures: int = 0) -> AsyncIterator[Watched]:
     """Watches what a client asks of its late starts."""
-    wiring, starts = client.wiring, client.wiring.starts
+    parts, starts = client.parts, client.parts.starts
     assert starts is not None
     watch = Watched(starts, failures)
-    wiring.starts = watch
+    parts.starts = watch
     try:
         yield watch
     finally:
-        wiring.starts = starts
+        parts.starts = starts
 
 
 @pytest.mark.parametrize("waited", [timedelta(0), timedelta(hours=11)])

@@ -96,7 +96,7 @@ async def test_what_a_sweep_clears_is_recorded_once(desk: Desk, recorded: Record
     memory = desk.memories.memory("scratch", "user:1")
     await memory.append("Left behind.")
     gone = Owner(desk.temporal.namespace, unique("never-run"), "a-run")
-    await desk.memories.wiring.backends["redis"].index.register(memory.id, gone)
+    await desk.memories.parts.backends["redis"].index.register(memory.id, gone)
 
     async def wake(_: MemoryId) -> None:
         raise AssertionError("nothing is due")

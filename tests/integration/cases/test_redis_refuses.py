@@ -206,7 +206,7 @@ async def test_an_owner_whose_record_foreign_hands_changed_is_damage(
         await MemoryClient.connect(redis_url, memories=[folder], project=project) as client,
     ):
         await raw.zadd(f"dm:{{{project}}}:bindings", {b"o:default/workflow " + bound: 0})
-        index = client.wiring.backends["redis"].index
+        index = client.parts.backends["redis"].index
         for asked in (index.owners(project, None, 10), index.bindings(project, WorkflowId("default", "workflow"))):
             with pytest.raises(MemoryDamaged, match="a key of this project"):
                 await asked

@@ -79,12 +79,12 @@ EACH: Final = [
 @pytest.fixture
 def handles(client: MemoryClient) -> dict[type, Any]:
     """A client, and its handles on a memory and on an agent, in a project of the test's own."""
-    [persistence] = client.wiring.backends
+    [persistence] = client.parts.backends
     declared: list[dict[str, Any]] = [
         {"resource": "memory", "id": "chat", "max_tokens": 4000, "persistence": {"type": persistence}},
         {"resource": "agent", "id": "clerk", "memory": "chat", "memory_key": "user:{{ input.user_id }}"},
     ]
-    own = MemoryClient(Registry.from_resources(declared), client.wiring.backends, project=unique("types"))
+    own = MemoryClient(Registry.from_resources(declared), client.parts.backends, project=unique("types"))
     return {
         Memory: own.memory("chat", "k"),
         DeclaredAgent: own.agent("clerk", input={"user_id": "1"}),

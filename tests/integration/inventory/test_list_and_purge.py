@@ -207,8 +207,8 @@ async def test_a_memory_of_a_later_resource_that_is_born_meanwhile_stays(client:
 
     places = []
     for name in ("desk", "thread"):
-        resource = client.wiring.registry.memory(name)
-        services = client.wiring.services(resource)
+        resource = client.parts.registry.memory(name)
+        services = client.parts.services(resource)
         store = services.store if name == "thread" else Meanwhile(services.store, born)
         places.append(Place(name, store, services.index, resource.limits()))
     inventory = Inventory(client.project, places, "user:")

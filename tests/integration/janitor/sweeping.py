@@ -99,7 +99,7 @@ class Sweeper:
 
     def with_ports(self, bend: Callable[[Backend], Backend]) -> MemoryClient:
         """The same memories behind ports that a test has wrapped."""
-        backends = {name: bend(backend) for name, backend in self.client.wiring.backends.items()}
+        backends = {name: bend(backend) for name, backend in self.client.parts.backends.items()}
         return MemoryClient(
             REGISTRY,
             backends,
@@ -114,7 +114,7 @@ class Sweeper:
     @property
     def index(self) -> ProjectIndex:
         """The project's index."""
-        return self.client.wiring.backends["redis"].index
+        return self.client.parts.backends["redis"].index
 
     async def listed(self, resource: str) -> list[str]:
         """The keys of a resource that the index lists, dead ones too."""

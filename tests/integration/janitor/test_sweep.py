@@ -281,7 +281,7 @@ async def test_where_no_flusher_can_be_told_what_is_cleared_is_released_and_the_
             raise MemoryUnavailable(f"{memory.resource}: a signal (force: {force}) was not taken (UNAVAILABLE)")
 
     client = by_hand.client
-    alone = MemoryClient(REGISTRY, client.wiring.backends, project=client.project, waker=Unreachable())
+    alone = MemoryClient(REGISTRY, client.parts.backends, project=client.project, waker=Unreachable())
     counts = await by_hand.sweep(client=alone)
     assert (counts["cleared"], counts["kept"], counts["flushed"], counts["failed"]) == (2, 1, 0, 1)
     assert [binding.memory for binding in await by_hand.bindings(owner.workflow_id)] == [memories[2]]
@@ -299,7 +299,7 @@ async def test_a_memory_that_is_out_of_reach_for_long_holds_up_no_other_of_its_w
         await by_hand.index.register(memory, owner)
     by_hand.runs.retention = 0
     await asyncio.sleep(0.01)
-    store = by_hand.client.wiring.backends["redis"].store
+    store = by_hand.client.parts.backends["redis"].store
 
     async def stats(memory: MemoryId, limits: Limits) -> MemoryStats:
         if memory == memories[3]:

@@ -16,7 +16,7 @@ from tests.integration.temporal.rig import unique
 def without(by_hand: Sweeper, resource: str) -> MemoryClient:
     """The client of a worker that does not declare this resource."""
     declared = Registry.from_resources([one for one in DECLARATIONS if one["id"] != resource])
-    return MemoryClient(declared, by_hand.client.wiring.backends, project=by_hand.client.project)
+    return MemoryClient(declared, by_hand.client.parts.backends, project=by_hand.client.project)
 
 
 async def ended_owner_of(by_hand: Sweeper, *resources: str) -> Owner:

@@ -172,7 +172,7 @@ def by_a_longer_lifetime(by_hand: Sweeper, persistence: dict[str, Any]) -> Memor
     """The same memories as if hours had passed: by the resource as it was when they were written, one hour is left."""
     longer = {"resource": "memory", "id": "scratch", "max_tokens": 4000, "scope": "session", "persistence": persistence}
     registry = Registry.from_resources([longer])
-    return MemoryClient(registry, by_hand.client.wiring.backends, project=by_hand.client.project)
+    return MemoryClient(registry, by_hand.client.parts.backends, project=by_hand.client.project)
 
 
 async def test_no_lifetime_begins_anew_where_it_is_unknown_whether_an_owner_goes_on(by_hand: Sweeper) -> None:

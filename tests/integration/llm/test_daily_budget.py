@@ -60,7 +60,7 @@ async def test_what_was_charged_counts_and_not_what_was_set_aside(redis_url: str
     async with await client(redis_url, service, project) as memories:
         for number in range(3):
             assert await flush(memories.memory("desk", f"key-{number}")) == "committed"
-        assert await memories.wiring.backends["redis"].spending.spent(project, "desk") == 3_000
+        assert await memories.parts.backends["redis"].spending.spent(project, "desk") == 3_000
 
 
 @pytest.mark.parametrize("status", [400, 401, 429, 500, 503])
@@ -72,7 +72,7 @@ async def test_a_request_that_was_answered_with_an_error_status_costs_nothing(
     async with await client(redis_url, service, project, fallback="none") as memories:
         with pytest.raises((MemoryModelUnavailable, MemoryModelRefused)):
             await flush(memories.memory("desk", "key"))
-        assert await memories.wiring.backends["redis"].spending.spent(project, "desk") == 0
+        assert await memories.parts.backends["redis"].spending.spent(project, "desk") == 0
 
 
 async def test_a_request_that_never_left_costs_nothing(redis_url: str, service: Endpoint) -> None:
@@ -81,7 +81,7 @@ async def test_a_request_that_never_left_costs_nothing(redis_url: str, service: 
     async with await client(redis_url, service, project, fallback="none") as memories:
         with pytest.raises(MemoryModelUnavailable, match="cannot be reached"):
             await flush(memories.memory("desk", "key"))
-        assert await memories.wiring.backends["redis"].spending.spent(project, "desk") == 0
+        assert await memories.parts.backends["redis"].spending.spent(project, "desk") == 0
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ async def test_a_request_that_broke_off_or_took_too_long_may_have_been_charged(
     async with await client(redis_url, service, project, fallback="none", timeout="1s") as memories:
         with pytest.raises(MemoryModelUnavailable):
             await flush(memories.memory("desk", "key"))
-        assert await memories.wiring.backends["redis"].spending.spent(project, "desk") == sum(await set_aside(service))
+        assert await memories.parts.backends["redis"].spending.spent(project, "desk") == sum(await set_aside(service))
 
 
 async def test_a_provider_that_is_always_too_slow_is_asked_no_more_than_the_budget_pays_for(
@@ -112,7 +112,7 @@ async def test_a_provider_that_is_always_too_slow_is_asked_no_more_than_the_budg
             with pytest.raises((MemoryModelUnavailable, MemoryBudgetSpent)):
                 await memory.flush(force=True)
         assert 0 < len(service.requests) <= BUDGET // 1_000
-        assert await memories.wiring.backends["redis"].spending.spent(project, "desk") <= BUDGET
+        assert await memories.parts.backends["redis"].spending.spent(project, "desk") <= BUDGET
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ async def test_what_a_provider_does_not_count_or_counts_absurdly_stays_as_it_was
     async with await client(redis_url, service, project) as memories:
         assert await flush(memories.memory("desk", "key")) == "committed"
         told, answer = await set_aside(service)
-        spent = await memories.wiring.backends["redis"].spending.spent(project, "desk")
+        spent = await memories.parts.backends["redis"].spending.spent(project, "desk")
         assert spent == (counted[0] or told) + (counted[1] or answer)
 
 
@@ -160,7 +160,7 @@ async def test_a_request_that_was_given_up_may_have_been_charged(redis_url: str,
         flushing.cancel()
         with pytest.raises(asyncio.CancelledError):
             await flushing
-        assert await memories.wiring.backends["redis"].spending.spent(project, "desk") > 0
+        assert await memories.parts.backends["redis"].spending.spent(project, "desk") > 0
 
 
 async def test_a_spent_budget_asks_nobody_and_the_rules_write(redis_url: str, service: Endpoint) -> None:
@@ -195,7 +195,7 @@ async def test_a_request_that_no_day_pays_for_is_said_to_be_one_and_is_not_made(
         with pytest.raises(MemoryInvalid, match=rf"more than its whole daily_token_budget of {least:,}; raise it"):
             await memory.flush(force=True)
         assert len(service.requests) == 1
-        assert await memories.wiring.backends["redis"].spending.spent(project, "desk") == 800
+        assert await memories.parts.backends["redis"].spending.spent(project, "desk") == 800
 
 
 async def test_a_new_day_has_a_new_budget(service: Endpoint) -> None:
@@ -217,7 +217,7 @@ async def test_the_count_in_redis_is_of_one_day_and_ends_by_itself(redis_url: st
         await client(redis_url, service, project) as memories,
         redis.asyncio.from_url(redis_url, decode_responses=True) as server,
     ):
-        spending, key = memories.wiring.backends["redis"].spending, f"dm:{{{project}}}:spent:desk"
+        spending, key = memories.parts.backends["redis"].spending, f"dm:{{{project}}}:spent:desk"
         today = await spending.set_aside(project, "desk", "first", 400, BUDGET)
         assert 0 < await server.ttl(key) <= 2 * 86_400
         assert await server.hgetall(key) == {"day": str(today), "tokens": "400", "r:first": "400"}

@@ -172,7 +172,7 @@ async def test_asking_whether_an_append_would_be_refused_knows_what_another_step
     said, other = (Entry(f'{{"role":"user","content":"{text}"}}', "short_term", 5) for text in (MARKER, "Hello"))
     resource = REGISTRY.memory("open")
     clients = [await connect(keys) for keys in (OLD, f"{NEW},{OLD}")]
-    before, rotated = [client.wiring.services(resource).store for client in clients]
+    before, rotated = [client.parts.services(resource).store for client in clients]
     memory, limits = clients[0].memory("open", key).id, resource.limits()
     await before.append(memory, [said], Operation("one", deadline_ms, "digest of it"), limits)
     await rotated.try_append(memory, [said], Operation("one", deadline_ms, "digest of it"), limits)
@@ -185,7 +185,7 @@ async def test_a_scan_shows_messages_too(connect: Connect, key: str) -> None:
     client = await connect(OLD)
     memory = client.memory("open", key)
     await memory.append(["one", "two"])
-    store = client.wiring.services(REGISTRY.memory("open")).store
+    store = client.parts.services(REGISTRY.memory("open")).store
     found, cursor, ended = [], None, False
     while not ended:
         page = await store.scan(memory.id, cursor, 100)

@@ -70,7 +70,7 @@ async def test_declarations_are_put_in_force_from_another_thread(client: MemoryC
     loop = asyncio.get_running_loop()
     loop.set_debug(True)  # it then refuses what other threads do to it unasked
     try:
-        with client.wiring.watched() as changed:
+        with client.parts.watched() as changed:
             await asyncio.to_thread(client.use, REGISTRY)
             async with asyncio.timeout(60):
                 await changed.wait()

@@ -66,7 +66,7 @@ class Service:
 
     async def workflows(self) -> list[str]:
         """Returns who keeps the memory, as the index has it."""
-        index, project = self.client.wiring.backends["redis"].index, self.client.project
+        index, project = self.client.parts.backends["redis"].index, self.client.project
         page = await index.owners(project, None, 100)
         return sorted(binding.owner.workflow_id for binding in page.bindings)
 
@@ -93,7 +93,7 @@ async def test_a_workflow_whose_first_write_was_lost_keeps_the_memory_that_it_wr
     await service.memory("two").append("from two")
     assert [message.text for message in (await service.memory("one").read()).messages] == ["from one", "from two"]
     assert await service.workflows() == ["one", "two"]
-    ended = await service.client.wiring.backends["redis"].index.ending(
+    ended = await service.client.parts.backends["redis"].index.ending(
         service.client.project, WorkflowId("default", "one"), ["one"]
     )
     assert list(ended.values()) == [False], "it is cleared at the end of the first workflow, with what the second wrote"

@@ -122,7 +122,7 @@ async def _be_overdue(client: MemoryClient, redis_url: str) -> None:
     async with Redis.from_url(redis_url) as raw:
         # Due since the year 2001.
         await raw.hset(RedisKeys("dm:").memory(memory.id).names[MEMORY_KEYS.index("meta")], "due_at", 10**12)
-    await OverdueFlushes(client.wiring.backends["redis"], client.project, lambda: REGISTRY).look()
+    await OverdueFlushes(client.parts.backends["redis"], client.project, lambda: REGISTRY).look()
 
 
 async def _retry(client: MemoryClient, redis_url: str) -> None:
@@ -187,14 +187,14 @@ async def _estimate(client: MemoryClient) -> None:
         raise ConnectionError("no network")
 
     counter = TiktokenCounter(encodings=Encodings(nothing_to_load))  # type: ignore[arg-type] # it never returns
-    estimating = MemoryClient(REGISTRY, client.wiring.backends, project=client.project, counter=counter)
+    estimating = MemoryClient(REGISTRY, client.parts.backends, project=client.project, counter=counter)
     await estimating.memory("small", f"{KEY}/estimated").append("Hello")
 
 
 async def _wake_in_vain(client: MemoryClient, temporal: Client) -> None:
     nowhere = await Client.connect(temporal.service_client.config.target_host, namespace="no-such-namespace")
     waker = TemporalWaker(nowhere, "no-queue")
-    waking = MemoryClient(REGISTRY, client.wiring.backends, project=client.project, waker=waker)
+    waking = MemoryClient(REGISTRY, client.parts.backends, project=client.project, waker=waker)
     await waking.memory("small", KEY).flush(wait=False)
 
 

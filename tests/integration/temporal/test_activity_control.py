@@ -50,7 +50,7 @@ async def flushing(rig: Rig, memory: Memory, summarizer: Gated) -> WorkflowHandl
 async def another_can_begin(rig: Rig, memory: Memory) -> bool:
     """Whether another flush gets the lease, which is held for half a minute; it gives it back at once."""
     declared = rig.memories.registry.memory("patient")
-    flush = rig.memories.wiring.services(declared).flush
+    flush = rig.memories.parts.services(declared).flush
     begun = await flush.begin(memory.id, "another", declared.limits(), FlushOptions(force=True), attempt_ends_ms=2**52)
     if not isinstance(begun, Batch):
         return False

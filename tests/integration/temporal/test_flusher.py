@@ -178,7 +178,7 @@ async def test_a_lease_whose_holder_died_ends_by_itself(rig: Rig) -> None:
     memory = rig.memory("small", key)
     await memory.append(texts(2))
     declared = rig.memories.registry.memory("small")
-    flush = rig.memories.wiring.services(declared).flush
+    flush = rig.memories.parts.services(declared).flush
     held = await flush.begin(
         memory.id, "a dead owner", declared.limits(), FlushOptions(force=True), attempt_ends_ms=2**52
     )

@@ -187,6 +187,6 @@ async def test_a_request_by_name_may_name_the_run_to_which_it_belongs_as_well(ow
         (wire.RECORD_AGENT_TURN, {"agent": "runner", "workflow_type": "Order", **lender, **message}),
     ):
         await own.run(CallByName.run, name, request)
-    index = own.memories.wiring.backends["redis"].index
+    index = own.memories.parts.backends["redis"].index
     bound = await index.bindings(own.memories.project, WorkflowId(own.client.namespace, lender["workflow_id"]))
     assert [binding.owner.run_id for binding in bound] == [lender["run_id"]] * 3

@@ -190,11 +190,9 @@ async def test_a_worker_that_cannot_tell_the_others_runs_nevertheless(
 
 async def test_after_many_attempts_it_is_refused_for_good_though_workers_differ(redis_url: str) -> None:
     async with await MemoryClient.connect(redis_url, memories=OLD, project=unique("project")) as memories:
-        wiring, info = memories.wiring, MemoryActivityEnvironment(memories).info
-        assert wiring.fleet is not None
-        await wiring.fleet.tell(wiring.project, queue_name(info.namespace, info.task_queue), "other", "new", 60_000)
+        parts, info = memories.parts, MemoryActivityEnvironment(memories).info
+        assert parts.fleet is not None
+        await parts.fleet.tell(parts.project, queue_name(info.namespace, info.task_queue), "other", "new", 60_000)
         fault, declared = MemoryUnknownResource("no memory resource 'till' is declared"), OLD.fingerprint
-        judged = [
-            await judged_by_all(fault, declared, wiring, replace(info, attempt=attempt)) for attempt in (600, 601)
-        ]
+        judged = [await judged_by_all(fault, declared, parts, replace(info, attempt=attempt)) for attempt in (600, 601)]
     assert [one.type for one in judged] == ["MemoryWrongWorker", "MemoryUnknownResource"]

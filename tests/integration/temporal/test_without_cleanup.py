@@ -38,7 +38,7 @@ async def test_what_they_owned_is_settled_a_moment_later(rig: Rig, end: str) -> 
     assert await activities_of(handle) == ["memory.append"]
 
     async def cleared() -> bool:
-        index = rig.memories.wiring.backends["redis"].index
+        index = rig.memories.parts.backends["redis"].index
         owned = await index.bindings(rig.memories.project, WorkflowId(rig.client.namespace, handle.id))
         return owned == () and await rig.texts("scratch", end) == []
 

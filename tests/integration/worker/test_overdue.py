@@ -95,7 +95,7 @@ async def test_a_damaged_memory_hides_no_flush_that_is_overdue(redis_url: str) -
         await raw.delete(f"{place}damaged}}:msg")
         # Due since the year 2001.
         await raw.hset(f"{place}overdue}}:meta", "due_at", 10**12)
-        watch = OverdueFlushes(client.wiring.backends["redis"], project, lambda: registry)
+        watch = OverdueFlushes(client.parts.backends["redis"], project, lambda: registry)
         await watch.look()
         [note] = watch.notes
         assert note.startswith("1 flush is overdue")

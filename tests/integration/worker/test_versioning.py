@@ -150,14 +150,14 @@ async def test_a_flusher_that_an_older_version_began_is_finished_by_the_current_
     memory: Memory,
 ) -> None:
     declared = memories.registry.memory("thread")
-    flush = memories.wiring.services(declared).flush
+    flush = memories.parts.services(declared).flush
     another = await flush.begin(memory.id, "another", declared.limits(), FlushOptions(), attempt_ends_ms=2**52)
     assert isinstance(another, Batch)
     async with start_worker(**deployment.environment("build-1")) as old:
         await old.ready()
         await deployment.make_current("build-1")
         # A worker may take longer to start than the lease lasts.
-        assert await memories.wiring.services(declared).store.renew(memory.id, another, declared.limits())
+        assert await memories.parts.services(declared).store.renew(memory.id, another, declared.limits())
         flusher = await woken(temporal_client, project, memory)
         await eventually(lambda: waits(flusher))
         assert await version_of(flusher) == "build-1"

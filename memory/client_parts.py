@@ -27,11 +27,11 @@ from durable_memory.memory.tokens.counters import Counters
 from durable_memory.memory.waking import FlushWaker
 
 
-class Wiring:
-    """What all callers of one client share. Belongs to its event loop.
+class ClientParts:
+    """What all callers of one client share, whoever they are. Belongs to its event loop.
 
-    backends: the open stores by persistence type, `redis` and `in_memory`. registry: the declarations in force now, for
-    an activity that began under earlier ones, too. summarizers: who writes the summaries.
+    backends: by persistence type, `redis` and `in_memory`. registry: the declarations in force now, also for an
+    activity that began under earlier ones. summarizers: who writes the summaries.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class Wiring:
             self._watching.discard(watching)
 
     def services(self, resource: MemoryResource) -> Services:
-        """Returns the parts that serve a resource's memories, behind its circuit breaker where it declares one."""
+        """Returns what serves a resource's memories, behind its circuit breaker where it declares one."""
         services = self._services[resource.persistence.type]
         limits = resource.persistence.circuit_breaker.limits()
         guard = self.backends[resource.persistence.type].guarded
