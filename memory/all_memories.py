@@ -24,7 +24,7 @@ from durable_memory.memory.operations.services import Services
 from durable_memory.memory.resolution import Resolved
 from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.transfer.export import export_lines
-from durable_memory.memory.transfer.importing import Import, each, first_line
+from durable_memory.memory.transfer.importing import Import, checked_lines, first_line
 from durable_memory.memory.types import ImportResult, ListedPage, PurgeResult
 
 
@@ -155,7 +155,7 @@ class AllMemories:
         truth("merge", merge)
         if merge and key is None:
             raise MemoryInvalid("merge: without a key each line goes under its own; name the one memory by its key")
-        source = each(lines, on_line)
+        source = checked_lines(lines, on_line)
         header = await first_line(source)
         declared = self._parts.registry.memory(header.resource if resource is None else resource)
         one_key = None if key is None else checked_key(key, declared.id)

@@ -206,10 +206,13 @@ async def first_line(lines: AsyncIterator[RawLine]) -> Header:
     raise MemoryInvalid("line 1: there is none; the file is empty")
 
 
-async def each(
+async def checked_lines(
     lines: Iterable[RawLine] | AsyncIterable[RawLine], on_line: Callable[[int], None] | None
 ) -> AsyncIterator[RawLine]:
-    """Yields lines of either kind. on_line: is told the length of each. Raises MemoryInvalid for what is no line."""
+    """Yields the lines of an import, whatever gives them. on_line: is told the length of each.
+
+    Raises MemoryInvalid for what is no line.
+    """
     number = 0
     async for line in lines if isinstance(lines, AsyncIterable) else _one_by_one(lines):
         number += 1
