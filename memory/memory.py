@@ -310,7 +310,7 @@ class Memory:
             version = version_of_view("if_version", if_version)
             operation = await self._names.operation(operation_id, json.dumps(["restore", wanted, version]))
             record.named(operation.id)
-            await self._writer.registration.once()
+            await self._writer.registration.ensure()
             try:
                 result = await self._services.store.restore(self._id, wanted, operation, self._limits, version, decode)
             except MemoryUndecryptable as fault:

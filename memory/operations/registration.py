@@ -11,80 +11,81 @@ from cachetools import LRUCache
 from durable_memory.memory.identity import MemoryId, Owner
 from durable_memory.memory.stores.index_port import ProjectIndex
 
-_REMEMBERED_PAIRS: Final = 100_000
+_REMEMBERED_BINDINGS: Final = 100_000
 
 
 @dataclass(slots=True)
-class Told:
-    """What one owner has written to one memory, as far as this process knows.
+class KnownBinding:
+    """What this process knows of an owner that writes to a memory.
 
-    generation: of the index when it was told of the pair. life: of the memory when the pair wrote last; after another
-    begin, as that by somebody else after a FLUSHALL, the index may know nothing of the pair.
+    generation: that of the index when it was told; None if it was not. incarnation: that of the memory when the owner
+    wrote last; in another one, as after a FLUSHALL and an append of somebody else, the index may have lost what it was
+    told.
     """
 
     owner: Owner | None
     generation: int | None = None
-    life: str | None = None
+    incarnation: str | None = None
 
 
-class Register:
-    """Remembers what the index of one store was told by this process: a steady append is one script."""
+class KnownBindings:
+    """What the index of one store was told by this process: it need not be told again at each write."""
 
     def __init__(self) -> None:
-        self._pairs: MutableMapping[tuple[Owner | None, MemoryId], Told] = LRUCache(_REMEMBERED_PAIRS)
+        self._bindings: MutableMapping[tuple[Owner | None, MemoryId], KnownBinding] = LRUCache(_REMEMBERED_BINDINGS)
 
-    def told(self, owner: Owner | None, memory: MemoryId) -> Told:
-        """Returns what is known of a pair, the same for all that ask."""
-        known = self._pairs.get((owner, memory))
+    def of(self, owner: Owner | None, memory: MemoryId) -> KnownBinding:
+        """Returns what is known of an owner and a memory, the same object to all that ask."""
+        known = self._bindings.get((owner, memory))
         if known is None:
-            known = self._pairs[owner, memory] = Told(owner)
+            known = self._bindings[owner, memory] = KnownBinding(owner)
         return known
 
 
 class Registration:
     """Tells the index of one memory and its owners, when it is written to."""
 
-    __slots__ = ("_index", "_memory", "_owners", "_pairs", "_register")
+    __slots__ = ("_bindings", "_index", "_known", "_memory", "_owners")
 
     def __init__(
-        self, index: ProjectIndex, register: Register, memory: MemoryId, owners: Sequence[Owner | None]
+        self, index: ProjectIndex, known: KnownBindings, memory: MemoryId, owners: Sequence[Owner | None]
     ) -> None:
         """owners: of what is written, in the order in which the index is told of them."""
         self._index = index
-        self._register = register
+        self._known = known
         self._memory = memory
         self._owners = owners
-        self._pairs: tuple[Told, ...] | None = None
+        self._bindings: tuple[KnownBinding, ...] | None = None
         """Looked up by the first write, and then kept: who only reads fills no cache."""
 
-    async def once(self) -> None:
-        """Tells the index, unless this process has, and it cannot have lost it.
+    async def ensure(self) -> None:
+        """Tells the index, unless this process has told it, and it cannot have lost that since.
 
-        Before the first write, so that nobody settles a memory to which somebody is about to write.
+        To be awaited before a write, so that nobody settles a memory to which somebody is about to write.
         """
         generation = self._index.generation
-        for pair in self._told():
-            if pair.generation != generation:
-                await self.again()
-                return
+        if any(binding.generation != generation for binding in self._own_bindings()):
+            await self.renew()
 
-    async def again(self) -> None:
+    async def renew(self) -> None:
         """Tells the index, whatever it was told before."""
-        for pair in self._told():
-            generation = self._index.generation  # that of before: what fails meanwhile is asked for again
-            await self._index.register(self._memory, pair.owner)
-            pair.generation = generation
+        for binding in self._own_bindings():
+            generation = self._index.generation  # read before: if it changes meanwhile, the index is told once more
+            await self._index.register(self._memory, binding.owner)
+            binding.generation = generation
 
-    def is_another_life(self, version: str) -> bool:
-        """Notes in which life of the memory this is written, and tells whether that is not the one of before."""
-        life = version.partition(":")[0]
-        another = False
-        for pair in self._told():
-            another = another or pair.life not in (None, life)
-            pair.life = life
-        return another
+    def note_incarnation(self, version: str) -> bool:
+        """Notes the incarnation that was written to; tells whether an owner last wrote to another one of this memory.
 
-    def _told(self) -> tuple[Told, ...]:
-        if self._pairs is None:
-            self._pairs = tuple(self._register.told(owner, self._memory) for owner in self._owners)
-        return self._pairs
+        version: of the memory, as the write answered it.
+        """
+        incarnation, has_changed = version.partition(":")[0], False
+        for binding in self._own_bindings():
+            has_changed = has_changed or binding.incarnation not in (None, incarnation)
+            binding.incarnation = incarnation
+        return has_changed
+
+    def _own_bindings(self) -> tuple[KnownBinding, ...]:
+        if self._bindings is None:
+            self._bindings = tuple(self._known.of(owner, self._memory) for owner in self._owners)
+        return self._bindings

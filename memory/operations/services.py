@@ -1,4 +1,4 @@
-"""What the handles on the memories of one store share."""
+"""What serves the memories of one store, whoever calls."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from durable_memory.memory.clock import Clock
 from durable_memory.memory.flushing.steps import FlushSteps
-from durable_memory.memory.operations.registration import Register
+from durable_memory.memory.operations.registration import KnownBindings
 from durable_memory.memory.stores.index_port import ProjectIndex
 from durable_memory.memory.stores.port import Store
 from durable_memory.memory.tokens.counters import Counters
@@ -15,9 +15,10 @@ from durable_memory.memory.waking import FlushWaker
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """The parts that serve the memories of one store, made once per event loop.
+    """The collaborators of every handle on a memory of one store, made once for each client.
 
-    register: what its index was told by this process.
+    flush: runs the steps of a flush in this process. counters: count tokens. waker: wakes background flushers.
+    known_bindings: what the index was told by this process.
     """
 
     store: Store
@@ -26,4 +27,4 @@ class Services:
     counters: Counters
     waker: FlushWaker
     clock: Clock
-    register: Register = field(default_factory=Register)
+    known_bindings: KnownBindings = field(default_factory=KnownBindings)

@@ -75,7 +75,7 @@ class MemoryWriter:
             lender=lender,
             # What outlives them all has one for all: a workflow may write to the memories of every user for years.
             registration=Registration(
-                services.index, services.register, memory, owners if resource.has_owners else (OUTLIVES,)
+                services.index, services.known_bindings, memory, owners if resource.has_owners else (OUTLIVES,)
             ),
         )
 
@@ -156,7 +156,7 @@ class MemoryWriter:
         cut to the room that the store says is left, if the resource truncates; then all is sent again as the same
         operation, which is safe: the store changes nothing when it refuses, and applies an operation once.
         """
-        await self.registration.once()
+        await self.registration.ensure()
         while True:
             try:
                 result = await send(admitted.entries)
@@ -192,13 +192,13 @@ class MemoryWriter:
         return result
 
     async def _register_after(self, result: AppendResult) -> None:
-        another_life = self.registration.is_another_life(result.version)
-        if result.created or result.already_applied or another_life:
+        is_another = self.registration.note_incarnation(result.version)
+        if result.created or result.already_applied or is_another:
             # The index may have forgotten a memory that is created again, by whomever, and who writes to it; and a
             # repeated attempt may follow a crash between the script and the registration.
-            await self.registration.again()
+            await self.registration.renew()
         else:
-            await self.registration.once()  # the server that answered may not be the one that was told
+            await self.registration.ensure()  # the server that answered may not be the one that was told
 
     async def _stored_before_this_policy(self, admitted: Admitted, operation_id: str) -> AppendResult | None:
         privacy = self.admission.privacy
