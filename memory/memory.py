@@ -114,12 +114,12 @@ class Memory:
     async def record_turn(
         self, messages: MessageInput | Sequence[MessageInput], *, operation_id: str | None = None
     ) -> Turn:
-        """Appends the messages of one turn, once per operation whatever they say: how to record what a model answered.
+        """Appends the messages of one turn, once per operation, even if a repetition brings other messages.
 
-        A repeated attempt has asked the model again and got other words. The turn that was recorded first stands and is
-        returned, so that the caller goes on with what the memory holds: also tool calls that wait for their results. If
-        it holds none of it any more (summarised, deleted, cleared), what was sent comes back without ids. Errors as in
-        `append`.
+        So record what a model answered: a repeated attempt has asked the model again, and got other words. The turn
+        that was recorded first stands and is returned, so that the caller goes on with what the memory holds, such as
+        tool calls that wait for their results. If the memory holds none of it any more (summarised, deleted, cleared),
+        the messages that were sent are returned, without ids. Raises what `append` raises.
         """
         with telemetry.MeasuredCall("record_turn", self._id) as call:
             self._check("record_turn")
@@ -127,13 +127,15 @@ class Memory:
             return await record_turn(self._writer, messages, attempt, call)
 
     async def recorded_turn(self, *, operation_id: str | None = None) -> Turn | None:
-        """Returns the turn that an earlier attempt has recorded, or None: to be asked before a model is asked again.
+        """Returns the turn that an earlier attempt has recorded, or None. Call it before you ask a model again.
 
-        Without an operation id it is the turn that `record_turn` would record if it were this attempt's next call on
-        this memory; asked again where it found one, it goes on to the turn after that. Its messages are empty if the
-        memory holds none of them any more. Raises MemoryInvalid outside an activity, where no call repeats another,
-        unless an operation id is given; MemoryOperationConflict; and MemoryBackpressure where there is no such turn and
-        one of a quarter of the budget would be held back, so that no model is asked in vain.
+        Without an operation id it looks for the turn that the next `record_turn` of this attempt would record in this
+        memory; called again after it found one, for the turn behind that. The turn has no messages if the memory holds
+        none of them any more.
+
+        Raises MemoryInvalid outside an activity, where no call repeats another, unless an operation id is given;
+        MemoryOperationConflict; and MemoryBackpressure if no turn is recorded and one that fills a quarter of the
+        budget would be held back now: a model would be asked in vain.
         """
         with telemetry.MeasuredCall("recorded_turn", self._id) as call:
             self._check("recorded_turn")
@@ -195,14 +197,14 @@ class Memory:
     ) -> View:
         """Returns the view. A memory that does not exist is an empty view of version `absent`.
 
-        limit: the newest messages, at most so many, in whole groups; 0 is none. max_tokens: what a model call may
-        spend; system messages and pinned ones are kept, then summaries, then the conversation from the newest back.
-        sections: only these. ids: these live messages, at most 1,000 as in all calls, with their whole groups; it
-        counts as an access to them.
-        before_id: only what stands before this message: the first one of a page gives the next older page.
-        since_version: if the memory still has this version, the view is empty and has it too. authors: sets `name` of
-        an assistant message to the agent that wrote it, unless it has one; the added names count towards max_tokens.
-        Raises MemoryInvalid, and MemoryOversize if system and pinned messages alone exceed max_tokens.
+        limit: at most so many messages, the newest, in whole groups; 0 for none. max_tokens: what a model call may
+        spend on the view; system and pinned messages are kept first, then summaries, then the conversation from the
+        newest back. sections: only messages of these. ids: only these live messages, at most 1,000, with their whole
+        groups; counts as an access to them. before_id: only what stands before this message; given the first one of a
+        page, the next older page. since_version: if the memory still has this version, the view is empty, and has it
+        too. authors: sets `name` of each assistant message that has none to the agent that wrote it; these names count
+        towards max_tokens. Raises MemoryInvalid, and MemoryOversize if system and pinned messages alone exceed
+        max_tokens.
         """
         with telemetry.MeasuredCall("read", self._id) as call:
             self._check("read")
@@ -265,7 +267,7 @@ class Memory:
     async def delete(self, ids: Sequence[str], *, operation_id: str | None = None) -> DeleteResult:
         """Removes messages, or summaries, with their whole groups, live or waiting.
 
-        A flush that holds one of them ends.
+        A flush in progress that would summarise one of them is given up.
         """
         with telemetry.MeasuredCall("delete", self._id), self._audited("delete") as record:
             self._check("delete")
@@ -279,10 +281,10 @@ class Memory:
     async def clear(
         self, *, confirm: bool = False, backup: bool = False, operation_id: str | None = None
     ) -> ClearResult:
-        """Removes everything. Nothing that was begun before can touch what is written after.
+        """Removes everything. A flush that began before cannot touch what is written afterwards.
 
-        backup: keep all of it for seven days, to be restored by the id in the answer; or the call fails. Without it, a
-        damaged memory is cleared too. Raises MemoryInvalid unless `confirm` is True.
+        backup: keeps all of it for seven days, for `restore` with the id in the answer. A damaged memory is cleared
+        only without one. Raises MemoryInvalid unless `confirm` is True.
         """
         with telemetry.MeasuredCall("clear", self._id), self._audited("clear") as record:
             self._check("clear")

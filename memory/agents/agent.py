@@ -51,10 +51,10 @@ class DeclaredAgent:
     async def context(self, *, max_tokens: int | None = None, authors: bool = False) -> AgentContext:
         """Composes its memories for one model call.
 
-        max_tokens: what the context may have; without it, each memory gives its share or its whole view. A memory that
-        is append-only takes part only if its declaration has `inject`. authors: as in `Memory.read`. Raises
-        MemoryOversize if what must stand does not fit, and what `Memory.read` raises: a memory that fails is an error,
-        never a gap.
+        max_tokens: of the whole context; without it, each memory gives its share or its whole view. A memory that is
+        append-only takes part only if its declaration has `inject`. authors: as in `Memory.read`. Raises MemoryOversize
+        if what is never cut (system and pinned messages, labels) does not fit, and what `Memory.read` raises: a memory
+        that fails is an error, never a gap.
         """
         limit = whole_number("max_tokens", max_tokens)
         sources = [
@@ -67,29 +67,31 @@ class DeclaredAgent:
     async def record_turn(
         self, messages: MessageInput | Sequence[MessageInput], *, operation_id: str | None = None
     ) -> AgentTurn:
-        """Appends the messages of one turn to every memory that takes its turns, once per operation.
+        """Appends the messages of one turn, once per operation, to every memory that takes the agent's turns.
 
-        Those are all that it may append to, unless they declare `record_turns: false`.
+        Those are the memories that it may append to, apart from those that it declares with `record_turns: false`.
 
-        What one of them would refuse is refused before anything is written to any. Then they are written one after the
-        other, in the order of the declaration; what fails ends the call, says which memories hold the turn, and the
-        same operation again completes it: memories that hold the turn answer the same. If a repeated attempt comes with
-        other words, those that stand in the first memory go to the others as well. Errors as in `Memory.append`.
+        If one of them would refuse the turn, nothing is written to any. Otherwise they are written one after the other,
+        in the order of the declaration. An error ends the call and says which memories hold the turn by then; the same
+        operation, called again, completes the others. If it brings other messages then, the others get those that the
+        first memory holds. Raises what `Memory.append` raises.
 
-        Returns the messages as the first memory that holds all of them has stored them, redacted or cut, on every
-        attempt; if none holds all, as the first one that holds some; without ids, which each memory gives for itself.
+        Returns the same messages on every attempt: as they are stored (redacted, cut) in the first memory that holds
+        all of them, or else in the first one that holds some. They have no ids, since each memory gives its own.
         """
         return await record_in_all(self._writers(), messages, _checked(operation_id), self._ref.id)
 
     async def recorded_turn(self, *, operation_id: str | None = None) -> AgentTurn | None:
-        """Returns the turn that an earlier attempt has recorded, or None: to be asked before a model is asked again.
+        """Returns the turn that an earlier attempt has recorded, or None. Call it before you ask a model again.
 
-        Without an operation id it is the turn that `record_turn` would record if it were this attempt's next call, and
-        the one after that where it was asked before and found one.
-        `messages` are those that `record_turn` would return; `turns` has the memories that hold it. An attempt may have
-        ended between two of them: pass `messages` to `record_turn`, which completes the others. They are none if no
-        memory holds any more of it, or only a part while others lack the turn: then ask the model again. Raises
-        what `Memory.recorded_turn` raises: MemoryBackpressure also if only one of the memories would hold it back.
+        Without an operation id it looks for the turn that the next `record_turn` of this attempt would record; called
+        again after it found one, for the turn behind that.
+
+        `messages` are those that `record_turn` would return; `turns` names the memories that hold the turn. An attempt
+        may have ended between two memories: pass `messages` to `record_turn`, which completes the others. There are no
+        messages if no memory holds any of them any more, or if some memories lack the turn and no other one holds all
+        of it: ask the model again then. Raises what `Memory.recorded_turn` raises; MemoryBackpressure also if only one
+        of the memories would hold the turn back.
         """
         return await recorded_in_any(self._writers(), _checked(operation_id), self._ref.id)
 
