@@ -75,7 +75,7 @@ class ActivityCaller:
         return self._deadline.is_late
 
     async def begin_late(self) -> None:
-        """Notes that the activity began late, so that later attempts know it even if this one makes no call."""
+        """Notes in the store that the activity began late: later attempts may see no call of this one."""
         try:
             await self._deadline.find_out()
         except MemoryFault as fault:

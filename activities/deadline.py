@@ -1,7 +1,7 @@
 """Until when the calls of an activity attempt are accepted: a repetition must come while its first call is remembered.
 
-All attempts of an activity have one deadline, as what each of them applied is remembered until then, and for a minute
-more. A call that comes later may be the repetition of one that is forgotten, so it is refused (R2 of docs/protocol.md).
+All attempts of an activity have one deadline. What any of them applied is remembered until then, and for a minute more.
+A call that comes later may repeat one that is forgotten by now, so it is refused (R2 of docs/protocol.md).
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from durable_memory.memory.client_parts import ClientParts
 from durable_memory.memory.stores.values import KEPT_AFTER_DEADLINE_MS
 
 LIFETIME_MS = GIVEN_ID_LIFETIME_MS
-"""From the order of an activity to its deadline; from its first start, if that was late."""
+"""From the time at which an activity was scheduled to its deadline; if it started late, from its first start."""
 
 LATE_MS = LIFETIME_MS // 2
-"""An attempt that begins so long after the order is late: the others would have too little time left, or none."""
+"""An attempt that starts so long after its activity was scheduled is late: little time would be left for others."""
 
 CLOCKS_DIFFER_MS = KEPT_AFTER_DEADLINE_MS // 2
 """By how much the clocks of this process and of Redis may differ when an attempt goes on after its deadline."""
@@ -29,18 +29,19 @@ CLOCKS_DIFFER_MS = KEPT_AFTER_DEADLINE_MS // 2
 class ActivityDeadline:
     """The deadline of one attempt.
 
-    An attempt that begins in time knows it. One that begins late asks the store, since the others must have the same:
-    the first one proposes its own start, which nothing was applied before; any other one the order, since it knows
-    neither when the first began nor what that has applied. The proposal that comes first stands.
+    An attempt that starts in time counts from the time at which the activity was scheduled. One that starts late asks
+    the store from when to count, since all attempts must count from the same time. The first attempt proposes its own
+    start, as nothing was applied before it; any other one proposes the scheduled time, as it knows neither when the
+    first one started nor what that has applied. The proposal that comes first stands.
 
-    A first attempt that is still running at its deadline goes on, if Temporal knows no other: all that would repeat
-    its calls begin later, and are refused.
+    A first attempt that is still running at its deadline goes on if Temporal has started no other: any attempt that
+    could repeat its calls will start after the deadline, and be refused.
     """
 
     def __init__(
         self, info: activity.Info, name: str, parts: ClientParts, is_running: Callable[[], Awaitable[bool]]
     ) -> None:
-        """name: what all attempts have in common. is_running: tells whether it is the attempt that Temporal knows."""
+        """name: the same for all attempts alone. is_running: whether this is the attempt that Temporal waits for."""
         self._name = name
         self._parts = parts
         self._is_running = is_running
@@ -59,13 +60,13 @@ class ActivityDeadline:
         self._deadline_ms: int | None = None if self.is_late else self._counted_from(_ms(info.scheduled_time))
 
     def of_next_call(self) -> int | Callable[[], Awaitable[int]]:
-        """Returns it as Attempt takes it."""
+        """Returns the deadline of the next call, as Attempt takes it."""
         if self._deadline_ms is None or self._is_over_soon(self._deadline_ms):
             return self._at_a_call
         return self._deadline_ms
 
     async def find_out(self) -> int:
-        """Asks the store for the deadline of an attempt that began late. Raises MemoryUnavailable."""
+        """Returns the deadline; an attempt that started late asks the store for it. Raises MemoryUnavailable."""
         if self._deadline_ms is None:
             counted_from_ms = _ms(self._info.started_time if self._is_first else self._info.scheduled_time)
             starts = self._parts.starts
@@ -82,14 +83,14 @@ class ActivityDeadline:
             return deadline_ms
         now_ms = self._parts.clock.now_ms()
         if now_ms <= deadline_ms + CLOCKS_DIFFER_MS:
-            # What any other attempt may have applied is still remembered.
+            # What other attempts may have applied is still remembered.
             return self._limit_ms(deadline_ms + KEPT_AFTER_DEADLINE_MS)
         # Asked after the deadline, so that no attempt that begins later can apply anything.
         self._is_alone = self._is_alone or await self._is_running()
         return self._limit_ms(now_ms + LIFETIME_MS) if self._is_alone else deadline_ms
 
     def _is_over_soon(self, deadline_ms: int) -> bool:
-        """Whether this is the first attempt, and goes on where the others end; to others all this does not apply."""
+        """Whether this is a first attempt that may go on beyond the deadline, which is less than a minute away."""
         goes_on = self._is_first and deadline_ms < self._end_ms
         return goes_on and self._parts.clock.now_ms() > deadline_ms - KEPT_AFTER_DEADLINE_MS
 

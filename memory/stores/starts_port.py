@@ -1,4 +1,4 @@
-"""The port of late starts: since when the calls of an activity count whose first attempt began long after its order."""
+"""The port of late starts: from when on the calls of an activity count that started long after it was scheduled."""
 
 from __future__ import annotations
 
