@@ -10,6 +10,9 @@ import statistics
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
+
+_ROUND_SECONDS: Final = 1.0
 
 Work = Callable[[int], Awaitable[object]]
 """One call of what is measured; its argument counts the calls."""
@@ -53,15 +56,15 @@ async def compare_all(subject: Work, floors: Sequence[Work], *, calls: int = 20,
     ]
 
 
-async def throughput(writers: Sequence[Work], *, seconds: float) -> float:
-    """Lets all writers call again and again for some time; returns the calls that were answered, per second."""
+async def throughput(writers: Sequence[Work]) -> float:
+    """Lets all writers call again and again for a second; returns the calls that were answered, per second."""
     started = time.perf_counter()
     answered = 0
 
     async def write(work: Work) -> None:
         nonlocal answered
         call = 0
-        while time.perf_counter() - started < seconds:
+        while time.perf_counter() - started < _ROUND_SECONDS:
             await work(call)
             call += 1
             answered += 1
@@ -71,7 +74,7 @@ async def throughput(writers: Sequence[Work], *, seconds: float) -> float:
 
 
 async def compare_throughput(
-    subject: Sequence[Work], floor: Sequence[Work], *, seconds: float = 1.0, rounds: int = 5
+    subject: Sequence[Work], floor: Sequence[Work], *, rounds: int = 5
 ) -> tuple[float, float, float]:
     """Returns the median ratio of two throughputs, and both in calls a second; the first round only warms up."""
     mine: list[float] = []
@@ -79,7 +82,7 @@ async def compare_throughput(
     for number in range(rounds + 1):
         pair = [(subject, mine), (floor, theirs)]
         for writers, found in pair if number % 2 else reversed(pair):
-            per_second = await throughput(writers, seconds=seconds)
+            per_second = await throughput(writers)
             if number:
                 found.append(per_second)
     ratios = [one / other for one, other in zip(mine, theirs, strict=True)]

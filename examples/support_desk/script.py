@@ -102,12 +102,12 @@ class Conversation:
         raise KeyError(turn_id)
 
 
-def load_conversation(path: Path = CONVERSATION) -> Conversation:
+def load_conversation() -> Conversation:
     """Reads the case from its YAML file.
 
     Raises InvalidValue for a message that no memory would take, KeyError for a field or an agent that is missing.
     """
-    data: Mapping[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    data: Mapping[str, Any] = yaml.safe_load(CONVERSATION.read_text(encoding="utf-8"))
     customer, workflows = data["customer"], data["agents"]
     return Conversation(
         customer_id=customer["id"],

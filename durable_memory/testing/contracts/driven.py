@@ -28,9 +28,9 @@ from durable_memory.testing.contracts.builders import section_tokens, summary, t
 OPERATION_MS: Final = 600_000
 
 
-def fresh_memory(project: str = "project", resource: str = "resource") -> MemoryId:
+def fresh_memory() -> MemoryId:
     """The identity of a memory that nobody else uses."""
-    return MemoryId(project, resource, f"key:{uuid.uuid4().hex}")
+    return MemoryId("project", "resource", f"key:{uuid.uuid4().hex}")
 
 
 @dataclass(frozen=True, slots=True)
