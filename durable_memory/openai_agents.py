@@ -108,21 +108,21 @@ class MemorySession:
         self._waiting = []
 
     def _note_calls(self, messages: Sequence[Message], ids: Sequence[str]) -> None:
-        """Notes the calls that were added and have no result yet, which no view shows."""
+        """Notes the calls that were added and have no result yet, which no view shows.
+
+        A result goes where the store puts it: to the oldest call of these messages, else to the newest of before.
+        """
+        before, added = self._waiting[::-1], list[_WaitingCalls]()
         for message, message_id in zip(messages, ids, strict=False):
             if message.tool_calls:
                 calls = [call.id for call in message.tool_calls]
-                self._waiting.append(_WaitingCalls(message_id, calls, message_id, responses_items(message)[-1]))
+                added.append(_WaitingCalls(message_id, calls, message_id, responses_items(message)[-1]))
             elif message.tool_call_id is not None:
-                self._note_result(message.tool_call_id, message_id, responses_items(message)[-1])
-
-    def _note_result(self, call_id: str, message_id: str, item: Any) -> None:
-        for waiting in self._waiting:
-            if call_id in waiting.calls:
-                waiting.calls.remove(call_id)
-                waiting.newest_id, waiting.newest = message_id, item
-                break
-        self._waiting = [waiting for waiting in self._waiting if waiting.calls]
+                waiting = next((each for each in (*added, *before) if message.tool_call_id in each.calls), None)
+                if waiting is not None:
+                    waiting.calls.remove(message.tool_call_id)
+                    waiting.newest_id, waiting.newest = message_id, responses_items(message)[-1]
+        self._waiting = [waiting for waiting in (*before[::-1], *added) if waiting.calls]
 
     def _newest(self, view: View) -> tuple[str, Any] | None:
         """Returns the id of the newest message and its last item; of those in the view and of calls that wait."""

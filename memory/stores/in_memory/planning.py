@@ -68,14 +68,14 @@ class _Planner:
         own, live = self.waiting[entry.answers], self.state.calls.waiting_live(entry.answers)
         left = self.state.calls.waiting_left(entry.answers)
         if own:
-            # An id that comes again is mostly answered in its own turn.
             self._join(position, entry, own.pop(0))
         elif self.answered_live[entry.answers] < len(live):
-            self._join(position, entry, live[self.answered_live[entry.answers]])
+            # An id that comes again is answered in its own turn; an older call that waits may have been given up.
             self.answered_live[entry.answers] += 1
+            self._join(position, entry, live[-self.answered_live[entry.answers]])
         elif self.answered_left[entry.answers] < len(left):
-            self._follow(left[self.answered_left[entry.answers]], late=True)
             self.answered_left[entry.answers] += 1
+            self._follow(left[-self.answered_left[entry.answers]], late=True)
             self.leaving.change(entry.tokens, 1)
         elif self.state.calls.seen(entry.answers) or entry.answers in self.opened:
             raise refusals.call_already_answered(self.resource, position)

@@ -21,28 +21,31 @@ local function open_group(plan, new, ids)
   end
 end
 
--- Returns where in `seen` the group stands that a result goes to: the oldest that waits for it, those of this append
--- first, since an id that comes again is mostly answered in its own turn. Nothing if no live group waits.
-local function waiting_live(seen)
-  local oldest = {string.find(seen, '(%d+)w')}
-  local own = oldest
-  while own[1] and tonumber(own[3]) <= m.seq do
-    own = {string.find(seen, '(%d+)w', own[2])}
+-- Returns where in `seen` the group stands that a result goes to: the newest that waits for it, since an id that comes
+-- again is answered in its own turn, and an older call that still waits may have been given up; of those of this append
+-- the oldest. pattern: of the groups that may be. Nothing if there is none.
+local function waiting_in(seen, pattern)
+  local found, next_one = {}, {string.find(seen, pattern)}
+  while next_one[1] do
+    found = next_one
+    if tonumber(found[3]) > m.seq then
+      break
+    end
+    next_one = {string.find(seen, pattern, found[2])}
   end
-  return unpack(own[1] and own or oldest)
+  return unpack(found)
 end
 
--- A result goes to a live group that waits for its call, or to the oldest that left the view. Returns a refusal, or
--- nil.
+-- A result goes to a live group that waits for its call, or to one that left the view. Returns a refusal, or nil.
 local function answer_call(plan, new, id)
   local seen = seen_of(plan, id)
   if not seen then
     return refusal('unseen', new.position)
   end
-  local from, to, group = waiting_live(seen)
+  local from, to, group = waiting_in(seen, '(%d+)w')
   new.late = not from
   if new.late then
-    from, to, group = string.find(seen, '(%d+)l')
+    from, to, group = waiting_in(seen, '(%d+)l')
   end
   if not from then
     return refusal('answered', new.position)

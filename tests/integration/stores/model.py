@@ -221,7 +221,7 @@ class ModelMemory(ModelState):
         if not open_calls:
             raise Refused(MemoryOrphanResult)
         own = [group for group in live if all(kept.group is not group for kept in before)]
-        group = (own or live or open_calls)[0]
+        group = own[0] if own else (live or open_calls)[-1]
         group.waiting.remove(entry.answers)
         kept = Kept(text_of(entry), entry.tokens, group)
         if not live:
