@@ -2,7 +2,8 @@
 
 Each memory records the turn for itself, see turns.py. What one of them would refuse is found before anything is written
 to any. An attempt may still end between two of them; the next one then finds the turn in those that have it and, where
-one still holds all of its messages, gives the others the same, even if it brings other words itself.
+one still holds all of its messages, gives the others the same, even if it brings other words itself. If it brings the
+same words, the others get them as they came, and not as that one may have cut or redacted them.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from durable_memory.memory.errors import (
 )
 from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.operations.admission import messages_of
+from durable_memory.memory.operations.repeated_append import is_stored_form
 from durable_memory.memory.operations.turns import check_room_for_turn, record_turn, recorded_turn
 from durable_memory.memory.operations.writer import MemoryWriter
 from durable_memory.memory.types import AgentTurn, MemoryTurn, Message, MessageInput, Turn, as_messages
@@ -74,7 +76,9 @@ async def record_in_all(
         held.append(here)
         if turn.result.already_applied:
             if here.is_complete and not words_are_settled:
-                to_write, words_are_settled = as_messages(turn.messages), True  # without what its store gave
+                if not await _holds_these_words(writing, turn, to_write):
+                    to_write = as_messages(turn.messages)  # without what its store gave
+                words_are_settled = True
         elif turn.result.ids:
             words_are_settled = True
     return AgentTurn(as_messages(_most_complete(held) or to_write), _results(held))
@@ -148,6 +152,12 @@ def _held(writer: MemoryWriter, turn: Turn, sent: Sequence[Message]) -> HeldTurn
     keeps_all_kinds = privacy is None or privacy.keeps_all_kinds
     is_complete = bool(held) and len(held) >= len(turn.result.ids) and (keeps_all_kinds or len(held) == len(sent))
     return HeldTurn(writer.id, turn, is_complete)
+
+
+async def _holds_these_words(writing: Writing, turn: Turn, words: tuple[Message, ...]) -> bool:
+    """Tells whether a recorded turn has the words that are sent again, which its memory may have cut or redacted."""
+    stored, given = turn.messages, (await writing.admission.admit(words)).messages
+    return len(stored) == len(given) and all(map(is_stored_form, stored, given))
 
 
 def _most_complete(held: Sequence[HeldTurn]) -> tuple[Message, ...]:

@@ -174,6 +174,24 @@ async def test_what_a_memory_cut_is_what_the_first_attempt_returns_and_the_other
     assert await said(client, "desk", f"p:{user}") == [large.text]
 
 
+@pytest.mark.parametrize(
+    ("agent", "words", "in_the_other"),
+    [
+        ("clipped--desk", [ONE_TOO_LARGE[1]], [ONE_TOO_LARGE[1].text]),
+        ("no-names--no-phones", CALL_ADA, ["Ada: [redacted]", "Ada has [redacted]."]),
+    ],
+)
+async def test_what_the_first_memory_cut_or_took_out_is_in_the_others_after_a_repetition_too(
+    client: MemoryClient, agent: str, words: list[Message], in_the_other: list[str]
+) -> None:
+    mine = client.agent(agent, input={"user": unique("user")})
+    # The first attempt ended between the two.
+    await record_in_one(mine, 0, words)
+    again = await mine.record_turn(words, operation_id="turn-1")
+    assert [one.result.already_applied for one in again.turns] == [True, False]
+    assert [message.text for message in (await mine.memories[1].read()).messages] == in_the_other
+
+
 async def test_a_recorded_turn_is_told_with_the_memories_that_hold_it(client: MemoryClient) -> None:
     user = unique("user")
     agent = client.agent("scribe", input={"user": user})
