@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
@@ -72,12 +73,15 @@ def units_of(messages: Sequence[Message]) -> list[Unit]:
 
 
 def _lines_of(messages: Sequence[Message]) -> Iterator[tuple[bool, Iterator[_Said]]]:
-    tools = {call.id: call.name for message in messages for call in message.tool_calls}
+    waiting: defaultdict[str, list[str]] = defaultdict(list)  # by id of a call, which may come again: names of tools
     for message in messages:
         if message.section == LONG_TERM:
             yield from ((True, _of_summary(line)) for line in message.text.splitlines())
-        else:
-            yield False, _of_message(message, tools)
+            continue
+        for call in message.tool_calls:
+            waiting[call.id].append(call.name)
+        called = waiting.get(message.tool_call_id or "")  # a result is that of the newest call that waits for it
+        yield False, _of_message(message, called.pop() if called else "tool")
 
 
 def _of_summary(line: str) -> Iterator[_Said]:
@@ -89,10 +93,11 @@ def _of_summary(line: str) -> Iterator[_Said]:
         yield speaker, once, False, max(1, int(times)), least is not None
 
 
-def _of_message(message: Message, tools: dict[str, str]) -> Iterator[_Said]:
+def _of_message(message: Message, tool: str) -> Iterator[_Said]:
+    """Yields what a message says. tool: the one that it is the result of, if it is a result."""
     speaker = _one_line(author_of(message) or message.role)
     if message.role == "tool":
-        speaker = f"{_one_line(message.name or tools.get(message.tool_call_id or '', 'tool'))} result"
+        speaker = f"{_one_line(message.name or tool)} result"
     said = [sentence for text in _texts(message) for sentence in _sentences(text)]
     called = [
         f"calls {sentence}"
