@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from pydantic import BaseModel, ValidationError
@@ -49,7 +49,8 @@ def declare(data: Mapping[str, Any]) -> Resource:
 def _kind_problem(data: Mapping[str, Any], kind: object) -> str:
     known = " or ".join(KINDS)
     if "resource" not in data:
-        meant = next((name for name in data if did_you_mean(name, ("resource",))), None)
+        names: Iterable[object] = data  # of a declaration in code, which anything may be
+        meant = next((name for name in names if isinstance(name, str) and did_you_mean(name, ("resource",))), None)
         instead = f", and not with {meant!r}" if meant else ""
         return f"is missing; a document begins with resource: {known}{instead}"
     near = did_you_mean(kind, tuple(KINDS)) if isinstance(kind, str) else ""

@@ -50,6 +50,15 @@ def test_faults_in_code_name_the_place_in_the_list() -> None:
     ]
 
 
+@pytest.mark.parametrize("name", [None, 1, ("resource",)])
+def test_a_declaration_in_code_whose_field_is_named_by_no_text_is_a_fault_as_others(name: Any) -> None:
+    with pytest.raises(InvalidDeclarations) as caught:
+        Registry.from_resources([{name: "memory", "id": "desk"}])
+    assert [str(fault) for fault in caught.value.faults] == [
+        "resource 1: resource: is missing; a document begins with resource: memory or agent"
+    ]
+
+
 def test_an_unknown_id_is_answered_with_a_near_miss_and_what_is_declared() -> None:
     registry = Registry.from_resources([memory("desk"), memory("customer-support")])
     with pytest.raises(MemoryUnknownResource) as caught:
