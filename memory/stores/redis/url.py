@@ -45,7 +45,16 @@ def redact_url(url: str) -> str:
     if not {"?", "#"}.isdisjoint(head):
         # Either an option holds the @, or a password that is not encoded holds the other sign.
         return f"{scheme}://(not shown: write ?, # and @ in passwords and options as %3F, %23 and %40)"
-    return f"{scheme}://{place.split('?', 1)[0].split('#', 1)[0]}"
+    place = place.split("?", 1)[0].split("#", 1)[0]
+    if not all(map(_has_port_or_none, place.partition("/")[0].split(","))):
+        # The host may be missing, so that a password stands in the place of its port.
+        return f"{scheme}://(not shown: a port is no number, or user and password lack their @host)"
+    return f"{scheme}://{place}"
+
+
+def _has_port_or_none(host: str) -> bool:
+    port = host.rpartition("]")[2].rpartition(":")[2] if ":" in host else ""  # brackets hold an address of IPv6
+    return not port or (port.isascii() and port.isdecimal())
 
 
 def check_url(url: str) -> None:

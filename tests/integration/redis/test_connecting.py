@@ -170,11 +170,31 @@ async def test_a_prefix_with_braces_is_refused_before_anything_is_opened(closed_
         ("redis+sentinel://u:pass@a:1/mem?sentinel_password=other", "redis+sentinel://a:1/mem"),
         ("rediss+cluster://u:pass@a:1?ssl_keyfile=/pass", "rediss+cluster://a:1"),
         ("rediss+sentinel://u:pass@a:1/mem?ssl_keyfile=/pass", "rediss+sentinel://a:1/mem"),
+        ("redis://[::1]:6379/0", "redis://[::1]:6379/0"),
+        ("redis://[::1]", "redis://[::1]"),
+        ("unix:///run/redis:1/a.sock", "unix:///run/redis:1/a.sock"),
         ("pass", "(not a URL)"),
     ],
 )
 def test_a_shown_url_has_no_user_password_and_options(url: str, shown: str) -> None:
     assert redact_url(url) == shown
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("redis://user:pass", "redis://:pass", "rediss://user:pass/0", "redis://user:pa:ss", "redis://user:pass?db=1"),
+        *("redis://user:pass#word", "redis://user:p@ss:pass", "redis+cluster://user:pass", "redis://[::1:pass"),
+        *("redis+sentinel://user:pass/mymaster", "redis+sentinel://user:pass,b:2/mymaster"),
+    ],
+)
+async def test_a_password_in_the_place_of_a_port_stays_unsaid_and_it_is_told_what_is_missing(url: str) -> None:
+    with pytest.raises(MemoryInvalid) as refused:
+        await connect_redis(url)
+    scheme = url.partition("://")[0]
+    told = f"Redis URL {scheme}://(not shown: a port is no number, or user and password lack their @host)"
+    assert str(refused.value).startswith(told)
+    assert "pass" not in str(refused.value).replace("password", "")
 
 
 def test_a_sentinel_url_names_sentinels_service_and_database() -> None:
