@@ -108,21 +108,16 @@ class MemorySession:
         self._waiting = []
 
     def _note_calls(self, messages: Sequence[Message], ids: Sequence[str]) -> None:
-        """Notes the calls that were added and have no result yet, which no view shows.
-
-        A result goes where the store puts it: to the oldest call of these messages, else to the newest of before.
-        """
-        before, added = self._waiting[::-1], list[_WaitingCalls]()
+        """Notes the calls that were added and have no result yet, which no view shows."""
+        before, added = self._waiting, list[_WaitingCalls]()
         for message, message_id in zip(messages, ids, strict=False):
             if message.tool_calls:
                 calls = [call.id for call in message.tool_calls]
                 added.append(_WaitingCalls(message_id, calls, message_id, responses_items(message)[-1]))
-            elif message.tool_call_id is not None:
-                waiting = next((each for each in (*added, *before) if message.tool_call_id in each.calls), None)
-                if waiting is not None:
-                    waiting.calls.remove(message.tool_call_id)
-                    waiting.newest_id, waiting.newest = message_id, responses_items(message)[-1]
-        self._waiting = [waiting for waiting in (*before[::-1], *added) if waiting.calls]
+            elif (call := message.tool_call_id) is not None and (waiting := _answered(call, before, added)):
+                waiting.calls.remove(call)
+                waiting.newest_id, waiting.newest = message_id, responses_items(message)[-1]
+        self._waiting = [waiting for waiting in (*before, *added) if waiting.calls]
 
     def _newest(self, view: View) -> tuple[str, Any] | None:
         """Returns the id of the newest message and its last item; of those in the view and of calls that wait."""
@@ -144,6 +139,18 @@ class _WaitingCalls:
     calls: list[str]
     newest_id: str
     newest: Any
+
+
+def _answered(call: str, before: list[_WaitingCalls], added: list[_WaitingCalls]) -> _WaitingCalls | None:
+    """Returns the message whose call a result answers, as the store pairs them.
+
+    That is the oldest of the same append, else the first of the newest ones that stand one directly behind the other.
+    """
+    own = [waiting for waiting in added if call in waiting.calls]
+    rows = [waiting for waiting in before if call in waiting.calls]
+    while len(rows) > 1 and _number(rows[-1].id) - _number(rows[-2].id) == 1:
+        rows.pop()
+    return next(iter(own), rows[-1] if rows else None)
 
 
 def _number(message_id: str) -> int:

@@ -76,7 +76,7 @@ async def record_in_all(
         held.append(here)
         if turn.result.already_applied:
             if here.is_complete and not words_are_settled:
-                if not await _holds_these_words(writing, turn, to_write):
+                if not await _holds_these_words(writer, turn, to_write):
                     to_write = as_messages(turn.messages)  # without what its store gave
                 words_are_settled = True
         elif turn.result.ids:
@@ -154,9 +154,9 @@ def _held(writer: MemoryWriter, turn: Turn, sent: Sequence[Message]) -> HeldTurn
     return HeldTurn(writer.id, turn, is_complete)
 
 
-async def _holds_these_words(writing: Writing, turn: Turn, words: tuple[Message, ...]) -> bool:
+async def _holds_these_words(writer: MemoryWriter, turn: Turn, words: tuple[Message, ...]) -> bool:
     """Tells whether a recorded turn has the words that are sent again, which its memory may have cut or redacted."""
-    stored, given = turn.messages, (await writing.admission.admit(words)).messages
+    stored, given = turn.messages, (await writer.admission.admit(words)).messages
     return len(stored) == len(given) and all(map(is_stored_form, stored, given))
 
 

@@ -13,6 +13,7 @@ from durable_memory.memory.limits import Limits, Room
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.append_checks import check_sections, too_large
 from durable_memory.memory.stores.fixed_room import check_fixed_room
+from durable_memory.memory.stores.in_memory.calls import newest_row
 from durable_memory.memory.stores.in_memory.lowered import above_room
 from durable_memory.memory.stores.in_memory.results import Member, check_results
 from durable_memory.memory.stores.in_memory.state import MemoryState
@@ -38,6 +39,14 @@ class AppendPlan:
     evicted_messages: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class _WaitingBefore:
+    """Groups that wait for a result of one call, oldest first: those in the view, and those that left it."""
+
+    live: list[int]
+    left: list[int]
+
+
 class _Planner:
     """Places messages one by one on top of a state that it only reads."""
 
@@ -48,8 +57,7 @@ class _Planner:
         self.groups: dict[int, PlannedGroup] = {}
         self.waiting: dict[str, list[int]] = defaultdict(list)
         self.opened: set[str] = set()
-        self.answered_live: dict[str, int] = defaultdict(int)
-        self.answered_left: dict[str, int] = defaultdict(int)
+        self.waiting_before: dict[str, _WaitingBefore] = {}
         self.live: defaultdict[Section, Tally] = defaultdict(Tally)
         self.fixed: defaultdict[Section, Tally] = defaultdict(Tally)
         self.leaving = Tally()
@@ -65,22 +73,25 @@ class _Planner:
         if entry.answers is None:
             self._open(position, entry, number)
             return
-        own, live = self.waiting[entry.answers], self.state.calls.waiting_live(entry.answers)
-        left = self.state.calls.waiting_left(entry.answers)
+        own, before = self.waiting[entry.answers], self._waiting_before(entry.answers)
         if own:
             self._join(position, entry, own.pop(0))
-        elif self.answered_live[entry.answers] < len(live):
-            # An id that comes again is answered in its own turn; an older call that waits may have been given up.
-            self.answered_live[entry.answers] += 1
-            self._join(position, entry, live[-self.answered_live[entry.answers]])
-        elif self.answered_left[entry.answers] < len(left):
-            self.answered_left[entry.answers] += 1
-            self._follow(left[-self.answered_left[entry.answers]], late=True)
+        elif before.live:
+            self._join(position, entry, before.live.pop(newest_row(before.live)))
+        elif before.left:
+            self._follow(before.left.pop(newest_row(before.left)), late=True)
             self.leaving.change(entry.tokens, 1)
         elif self.state.calls.seen(entry.answers) or entry.answers in self.opened:
             raise refusals.call_already_answered(self.resource, position)
         else:
             raise refusals.call_never_seen(self.resource, position)
+
+    def _waiting_before(self, call: str) -> _WaitingBefore:
+        """Returns the groups of before that wait for a result of this call, without those that got one by now."""
+        if call not in self.waiting_before:
+            calls = self.state.calls
+            self.waiting_before[call] = _WaitingBefore(list(calls.waiting_live(call)), list(calls.waiting_left(call)))
+        return self.waiting_before[call]
 
     def check_rooms(self) -> None:
         """Refuses what takes the room of results, and when what is never evicted fills more than there is by now."""

@@ -21,19 +21,24 @@ local function open_group(plan, new, ids)
   end
 end
 
--- Returns where in `seen` the group stands that a result goes to: the newest that waits for it, since an id that comes
--- again is answered in its own turn, and an older call that still waits may have been given up; of those of this append
--- the oldest. pattern: of the groups that may be. Nothing if there is none.
+-- Returns where in `seen` the group stands that a result goes to: the oldest of this append that waits for it. Without one
+-- it is the oldest of the newest row of groups that stand one directly behind the other: results of such calls come in
+-- their order, and what stands before it may have been given up. pattern: of the groups that may be. Nothing if there is
+-- none.
 local function waiting_in(seen, pattern)
-  local found, next_one = {}, {string.find(seen, pattern)}
-  while next_one[1] do
-    found = next_one
-    if tonumber(found[3]) > m.seq then
-      break
+  local found, last, from = {}, nil, 1
+  while true do
+    local group = {string.find(seen, pattern, from)}
+    local seq = tonumber(group[3])
+    if not seq then
+      return unpack(found)
+    elseif seq > m.seq then
+      return unpack(group)
+    elseif not last or seq > last + 1 then
+      found = group
     end
-    next_one = {string.find(seen, pattern, found[2])}
+    last, from = seq, group[2]
   end
-  return unpack(found)
 end
 
 -- A result goes to a live group that waits for its call, or to one that left the view. Returns a refusal, or nil.

@@ -32,10 +32,11 @@ async def test_a_call_that_was_given_up_takes_the_result_of_no_later_turn(open_m
 async def test_an_agent_that_is_the_tool_of_another_gets_its_own_result(open_memory: OpenMemory) -> None:
     memory = open_memory()
     await memory.append(calling("outer call"))
+    await memory.append("inner question")
     await memory.append(calling("inner call"))
     await memory.append(Message.tool("inner result", "call_0"))
     await memory.append(Message.tool("outer result", "call_0"))
-    assert said(await memory.read()) == ["outer call", "outer result", "inner call", "inner result"]
+    assert said(await memory.read()) == ["outer call", "outer result", "inner question", "inner call", "inner result"]
 
 
 async def test_a_session_pops_the_newest_call_that_waits_though_an_older_one_has_its_id(
@@ -44,12 +45,13 @@ async def test_a_session_pops_the_newest_call_that_waits_though_an_older_one_has
     memory = open_memory()
     session = MemorySession(memory)
     await session.add_items([item_of_call("abandoned")])
+    await session.add_items([{"role": "user", "content": "Once more"}])
     await session.add_items([item_of_call("second")])
     await session.add_items([{"type": "function_call_output", "call_id": "call_0", "output": "second result"}])
-    names = [item["name"] for item in await session.get_items() if item["type"] == "function_call"]
-    popped = [await session.pop_item(), await session.pop_item(), await session.pop_item()]
+    names = [item["name"] for item in await session.get_items() if item.get("type") == "function_call"]
+    popped = [await session.pop_item() for _ in range(4)]
     assert names == ["second"]
-    assert [item and item.get("name", item.get("output")) for item in popped] == ["second result", "abandoned", None]
+    assert [item and [*item.values()][-1] for item in popped] == ["second result", "Once more", "{}", None]
 
 
 def item_of_call(name: str) -> dict[str, str]:

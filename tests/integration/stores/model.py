@@ -163,6 +163,7 @@ class ModelMemory(ModelState):
         self.overflow = [kept for kept in self.overflow if kept not in batch.messages] + joined
         self.summaries = [s for s in self.summaries if s not in batch.summaries]
         self.summaries.append(Summary(text_of(draft), draft.tokens, cover))
+        self.number += 1
         self.batch = self.lease = None
         return [kept.text for kept in batch.messages]
 
@@ -210,9 +211,11 @@ class ModelMemory(ModelState):
         """Puts a message into its group; returns it if its group is no longer live."""
         if exceeds(entry.tokens, self.limits.room_tokens):
             raise Refused(MemoryOversize)
+        self.number += 1
         if entry.answers is None:
             self.moment += 1
-            group = Group(entry.section, entry.pinned, entry.band, self.moment, self.moment, waiting=list(entry.opens))
+            kind = (entry.section, entry.pinned, entry.band)
+            group = Group(self.number, *kind, self.moment, self.moment, waiting=list(entry.opens))
             self.calls += [(call, group) for call in entry.opens]
             self.live.append(Kept(text_of(entry), entry.tokens, group))
             return None
@@ -221,7 +224,7 @@ class ModelMemory(ModelState):
         if not open_calls:
             raise Refused(MemoryOrphanResult)
         own = [group for group in live if all(kept.group is not group for kept in before)]
-        group = own[0] if own else (live or open_calls)[-1]
+        group = own[0] if own else _first_of_the_newest_row(live or open_calls)
         group.waiting.remove(entry.answers)
         kept = Kept(text_of(entry), entry.tokens, group)
         if not live:
@@ -258,3 +261,10 @@ class ModelMemory(ModelState):
             evicted += self.members(group)
             self.live = [kept for kept in self.live if kept.group is not group]
         return evicted
+
+
+def _first_of_the_newest_row(groups: Sequence[Group]) -> Group:
+    """Of groups, oldest first: the first of the last ones whose first messages came directly one after the other."""
+    numbers = [group.number for group in groups]
+    begins = [at for at in range(1, len(groups)) if numbers[at] > numbers[at - 1] + 1]
+    return groups[begins[-1] if begins else 0]

@@ -28,6 +28,7 @@ class ModelState:
         self.batch: Taken | None = None
         self.lease: str | None = None
         self.moment = 0
+        self.number = 0
 
     def texts(self) -> list[str]:
         """Every text that is somewhere: live, waiting, covered."""

@@ -22,8 +22,12 @@ class Kept:
 
 @dataclass(eq=False)
 class Group:
-    """Messages that stand or fall together. used: when it was last appended to or accessed. uses: how often."""
+    """Messages that stand or fall together.
 
+    number: of its first message among all. used: when it was last appended to or accessed. uses: how often.
+    """
+
+    number: int
     section: str
     pinned: bool
     band: int
