@@ -12,6 +12,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     if (sys.argv[1:] if arguments is None else list(arguments))[:1] == ["worker"]:
         # It asks a worker to read its declarations, which this one has not yet done.
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        # As the first process of a container it gets only what it has asked for, and would run until it is killed.
+        signal.signal(signal.SIGTERM, _end)
     # Of a shell's background process it is ignored, and stays so.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _end)

@@ -90,17 +90,23 @@ PROGRAM = """
 import os, signal, sys, types
 import durable_memory
 sys.modules["durable_memory.cli"] = cli = types.ModuleType("durable_memory.cli")
-cli.main = lambda arguments: os.kill(os.getpid(), signal.SIGHUP)
+cli.main = lambda arguments: os.kill(os.getpid(), signal.Signals[sys.argv[1]])
 import durable_memory_command
-durable_memory_command.main(sys.argv[1:])
+durable_memory_command.main(sys.argv[2:])
 """
-"""The program, which is sent a SIGHUP when everything is imported and nothing has begun."""
+"""The program, which is sent a signal when everything is imported and nothing has begun."""
 
 
 @pytest.mark.parametrize(("command", "code"), [("worker", 0), ("list", -signal.SIGHUP)])
 async def test_a_wish_to_reload_during_the_imports_ends_other_commands_alone(command: str, code: int) -> None:
-    process = await asyncio.create_subprocess_exec(sys.executable, "-c", PROGRAM, command)
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", PROGRAM, "SIGHUP", command)
     assert await asyncio.wait_for(process.wait(), 120) == code
+
+
+async def test_a_worker_asks_for_its_sigterm_from_the_start() -> None:
+    """The kernel keeps a signal that is not asked for from the first process of a container, which then runs on."""
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", PROGRAM, "SIGTERM", "worker")
+    assert await asyncio.wait_for(process.wait(), 120) == 128 + signal.SIGTERM
 
 
 async def test_a_signal_during_the_start_ends_it_as_well(start_worker: StartWorker) -> None:
