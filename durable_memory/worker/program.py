@@ -41,7 +41,7 @@ from durable_memory.worker.readiness import Readiness
 from durable_memory.worker.shells import secrets_of, shell_variables
 from durable_memory.worker.spans import exporting_spans
 
-_DRAIN = timedelta(seconds=10)
+DRAIN = timedelta(seconds=10)
 """How long running activities may go on after the first signal."""
 
 _ONE_WISH_SECONDS = 1
@@ -206,7 +206,7 @@ async def _serve_probes(stack: AsyncExitStack, settings: Settings, readiness: Re
 async def _poll(
     client: Client, task_queue: str, readiness: Readiness, deployment: WorkerDeploymentConfig | None
 ) -> None:
-    worker = Worker(client, task_queue=task_queue, graceful_shutdown_timeout=_DRAIN, deployment_config=deployment)
+    worker = Worker(client, task_queue=task_queue, graceful_shutdown_timeout=DRAIN, deployment_config=deployment)
     place = {"task_queue": task_queue, "namespace": client.namespace}
     if deployment is not None:
         place["deployment_version"] = deployment.version.to_canonical_string()
