@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TypeAlias
 
-_REQUEST_SECONDS = 5
+REQUEST_SECONDS = 5
+"""How long a request may take, with its answer."""
+
 _MAX_HEADER_BYTES = 16 * 1024
 _TEXT = "text/plain; charset=utf-8"
 
@@ -42,7 +44,7 @@ async def serving(host: str, port: int, paths: Paths) -> AsyncIterator[str]:
         assert task is not None  # noqa: S101 - a server runs this in one
         with contextlib.suppress(OSError, TimeoutError):
             try:
-                async with asyncio.timeout(_REQUEST_SECONDS) as limit:
+                async with asyncio.timeout(REQUEST_SECONDS) as limit:
                     open_requests[task] = limit
                     await _exchange(reader, writer, paths)
             finally:
