@@ -5,7 +5,7 @@ from __future__ import annotations
 from durable_memory.memory.declarations.encryption import refuse_plain_text
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import MemoryInvalid
-from durable_memory.memory.key_checks import check_keys
+from durable_memory.memory.key_checks import check_keys, warn_without_keys
 from durable_memory.memory.privacy.keyring import Keyring
 from durable_memory.memory.stores.backend import Backend
 from durable_memory.memory.stores.sealed import sealed_backend
@@ -32,12 +32,15 @@ async def open_backends(
         from durable_memory.memory.stores.redis.connection import connect_redis  # noqa: PLC0415 - loaded where it is used
 
         backend = await connect_redis(redis_url, prefix=prefix)
-        backends["redis"] = backend if keyring is None else await _sealed(backend, keyring, project)
+        backends["redis"] = await _with_keys(backend, keyring, project)
     return backends
 
 
-async def _sealed(backend: Backend, keyring: Keyring, project: str) -> Backend:
+async def _with_keys(backend: Backend, keyring: Keyring | None, project: str) -> Backend:
     try:
+        if keyring is None:
+            await warn_without_keys(backend.key_checks, project)
+            return backend
         await check_keys(backend.key_checks, project, keyring)
     except BaseException:
         await backend.store.close()

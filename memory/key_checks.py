@@ -1,4 +1,7 @@
-"""Refuses a process whose encryption keys are not those of its project, before it writes what nobody else can read."""
+"""Refuses a process whose encryption keys are not those of its project, before it writes what nobody else can read.
+
+A process without any is let be, since the processes of a project get their first keys one after the other, and told.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,8 @@ from durable_memory.memory.stores.key_checks_port import KeyChecks
 
 _log: Final = logging.getLogger(__name__)
 
+_NOT_COMPARED: Final = "the keys of this process could not be compared with those of others: %s"
+
 
 async def check_keys(known: KeyChecks, project: str, keyring: Keyring) -> None:
     """Compares the keys of this process with those of the project, and notes those that are new.
@@ -24,7 +29,29 @@ async def check_keys(known: KeyChecks, project: str, keyring: Keyring) -> None:
         _refuse_others(keyring.checks, await known.note(project, keyring.checks), project)
     except MemoryUnavailable as fault:
         # Of a Redis that only refuses writes: reads go on.
-        _log.warning("the keys of this process could not be compared with those of others: %s", fault.message)
+        _log.warning(_NOT_COMPARED, fault.message)
+
+
+async def warn_without_keys(known: KeyChecks, project: str) -> None:
+    """Warns, in a process without keys, if the project has some."""
+    try:
+        missing = await missing_keys(known, project)
+    except MemoryUnavailable as fault:
+        _log.warning(_NOT_COMPARED, fault.message)
+        return
+    if missing is not None:
+        _log.warning("%s", missing)
+
+
+async def missing_keys(known: KeyChecks, project: str) -> str | None:
+    """Returns what to say of a process without keys; None if the project has none either. Raises MemoryUnavailable."""
+    noted = await known.noted(project)
+    if not noted:
+        return None
+    return (
+        f"project {project!r} is encrypted with {_named(noted)}, and this process has no keys: it writes plain text, "
+        "and cannot read what the others write; set DURABLE_MEMORY_ENCRYPTION_KEYS"
+    )
 
 
 async def compare(known: KeyChecks, project: str, keyring: Keyring) -> Mapping[str, str]:
@@ -46,8 +73,11 @@ def _refuse_others(mine: Mapping[str, str], noted: Mapping[str, str], project: s
             f"{project!r}, whose messages it could not read, and no other process its own: take the keys of the others"
         )
     if noted and noted.keys().isdisjoint(mine):
-        names = ", ".join(map(repr, sorted(noted)))
         raise MemoryInvalid(
-            f"encryption_keys: project {project!r} is encrypted with {names}, and this process has none of these keys: "
-            "give it one of them, too; a new key comes behind the old one first"
+            f"encryption_keys: project {project!r} is encrypted with {_named(noted)}, and this process has none of "
+            "these keys: give it one of them, too; a new key comes behind the old one first"
         )
+
+
+def _named(noted: Mapping[str, str]) -> str:
+    return ", ".join(map(repr, sorted(noted)))

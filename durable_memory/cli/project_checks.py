@@ -22,7 +22,7 @@ from durable_memory.memory.declarations.notes import notes_on
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.errors import InvalidDeclarations, MemoryFault, MemoryInvalid
 from durable_memory.memory.identity import MemoryId
-from durable_memory.memory.key_checks import compare
+from durable_memory.memory.key_checks import compare, missing_keys
 from durable_memory.memory.overdue import overdue_memories
 from durable_memory.memory.privacy.keyring import Keyring
 from durable_memory.memory.settings import Settings
@@ -150,7 +150,10 @@ async def _encryption(backend: Backend, settings: Settings, registry: Registry) 
     try:
         if settings.encryption_keys is None:
             refuse_plain_text(registry)
-            return _ok("encryption", "there are no keys here, and no declaration requires any")
+            missing = await missing_keys(backend.key_checks, settings.project)
+            if missing is not None:
+                return _problem("encryption", missing)
+            return _ok("encryption", "neither this process nor the project has keys, and no declaration requires any")
         new = await compare(backend.key_checks, settings.project, Keyring.parse(settings.encryption_keys))
     except MemoryInvalid as fault:
         return _problem("encryption", fault.message)

@@ -145,7 +145,7 @@ async def test_what_redis_may_lose_and_what_a_user_may_not_do_is_told(cli: Cli, 
     assert (limited.code, verdict, "zadd" in text.lower()) == (1, "problem", True)
 
 
-async def test_the_doctor_notes_no_key_and_opens_no_audit_and_tells_of_wrong_keys(
+async def test_the_doctor_notes_no_key_and_opens_no_audit_and_tells_of_wrong_and_missing_keys(
     cli: Cli, folder: Path, redis_url: str, project: str
 ) -> None:
     right, wrong = (f"k1:{base64.b64encode(byte * 32).decode()}" for byte in (b"1", b"2"))
@@ -162,6 +162,10 @@ async def test_the_doctor_notes_no_key_and_opens_no_audit_and_tells_of_wrong_key
     assert found_by(await cli(*looked, DURABLE_MEMORY_ENCRYPTION_KEYS=right))["encryption"] == [
         ("ok", "the keys are the project's")
     ]
+    without = await cli(*looked)
+    [(verdict, text)] = found_by(without)["encryption"]
+    assert (without.code, verdict) == (1, "problem")
+    assert f"project {project!r} is encrypted with 'k1', and this process has no keys" in text
 
 
 async def test_a_namespace_and_a_summariser_that_do_not_exist_are_problems(doctor: Cli) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import logging
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,11 @@ from redis.asyncio import Redis
 
 from durable_memory import MemoryClient, MemoryInvalid
 from durable_memory.dev import Valkey
+from durable_memory.memory import key_checks
 from tests.integration.cli.programs import run_program
 from tests.integration.privacy.conftest import REGISTRY
 from tests.integration.worker.starting import folder, own_valkey
+from tests.logs import said_by
 
 __all__ = ["folder", "own_valkey"]
 
@@ -53,6 +56,29 @@ async def test_projects_have_keys_of_their_own_and_may_have_none(redis_url: str,
     assert await connects(redis_url, key, OLD)
     assert await connects(redis_url, f"{key}-2", ANOTHER)
     assert not await connects(redis_url, key, None)
+
+
+async def test_a_process_without_keys_is_told_that_its_project_has_some(
+    redis_url: str, key: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert await connects(redis_url, key, None)
+    assert said_by(caplog, key_checks.__name__) == []
+    assert not await connects(redis_url, key, OLD)
+    assert not await connects(redis_url, key, None)
+    [warning] = said_by(caplog, key_checks.__name__)
+    assert warning.levelno == logging.WARNING
+    assert f"project {key!r} is encrypted with 'k1', and this process has no keys" in warning.getMessage()
+
+
+async def test_a_user_who_may_run_no_script_is_told_so_by_calls_and_not_by_the_look_for_keys(
+    own_valkey: Valkey, key: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with Redis.from_url(own_valkey.url) as raw:
+        await raw.acl_setuser("limited", enabled=True, passwords=["+word"], keys=["*"], commands=["+@all", "-hgetall"])
+    limited = own_valkey.url.replace("://", "://limited:word@")
+    async with await MemoryClient.connect(limited, memories=REGISTRY, project=key):
+        [warning] = said_by(caplog, key_checks.__name__)
+    assert "could not be compared" in warning.getMessage()
 
 
 async def test_what_is_noted_of_a_key_is_short_and_no_part_of_it(redis_url: str, key: str) -> None:
