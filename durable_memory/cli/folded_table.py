@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Final
 
 from rich import box, table
@@ -38,15 +39,34 @@ def _facts() -> table.Table:
 
 
 def _with_headings(shown: Table, terminal_width: int) -> table.Table:
+    """Makes a table whose columns have given widths: rich narrows all of them alike, and then widens what is whole."""
     folded = table.Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    narrowest = 0
+    least, wished = [], []
     for number, column in enumerate(shown.columns):
+        lines = [line for row in shown.rows for line in row[number].splitlines()]
+        wished.append(max(map(cell_len, (column, *lines))))
         # A narrow terminal folds what stands in other rows, but not the headings.
-        unfolded = [line for row in shown.rows for line in row[number].splitlines()] if column in shown.whole else []
-        width = max(map(cell_len, (column, *unfolded)))
-        justify = "right" if column in shown.numbers else "left"
-        folded.add_column(column, justify=justify, overflow="fold", min_width=width)  # type: ignore[arg-type]
-        narrowest += width + _GAP
-    if narrowest > terminal_width:
+        least.append(wished[-1] if column in shown.whole else cell_len(column))
+    room = terminal_width - _GAP * len(least)
+    if sum(least) > room:
         folded.padding = (0, 0, 0, 0)
+        room += len(least) - 1
+    for column, width in zip(shown.columns, _narrowed(wished, least, room), strict=True):
+        justify = "right" if column in shown.numbers else "left"
+        folded.add_column(
+            column,
+            justify=justify,  # type: ignore[arg-type]
+            overflow="fold",
+            min_width=width,
+            max_width=width,  # not width=, which rich narrows where the least widths do not fit
+        )
     return folded
+
+
+def _narrowed(wished: Sequence[int], least: Sequence[int], room: int) -> list[int]:
+    """Returns widths that fit together, if the least ones do: the widest of those that may be narrower gives first."""
+    widths = list(wished)
+    while sum(widths) > room and widths != list(least):
+        widest = max((number for number, width in enumerate(widths) if width > least[number]), key=widths.__getitem__)
+        widths[widest] -= 1
+    return widths

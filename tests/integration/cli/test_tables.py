@@ -21,6 +21,19 @@ scope: user
 type: message_count_based
 overflow: {{max_messages: 8}}
 """
+AGENTS = """
+resource: memory
+id: customer-support
+max_tokens: 4000
+---
+resource: agent
+id: booking
+memories:
+  - id: customer-support
+    key: "user:{{ input.user_id }}"
+    mode: append-only
+    inject: {max_tokens: 2000, label: Support thread}
+"""
 NARROW = {"COLUMNS": "40"}
 
 
@@ -93,3 +106,20 @@ async def test_a_terminal_gets_lines_of_its_width(folder: Path) -> None:
     shown = (await shown_at_a_terminal("validate", cwd=folder, width=60)).splitlines()
     assert max(map(len, shown)) <= 60
     assert len([line for line in shown if "everybody" in line or "delivery" in line]) > 1
+
+
+@pytest.mark.parametrize("width", range(72, 100, 3))
+async def test_no_line_is_wider_than_a_terminal_that_what_is_copied_leaves_room(tmp_path: Path, width: int) -> None:
+    (tmp_path / "memories").mkdir()
+    (tmp_path / "memories" / "declared.yaml").write_text(AGENTS)
+    shown = (await shown_at_a_terminal("agents", cwd=tmp_path, width=width)).splitlines()
+    assert max(map(len, shown)) <= width
+    assert "customer-support" in " ".join(shown)
+
+
+async def test_a_terminal_that_is_too_narrow_folds_no_id_and_no_heading(tmp_path: Path) -> None:
+    (tmp_path / "memories").mkdir()
+    (tmp_path / "memories" / "declared.yaml").write_text(AGENTS)
+    shown = await shown_at_a_terminal("agents", cwd=tmp_path, width=50)
+    assert "customer-support" in shown
+    assert "in a context" in shown
