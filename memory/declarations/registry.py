@@ -14,6 +14,7 @@ from durable_memory.memory.declarations.agent import AgentResource
 from durable_memory.memory.declarations.loader import Check, Source, check_declared, load_folders
 from durable_memory.memory.declarations.persistence import PersistenceType
 from durable_memory.memory.declarations.resource import MemoryResource
+from durable_memory.memory.declarations.summarizer import SummarizerChoice
 from durable_memory.memory.declarations.validation import Resource
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnknownResource
 from durable_memory.memory.types import did_you_mean
@@ -63,8 +64,9 @@ class Registry:
         """Returns the same declarations with all memories kept in the process, for tests of those that are shipped.
 
         They need no Redis and no keys then, also where they require encryption, and a circuit breaker has no effect.
+        The rules write the summaries, unless the program gives a summariser: no test asks a model that costs money.
         """
-        return Registry([replace(source, declaration=_in_memory(source.declaration)) for source in self._sources])
+        return Registry(map(_in_memory, self._sources))
 
     def memory(self, resource_id: str) -> MemoryResource:
         """Returns a memory resource.
@@ -123,11 +125,17 @@ def checked_registry(value: object) -> Registry:
     return value
 
 
-def _in_memory(declaration: Resource | None) -> Resource | None:
-    if not isinstance(declaration, MemoryResource):
-        return declaration
-    kept = declaration.persistence.model_copy(update={"type": "in_memory"})
-    return declaration.model_copy(update={"persistence": kept})
+def _in_memory(source: Source) -> Source:
+    resource = source.declaration
+    if not isinstance(resource, MemoryResource):
+        return source
+    kept = resource.persistence.model_copy(update={"type": "in_memory"})
+    flushing = resource.flushing.model_copy(update={"summarizer": SummarizerChoice()})
+    # Also as it is written, which is what is looked at for models.
+    written = {**source.data, "flushing": flushing.model_dump(mode="json")}
+    return replace(
+        source, data=written, declaration=resource.model_copy(update={"persistence": kept, "flushing": flushing})
+    )
 
 
 def _text(name: str, value: object) -> str:

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from durable_memory import MemoryClient
 from durable_memory.memory.declarations.agent import AgentResource
+from durable_memory.memory.declarations.model_access import check_models
 from durable_memory.memory.declarations.registry import Registry
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.errors import InvalidDeclarations, MemoryUnknownResource
@@ -26,7 +28,7 @@ def test_models_and_mappings_may_be_declared_in_code() -> None:
     assert registry.agents() == (booking,)
 
 
-def test_what_is_shipped_for_redis_can_be_kept_in_memory_and_nothing_else_of_it_changes() -> None:
+def test_what_is_shipped_for_redis_can_be_kept_in_memory_with_all_its_other_fields() -> None:
     sealed = {**memory("sealed"), "privacy_policy": {"require_encryption": True}, "persistence": {"ttl": "2h"}}
     shipped = Registry.from_resources([sealed, AgentResource(id="booking", memory="sealed")])
     kept = shipped.in_memory()
@@ -35,6 +37,22 @@ def test_what_is_shipped_for_redis_can_be_kept_in_memory_and_nothing_else_of_it_
     assert resource.model_dump(exclude={"persistence"}) == shipped.memory("sealed").model_dump(exclude={"persistence"})
     assert kept.agents() == shipped.agents()
     assert shipped.memory("sealed").persistence.type == "redis"
+
+
+async def test_what_is_kept_in_memory_asks_no_model_and_needs_no_key_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    model = {"type": "llm", "model": "openai:gpt-4o-mini", "fallback": "none"}
+    flushing = {"summarizer": model, "summary_tokens": 300}
+    shipped = Registry.from_resources([{**memory("desk"), "flushing": flushing}])
+    with pytest.raises(InvalidDeclarations, match="OPENAI_API_KEY is not set"):
+        check_models(shipped)
+    kept = shipped.in_memory()
+    check_models(kept)
+    assert kept.memory("desk").flushing.summary_tokens == 300
+    async with await MemoryClient.connect(memories=kept) as client:
+        desk = client.memory("desk", "k")
+        await desk.append([f"The parcel {number} is late." for number in range(20)])
+        assert (await desk.flush(force=True)).outcome == "committed"
 
 
 def test_faults_in_code_name_the_place_in_the_list() -> None:
