@@ -95,7 +95,7 @@ def _use(use: Use, resource: MemoryResource) -> tuple[str, ...]:
 
 def _context(use: Use) -> Iterator[str]:
     if not use.takes_part:
-        yield "no"
+        yield "no, without inject"
         return
     yield "yes" if use.max_tokens is None else f"up to {counted(use.max_tokens, 'token')}"
     if use.label is not None:

@@ -154,7 +154,7 @@ async def test_agents_shows_what_they_may_do_with_which_memory(folder: Path) -> 
     shown = (await run_program("agents", cwd=folder)).out.splitlines()
     columns = [re.split(" {2,}", line) for line in shown]
     assert ["writer", "notes", "read-only", "given by the call", "no", "up to 50 tokens, as [What we know]"] in columns
-    assert ["writer", "thread", "append-only", "report:{{ input.report }}", "no", "no"] in columns
+    assert ["writer", "thread", "append-only", "report:{{ input.report }}", "no", "no, without inject"] in columns
     assert ["clerk", "thread", "read-write", "user:{{ input.user_id }}", "yes", "yes"] in columns
     assert ["watcher", "none"] in columns
 
