@@ -85,7 +85,7 @@ WELL = MemoryStats(
     flush_due=False,
 )
 STORE = {
-    "Redis at localhost:6379 cannot be reached: ConnectionError",
+    "Redis at localhost:6379 cannot be reached: connection refused; check this address and whether the server runs",
     "Redis at localhost:6379 cannot be reached: ClosedAtOnceError: the connection was closed as it began: its",
     "Redis at localhost:6379 refuses calls for now: BUSY Redis is busy running a script.",
     "Redis at localhost:6379 refuses calls for now: LOADING Redis is loading the dataset in memory",

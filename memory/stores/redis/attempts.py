@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeVar
@@ -51,6 +52,7 @@ _PASSING_WORDS: Final = ("LOADING", "BUSY", "MASTERDOWN", "UNBLOCKED", "NOREPLIC
 """MISCONF: the disk is full, or a snapshot failed; writes are refused and nothing is damaged."""
 
 _ANSWER: Final = re.compile(r" - (?:\w+:)?(\w+)")
+_NOBODY_THERE: Final = re.compile(r"Error (-?\d+) connecting to ")
 _UNTRUSTED: Final = re.compile(r"certificate verify failed: (.{1,200}?)\.? \(_ssl")
 _NAME_CA: Final = "?ssl_ca_certs= names the file of its CA"
 _CURES: Final = (
@@ -257,4 +259,8 @@ def _describe(error: Exception, seconds: float | None) -> str:
     text = str(error)
     if not text and isinstance(error, TimeoutError):
         return "no answer" if seconds is None else f"no answer within {seconds:.0f} s"
+    if nobody := _NOBODY_THERE.search(text):
+        number = int(nobody[1])
+        reason = "unknown host" if number < 0 else os.strerror(number).lower()  # those of names are negative
+        return f"{reason}; check this address and whether the server runs"
     return f"{type(error).__name__}: {text[:200]}" if text else type(error).__name__

@@ -216,6 +216,28 @@ async def test_an_unreachable_server_is_unavailable_and_names_its_place_only(clo
     assert "secret" not in told(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("place", "reason"),
+    [
+        ("redis://127.0.0.1:{port}/0", "connection refused"),
+        ("redis://localhost:{port}/0", "connection refused"),
+        ("rediss://127.0.0.1:{port}/0", "connection refused"),
+        ("redis+cluster://127.0.0.1:{port}", "connection refused"),
+        ("redis://no-such-host.invalid:{port}/0", "unknown host"),
+        ("unix:///no/such/redis.sock", "no such file or directory"),
+    ],
+)
+async def test_an_address_where_nothing_listens_is_told_with_what_to_do(
+    closed_port: int, place: str, reason: str
+) -> None:
+    url = place.format(port=closed_port)
+    with pytest.raises(MemoryUnavailable) as refused:
+        await connect_redis(url)
+    assert refused.value.message == (
+        f"Redis at {url} cannot be reached: {reason}; check this address and whether the server runs"
+    )
+
+
 async def test_a_server_that_accepts_and_never_answers_is_unavailable_in_words() -> None:
     async def silence(_: bytes) -> bytes:
         return b""
