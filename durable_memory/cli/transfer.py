@@ -207,7 +207,7 @@ def _import_table(file: str, result: ImportResult) -> Table:
     rows = [
         ("appended", counted(result.messages, "message")),
         ("before", f"{counted(result.already, 'message')} by an earlier run" if result.already else ""),
-        ("summaries", f"{result.summaries:,} are ordinary messages now" if result.summaries else ""),
+        ("summaries", f"{result.summaries:,}, as ordinary messages" if result.summaries else ""),
         ("evicted", counted(result.evicted, "message") if result.evicted else ""),
         *((f"line {problem.line}", f"{problem.type}: {problem.problem}") for problem in result.problems),
         ("more", counted(result.faults - len(result.problems), "line") if result.faults > len(result.problems) else ""),
