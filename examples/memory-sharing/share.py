@@ -19,7 +19,7 @@ MEMORIES = Path(__file__).with_name("memories")
 
 
 def ask_the_model(context: AgentContext, said: str) -> str:
-    """Stands for a model: `client.chat.completions.create(messages=context.to_openai(), …)`."""
+    """Stands for a model: `client.chat.completions.create(messages=context.to_openai(turn=said), …)`."""
     seen = ", ".join(f"{one.label} {one.messages}" for one in context.memories)
     return f"I see {seen or 'nothing'} ({context.tokens} tokens), and was told: {said}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from durable_memory.memory.types.chat_anthropic import anthropic_request
 from durable_memory.memory.types.chat_openai import openai_messages
 from durable_memory.memory.types.chat_responses import openai_responses_items
 from durable_memory.memory.types.message import Message
+from durable_memory.memory.types.message_input import MessageInput, as_messages
 from durable_memory.memory.types.results import AppendResult
 from durable_memory.memory.types.view import Omitted
 
@@ -43,17 +45,21 @@ class AgentContext(JsonForm):
     tokens: int
     memories: tuple[ContextMemory, ...]
 
-    def to_openai(self, *, system: str | None = None) -> list[Any]:
-        """Returns the messages of a chat-completions request. system: your own prompt, which comes first."""
-        return openai_messages(self.messages, system)
+    def to_openai(self, *, system: str | None = None, turn: MessageInput | Sequence[MessageInput] = ()) -> list[Any]:
+        """Returns the messages of a chat-completions request. system, turn: as those of a View."""
+        return openai_messages((*self.messages, *as_messages(turn)), system)
 
-    def to_openai_responses(self, *, system: str | None = None) -> list[Any]:
-        """Returns the items of a Responses request. system: your own prompt, which comes first."""
-        return openai_responses_items(self.messages, system)
+    def to_openai_responses(
+        self, *, system: str | None = None, turn: MessageInput | Sequence[MessageInput] = ()
+    ) -> list[Any]:
+        """Returns the items of a Responses request. system, turn: as those of a View."""
+        return openai_responses_items((*self.messages, *as_messages(turn)), system)
 
-    def to_anthropic(self, *, system: str | None = None) -> dict[str, Any]:
-        """Returns `system` and `messages` of a Messages API request. system: your own prompt, which comes first."""
-        return anthropic_request(self.messages, system)
+    def to_anthropic(
+        self, *, system: str | None = None, turn: MessageInput | Sequence[MessageInput] = ()
+    ) -> dict[str, Any]:
+        """Returns `system` and `messages` of a Messages API request. system, turn: as those of a View."""
+        return anthropic_request((*self.messages, *as_messages(turn)), system)
 
 
 @dataclass(frozen=True, slots=True)

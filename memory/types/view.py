@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from durable_memory.memory.types.chat_anthropic import anthropic_request
 from durable_memory.memory.types.chat_openai import openai_messages
 from durable_memory.memory.types.chat_responses import openai_responses_items
 from durable_memory.memory.types.message import Message
+from durable_memory.memory.types.message_input import MessageInput, as_messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,27 +41,33 @@ class View(JsonForm):
 
     __repr__ = brief
 
-    def to_openai(self, *, system: str | None = None) -> list[Any]:
+    def to_openai(self, *, system: str | None = None, turn: MessageInput | Sequence[MessageInput] = ()) -> list[Any]:
         """Returns the messages of a chat-completions request, summaries as system messages.
 
         For `client.chat.completions.create(messages=view.to_openai(), …)`; see openai_messages.
         Its items are dicts, which no type says, so that OpenAI's own types take them.
 
-        system: your own prompt, which comes first; no part of the memory, nor of its budget.
+        system: your own prompt, which comes first; no part of the memory, nor of its budget. turn: what was said since
+        the read and is not recorded yet, which comes last: the question, the model's calls and their results so far.
         """
-        return openai_messages(self.messages, system)
+        return openai_messages((*self.messages, *as_messages(turn)), system)
 
-    def to_openai_responses(self, *, system: str | None = None) -> list[Any]:
+    def to_openai_responses(
+        self, *, system: str | None = None, turn: MessageInput | Sequence[MessageInput] = ()
+    ) -> list[Any]:
         """Returns the items of a Responses request, summaries as system messages.
 
-        For `client.responses.create(input=view.to_openai_responses(), …)`; see openai_responses_items. system: as in
-        to_openai.
+        For `client.responses.create(input=view.to_openai_responses(), …)`; see openai_responses_items. system,
+        turn: as in to_openai.
         """
-        return openai_responses_items(self.messages, system)
+        return openai_responses_items((*self.messages, *as_messages(turn)), system)
 
-    def to_anthropic(self, *, system: str | None = None) -> dict[str, Any]:
+    def to_anthropic(
+        self, *, system: str | None = None, turn: MessageInput | Sequence[MessageInput] = ()
+    ) -> dict[str, Any]:
         """Returns `system`, with the summaries, and `messages` of a Messages API request.
 
-        For `client.messages.create(**view.to_anthropic(), …)`; see anthropic_request. system: as in to_openai.
+        For `client.messages.create(**view.to_anthropic(), …)`; see anthropic_request. system, turn: as in
+        to_openai.
         """
-        return anthropic_request(self.messages, system)
+        return anthropic_request((*self.messages, *as_messages(turn)), system)

@@ -238,6 +238,16 @@ def test_ones_own_prompt_comes_first_and_is_no_part_of_the_view() -> None:
     assert AgentContext(view.messages, 0, ()).to_anthropic(system="Be kind.") == request
 
 
+def test_the_turn_so_far_comes_last_and_is_one_with_what_the_same_role_said_before() -> None:
+    view = view_of(Message.user("Hello"))
+    call = Message.assistant(tool_calls=[ToolCall("c1", "track", "{}")])
+    request = view.to_anthropic(turn=[Message.user("Where is it?"), call, Message.tool("Lyon", "c1")])
+    check_anthropic(request)
+    assert [message["role"] for message in request["messages"]] == ["user", "assistant", "user"]
+    assert request["messages"][0]["content"] == [text("Hello"), text("Where is it?")]
+    assert AgentContext(view.messages, 0, ()).to_anthropic(turn="Where?") == view.to_anthropic(turn="Where?")
+
+
 def test_an_empty_prompt_is_none_and_one_that_is_no_text_is_refused_by_its_name() -> None:
     view = view_of(Message.user("And?"))
     assert view.to_anthropic(system="") == view.to_anthropic()

@@ -282,6 +282,21 @@ def test_ones_own_prompt_comes_first_and_is_no_part_of_the_view() -> None:
     assert AgentContext(view.messages, 0, ()).to_openai(system="Be kind.") == messages
 
 
+def test_the_turn_so_far_comes_last_in_any_form_that_an_append_takes() -> None:
+    view = view_of(summary("Anna waits for A-17."), Message.user("Hello"), Message.assistant("Good morning!"))
+    call = Message.assistant(tool_calls=[ToolCall("c1", "track", "{}")])
+    turn = (Message.user("Where is it?"), call, Message.tool("Lyon", "c1"))
+    messages = view.to_openai(system="Be kind.", turn=turn)
+    check_openai(messages)
+    assert messages == [*view.to_openai(system="Be kind."), *view_of(*turn).to_openai()]
+    assert AgentContext(view.messages, 0, ()).to_openai(system="Be kind.", turn=turn) == messages
+    assert view.to_openai(turn="Where?") == view.to_openai(turn=[{"role": "user", "content": "Where?"}])
+    assert view.to_openai(turn="Where?") == [*view.to_openai(), {"role": "user", "content": "Where?"}]
+    wrong: Any = 5
+    with pytest.raises(InvalidValue, match=r"^messages: must be text, a Message"):
+        view.to_openai(turn=wrong)
+
+
 def test_an_empty_prompt_is_none_and_one_that_is_no_text_is_refused_by_its_name() -> None:
     view = view_of(Message.user("And?"))
     assert view.to_openai(system="") == view.to_openai()

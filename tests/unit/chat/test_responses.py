@@ -49,6 +49,8 @@ def test_a_conversation_with_calls_and_a_summary_is_told_as_it_was() -> None:
     assert view.to_openai_responses() == items
     assert view.to_openai_responses(system="Be brief.") == [{"role": "system", "content": "Be brief."}, *items]
     assert AgentContext(view.messages, 0, ()).to_openai_responses(system="Be brief.")[1:] == items
+    for shown in (view, AgentContext(view.messages, 0, ())):
+        assert shown.to_openai_responses(turn="And now?") == [*items, {"role": "user", "content": "And now?"}]
 
 
 def test_what_a_model_answered_is_read_and_comes_back_as_input() -> None:
