@@ -15,9 +15,9 @@ _NUMBERS_OF_MEMORIES: Final = ("messages", "tokens", "budget", "waiting")
 _OF_MEMORIES: Final = ("resource", "key", *_NUMBERS_OF_MEMORIES, "flush", "written", "expires")
 
 
-def stats_table(title: str, stats: MemoryStats, project: str) -> Table:
-    """The counters of a memory."""
-    return facts(title, _stats_rows(stats, project))
+def stats_table(title: str, stats: MemoryStats, project: str, memory_hash: str | None) -> Table:
+    """The counters of a memory. memory_hash: what names it in logs, spans and audit."""
+    return facts(title, [*_stats_rows(stats, project), ("hash", memory_hash or "")])
 
 
 def health_table(title: str, health: MemoryHealth, project: str) -> Table:

@@ -8,6 +8,7 @@ import typer
 
 from durable_memory.cli import counter_tables
 from durable_memory.cli.confirming import Unasked, confirmed, require_answer
+from durable_memory.cli.hashes import hash_in_logs
 from durable_memory.cli.options import Shared
 from durable_memory.cli.output import Output, escape_what_is_lacking, say, show
 from durable_memory.cli.session import refuse_unseen, say_unseen, with_client
@@ -16,6 +17,7 @@ from durable_memory.cli.table import LongTable, Table, facts
 from durable_memory.cli.wording import counted
 from durable_memory.memory.client import MemoryClient
 from durable_memory.memory.declarations.scopes import Scope
+from durable_memory.memory.identity import MemoryId
 from durable_memory.memory.types import ListedMemory, ListedPage, PurgeResult
 from durable_memory.memory.types.answers import to_json
 
@@ -94,11 +96,13 @@ def list_(
     found = with_client(shared, collect)
     if found is None:
         return
+    settings = shared.settings()
     rows = [
         {
             "resource": each.resource,
             "key": each.key,
             **(to_json(each.stats) or ({"newer": True} if each.newer else {"damaged": True})),
+            **hash_in_logs(settings, MemoryId(settings.project, each.resource, each.key)),
         }
         for each in found.memories
     ]

@@ -9,6 +9,7 @@ import typer
 
 from durable_memory.cli import counter_tables, view_tables
 from durable_memory.cli.absence import NO_SUCH_MEMORY
+from durable_memory.cli.hashes import hash_in_logs
 from durable_memory.cli.json_input import read_json
 from durable_memory.cli.options import Authors, OneMemory, OneMemoryToAppendTo, OperationId
 from durable_memory.cli.output import show
@@ -141,8 +142,9 @@ def stats(
     answer = with_memory_if_any(
         at, lambda memory: memory.stats(group_by=group_by), empty=lambda counters: not counters.exists
     )
-    table = counter_tables.stats_table(answer.title, answer.result, answer.memory.project)
-    show(at.output, to_json(answer.result), table)
+    named = hash_in_logs(at.settings(), answer.memory)
+    table = counter_tables.stats_table(answer.title, answer.result, answer.memory.project, named.get("memory_hash"))
+    show(at.output, {**to_json(answer.result), **named}, table)
 
 
 @spread_options

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +23,24 @@ async def test_stats_are_the_sums_of_the_view(cli: Cli) -> None:
     assert stats["max_tokens"] == 600
     shown = (await cli("stats", "thread", "k")).out
     assert f"3 messages, {view['tokens']} tokens" in shown
+
+
+async def test_the_hash_by_which_logs_and_audit_name_a_memory_is_shown_if_it_can_be_compared(
+    cli: Cli, folder: Path
+) -> None:
+    given = {"DURABLE_MEMORY_TELEMETRY_KEY": "a secret of the project", "DURABLE_MEMORY_AUDIT_LOG": "audit.jsonl"}
+    await cli("append", "thread", "k", "Hello")
+    [listed] = (await cli("list", "thread", "-o", "json", **given)).json()
+    stats = (await cli("stats", "thread", "k", "-o", "json", **given)).json()
+    await cli("clear", "thread", "k", "--yes", **given)
+    [cleared] = map(json.loads, (folder / "audit.jsonl").read_text().splitlines())
+    assert [listed["memory_hash"], stats["memory_hash"]] == [cleared["memory_hash"]] * 2
+    gone = await cli("stats", "thread", "k", **given)
+    assert cleared["memory_hash"] in gone.out
+    other = await cli("stats", "thread", "k", "-o", "json", DURABLE_MEMORY_TELEMETRY_KEY="another secret")
+    assert other.json()["memory_hash"] != cleared["memory_hash"]
+    without = await cli("stats", "thread", "k", "-o", "json")
+    assert "memory_hash" not in without.json()
 
 
 async def test_a_memory_that_does_not_exist_is_empty_and_no_error(cli: Cli) -> None:
