@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Final
 
 import typer
 
@@ -13,6 +14,8 @@ from durable_memory.cli.session import log_for_people
 from durable_memory.cli.spread_options import spread_options
 from durable_memory.cli.table import listing
 from durable_memory.memory.types.answers import to_json
+
+_STYLES: Final = {Verdict.WARNING.value: "yellow", Verdict.PROBLEM.value: "bold red"}
 
 
 @spread_options
@@ -26,7 +29,8 @@ def doctor(shared: Shared) -> None:
     checks = asyncio.run(check_project(settings))
     healthy = all(check.verdict is not Verdict.PROBLEM for check in checks)
     rows = ((check.part, check.verdict.value, check.text) for check in checks)
-    table = listing(f"Project {settings.project}", ("part", "verdict", "found"), rows, whole=("part", "verdict"))
+    columns = ("part", "verdict", "found")
+    table = listing(f"Project {settings.project}", columns, rows, whole=("part", "verdict"), styles=_STYLES)
     show(shared.output, {"healthy": healthy, "checks": to_json(tuple(checks))}, table)
     if not healthy:
         raise typer.Exit(1)

@@ -27,7 +27,8 @@ def print_folded(shown: Table) -> None:
         folded.caption = Text(shown.caption, no_wrap=True, overflow="ignore")
         folded.caption_justify = "left"
     for cells in shown.rows:
-        folded.add_row(*(map(Text, cells) if shown.columns else (cells[0], Text(cells[1]))))
+        styled = [Text(cell, style=shown.styles.get(cell, "")) for cell in cells]
+        folded.add_row(*(styled if shown.columns else (cells[0], styled[1])))
     console.print(folded, crop=False)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from rich.cells import cell_len
@@ -30,7 +30,8 @@ class Table:
     """What is printed of a result.
 
     columns: headings; none where rows are names and values. numbers: columns that stand to the right. whole: columns
-    that are never folded, so that they can be copied. caption: a line below, which is not folded.
+    that are never folded, so that they can be copied. caption: a line below, which is not folded. styles: rich's style
+    of a cell that is exactly this text.
     """
 
     title: str
@@ -39,6 +40,7 @@ class Table:
     numbers: frozenset[str] = frozenset()
     whole: frozenset[str] = frozenset()
     caption: str = ""
+    styles: Mapping[str, str] = field(default_factory=dict)
 
 
 def facts(title: str, rows: Iterable[tuple[str, str]]) -> Table:
@@ -54,10 +56,13 @@ def listing(
     numbers: Iterable[str] = (),
     whole: Iterable[str] = (),
     caption: str = "",
+    styles: Mapping[str, str] | None = None,
 ) -> Table:
     """Makes a table with a row for each thing; see Table."""
     shown = [[visible(cell) for cell in row] for row in rows]
-    return Table(visible(title), shown, tuple(columns), frozenset(numbers), frozenset(whole), visible(caption))
+    return Table(
+        visible(title), shown, tuple(columns), frozenset(numbers), frozenset(whole), visible(caption), styles or {}
+    )
 
 
 def print_table(table: Table) -> None:

@@ -16,7 +16,7 @@ from temporalio.client import Client, ScheduleHandle
 from durable_memory.dev import Valkey
 from durable_memory.running.janitor_schedule import schedule_id
 from tests.integration.cli.conftest import Cli
-from tests.integration.cli.programs import Ended
+from tests.integration.cli.programs import Ended, shown_at_a_terminal
 from tests.integration.worker.starting import StartWorker, own_valkey, start_worker
 
 __all__ = ["own_valkey", "start_worker"]
@@ -198,3 +198,16 @@ async def test_memories_of_one_process_and_missing_keys_of_models_are_warnings(c
     assert found["redis"][0][0] == "warning"
     assert [verdict for verdict, _ in found["declarations"]] == ["ok", "warning"]
     assert "OPENAI_API_KEY" in found["declarations"][1][1]
+
+
+async def test_a_terminal_shows_in_colour_what_is_not_ok(folder: Path, redis_url: str, project: str) -> None:
+    async def shown(**more: str) -> str:
+        given = {"REDIS_URL": redis_url, "DURABLE_MEMORY_PROJECT": project, "TERM": "xterm-256color", **more}
+        return await shown_at_a_terminal("doctor", cwd=folder, width=100, with_errors=False, **given)
+
+    yellow = "\x1b[33m"
+    coloured, plain = await shown(), await shown(NO_COLOR="1")
+    assert coloured.count(yellow) == 1
+    assert f"{yellow}warning" in coloured
+    assert yellow not in plain
+    assert "warning" in plain
