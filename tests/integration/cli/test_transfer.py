@@ -93,6 +93,17 @@ async def test_an_export_to_stdout_is_lines_and_nothing_else(cli: Cli) -> None:
     assert (imported.code, imported.err) == (0, "")
 
 
+async def test_an_import_counts_in_one_phrase_the_summaries_that_became_messages(cli: Cli) -> None:
+    await cli("append", "thread", "user:1", "Hello")
+    header, message, _ = (await cli("export", "thread")).out.splitlines()
+    line = json.loads(message)
+    line["message"] |= {"role": "system", "section": "long_term", "content": "Summary of 2 earlier messages."}
+    end = json.dumps({"end": True, "messages": 1})
+    shown = await cli("import", "-", "--resource", "notes", stdin=f"{header}\n{json.dumps(line)}\n{end}")
+    assert (shown.code, shown.err) == (0, "")
+    assert "summaries  1, as ordinary messages\n" in shown.out
+
+
 async def test_an_export_that_is_shown_at_a_terminal_has_no_bar_in_its_midst(
     cli: Cli, folder: Path, redis_url: str, project: str
 ) -> None:
