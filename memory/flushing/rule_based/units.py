@@ -63,6 +63,13 @@ class Unit(NamedTuple):
         return f"{'at least ' if at_least else ''}{times} like this: {self.text}"
 
 
+class _WaitingCall(NamedTuple):
+    """A call without a result so far. position: of its message."""
+
+    position: int
+    tool: str
+
+
 def units_of(messages: Sequence[Message]) -> list[Unit]:
     """Returns the units of all messages, in order. Each message has at least one, whatever it holds."""
     units: list[Unit] = []
@@ -73,15 +80,27 @@ def units_of(messages: Sequence[Message]) -> list[Unit]:
 
 
 def _lines_of(messages: Sequence[Message]) -> Iterator[tuple[bool, Iterator[_Said]]]:
-    waiting: defaultdict[str, list[str]] = defaultdict(list)  # by id of a call, which may come again: names of tools
-    for message in messages:
+    waiting: defaultdict[str, list[_WaitingCall]] = defaultdict(list)  # by id, which may come again
+    for position, message in enumerate(messages):
         if message.section == LONG_TERM:
             yield from ((True, _of_summary(line)) for line in message.text.splitlines())
             continue
         for call in message.tool_calls:
-            waiting[call.id].append(call.name)
-        called = waiting.get(message.tool_call_id or "")  # a result is that of the newest call that waits for it
-        yield False, _of_message(message, called.pop() if called else "tool")
+            waiting[call.id].append(_WaitingCall(position, call.name))
+        yield False, _of_message(message, _answered(waiting.get(message.tool_call_id or "")))
+
+
+def _answered(waiting: list[_WaitingCall] | None) -> str:
+    """Takes the call that a result goes to, as stores do, and returns its tool.
+
+    That is the first of the newest calls that stand one directly behind the other. waiting: those of its id.
+    """
+    if not waiting:
+        return "tool"
+    first = len(waiting) - 1
+    while first and waiting[first].position - waiting[first - 1].position <= 1:
+        first -= 1
+    return waiting.pop(first).tool
 
 
 def _of_summary(line: str) -> Iterator[_Said]:

@@ -18,8 +18,8 @@ def result(text: str) -> Message:
 
 
 def told(*messages: Message) -> list[str]:
-    """Who says what of the results, in order."""
-    return [f"{unit.speaker}: {unit.text}" for unit in units_of(messages) if unit.speaker != "assistant"]
+    """What is said of the results, in order."""
+    return [f"{unit.speaker}: {unit.text}" for unit in units_of(messages) if unit.speaker.endswith(" result")]
 
 
 def test_each_result_has_the_name_of_its_own_tool() -> None:
@@ -27,13 +27,19 @@ def test_each_result_has_the_name_of_its_own_tool() -> None:
     assert told(call("weather"), seven, call("seats"), two) == ["weather result: 7 degrees", "seats result: 2 seats"]
 
 
-def test_a_call_without_a_result_gives_its_name_to_no_other() -> None:
-    assert told(call("weather"), call("seats"), result("2 seats")) == ["seats result: 2 seats"]
+def test_a_call_that_was_given_up_gives_its_name_to_no_later_result() -> None:
+    in_vain = call("weather"), Message.user("Never mind. Is there a seat?")
+    assert told(*in_vain, call("seats"), result("2 seats")) == ["seats result: 2 seats"]
+
+
+def test_calls_one_behind_the_other_have_their_results_in_order() -> None:
+    pair = told(call("weather"), call("seats"), result("7 degrees"), result("2 seats"))
+    assert pair == ["weather result: 7 degrees", "seats result: 2 seats"]
 
 
 def test_a_call_inside_of_another_takes_the_first_result() -> None:
-    told_in_order = told(call("travel_agent"), call("seats"), result("2 seats"), result("booked"))
-    assert told_in_order == ["seats result: 2 seats", "travel_agent result: booked"]
+    asked = call("travel_agent"), Message.user("Is there a seat?"), call("seats")
+    assert told(*asked, result("2 seats"), result("booked")) == ["seats result: 2 seats", "travel_agent result: booked"]
 
 
 def test_a_result_whose_call_was_summarised_before_is_that_of_a_tool() -> None:
