@@ -22,6 +22,7 @@ from durable_memory.memory.types import (
     messages_from_openai_responses,
 )
 from durable_memory.memory.types.chat_responses import responses_items
+from durable_memory.memory.types.repeated_calls import newest_row
 
 _POPS_WAITING_CALLS: Final = "session-pops-calls-that-wait"
 _POPS_AGAIN: Final = "session-pops-until-one-is-removed"
@@ -142,15 +143,12 @@ class _WaitingCalls:
 
 
 def _answered(call: str, before: list[_WaitingCalls], added: list[_WaitingCalls]) -> _WaitingCalls | None:
-    """Returns the message whose call a result answers, as the store pairs them.
-
-    That is the oldest of the same append, else the first of the newest ones that stand one directly behind the other.
-    """
+    """Returns the message whose call a result answers, as stores pair them: first of all one of the same append."""
     own = [waiting for waiting in added if call in waiting.calls]
-    rows = [waiting for waiting in before if call in waiting.calls]
-    while len(rows) > 1 and _number(rows[-1].id) - _number(rows[-2].id) == 1:
-        rows.pop()
-    return next(iter(own), rows[-1] if rows else None)
+    if own:
+        return own[0]
+    others = [waiting for waiting in before if call in waiting.calls]
+    return others[newest_row([_number(waiting.id) for waiting in others])] if others else None
 
 
 def _number(message_id: str) -> int:

@@ -12,6 +12,7 @@ from durable_memory.memory.authors import author_of
 from durable_memory.memory.cutting import cut
 from durable_memory.memory.tokens.framing import seen_of_document
 from durable_memory.memory.types import LONG_TERM, Json, Message
+from durable_memory.memory.types.repeated_calls import newest_row
 
 _LONGEST: Final = 280
 """In characters. What has no end of a sentence for longer is cut at a word's end."""
@@ -91,16 +92,10 @@ def _lines_of(messages: Sequence[Message]) -> Iterator[tuple[bool, Iterator[_Sai
 
 
 def _answered(waiting: list[_WaitingCall] | None) -> str:
-    """Takes the call that a result goes to, as stores do, and returns its tool.
-
-    That is the first of the newest calls that stand one directly behind the other. waiting: those of its id.
-    """
+    """Takes the call that a result goes to, as stores do, and returns its tool. waiting: those of its id."""
     if not waiting:
         return "tool"
-    first = len(waiting) - 1
-    while first and waiting[first].position - waiting[first - 1].position <= 1:
-        first -= 1
-    return waiting.pop(first).tool
+    return waiting.pop(newest_row([call.position for call in waiting])).tool
 
 
 def _of_summary(line: str) -> Iterator[_Said]:

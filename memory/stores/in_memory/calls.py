@@ -72,17 +72,6 @@ class Calls:
             self.forget(calls)
 
 
-def newest_row(groups: Sequence[int]) -> int:
-    """Returns where the newest row of groups begins that stand one directly behind the other; groups: oldest first.
-
-    Results of such calls come in their order, and a call before them that still waits may have been given up.
-    """
-    first = len(groups) - 1
-    while first and groups[first] - groups[first - 1] <= 1:
-        first -= 1
-    return first
-
-
 def _discard(waiting: dict[str, list[int]], call: str, group: int) -> None:
     groups = waiting[call]
     groups.remove(group)

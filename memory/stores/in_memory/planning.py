@@ -13,7 +13,6 @@ from durable_memory.memory.limits import Limits, Room
 from durable_memory.memory.stores import refusals
 from durable_memory.memory.stores.append_checks import check_sections, too_large
 from durable_memory.memory.stores.fixed_room import check_fixed_room
-from durable_memory.memory.stores.in_memory.calls import newest_row
 from durable_memory.memory.stores.in_memory.lowered import above_room
 from durable_memory.memory.stores.in_memory.results import Member, check_results
 from durable_memory.memory.stores.in_memory.state import MemoryState
@@ -21,6 +20,7 @@ from durable_memory.memory.stores.in_memory.summaries import summaries_leaving
 from durable_memory.memory.stores.in_memory.values import OVERFLOW, Place, PlannedGroup, Tally, in_conversation
 from durable_memory.memory.stores.values import Entry
 from durable_memory.memory.types import LONG_TERM, SYSTEM, Section
+from durable_memory.memory.types.repeated_calls import newest_row
 
 
 @dataclass(slots=True)
