@@ -20,7 +20,7 @@ PAGE = (CHECKOUT / "docs" / "running.md").read_text()
 README = (CHECKOUT / "README.md").read_text()
 
 
-def test_it_names_all_settings_and_no_others() -> None:
+def test_the_page_names_all_settings_and_no_others() -> None:
     named = set(re.findall(r"DURABLE_MEMORY_[A-Z_]+", PAGE))
     known = {f"DURABLE_MEMORY_{name.upper()}" for name in Settings.model_fields}
     assert named == known - {"DURABLE_MEMORY_REDIS_URL"}

@@ -42,7 +42,7 @@ class TryingContract(StoreCase):
     """What `try_append` answers is what `append` would."""
 
     @pytest.mark.parametrize("case", _REFUSED)
-    async def test_it_is_refused_in_the_words_of_the_append(self, open_memory: OpenMemory, case: str) -> None:
+    async def test_a_trial_is_refused_in_the_words_of_the_append(self, open_memory: OpenMemory, case: str) -> None:
         error, limits, entries = _REFUSED[case]
         filled = open_memory(_SMALL)
         await filled.append(*_FILLED)
@@ -81,7 +81,7 @@ class TryingContract(StoreCase):
         await memory.append(user("a", 60), op="one")
         await memory.under(summarising(max_tokens=50)).try_append(user("a", 60), op="one")
 
-    async def test_it_is_not_refused_either_where_its_section_is_no_longer_declared(
+    async def test_an_append_that_was_applied_is_not_refused_either_where_its_section_is_no_longer_declared(
         self, open_memory: OpenMemory
     ) -> None:
         memory, note = open_memory(divided()), user("a", section="notes")

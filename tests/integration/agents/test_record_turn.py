@@ -22,7 +22,7 @@ from tests.integration.agents.recording import ONE_TOO_LARGE, OTHER_WORDS, TURN,
 from tests.wrapped_stores import through
 
 
-async def test_it_goes_to_every_memory_that_may_be_written(client: MemoryClient) -> None:
+async def test_a_turn_goes_to_every_memory_that_may_be_written(client: MemoryClient) -> None:
     user = unique("user")
     turn = await client.agent("clerk", input={"user": user}).record_turn(TURN)
     assert [(one.resource, len(one.result.ids), one.result.created) for one in turn.turns] == [

@@ -127,14 +127,14 @@ def _process() -> socket.socket:
 
 def _serve(requests: socket.socket) -> None:
     # All that a command imports and loads, also what it does later; the process of the tests is spared it.
-    from typer.main import get_group  # noqa: PLC0415
+    from typer.main import get_group  # noqa: PLC0415 - only here
 
-    from durable_memory.cli.app import app, main  # noqa: PLC0415
-    from durable_memory.cli.commands import LateCommand  # noqa: PLC0415
-    from durable_memory.memory.flushing.llm import summarizer  # noqa: F401, PLC0415
-    from durable_memory.memory.stores.redis import connection  # noqa: F401, PLC0415
-    from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter  # noqa: PLC0415
-    from durable_memory.worker import program  # noqa: F401, PLC0415
+    from durable_memory.cli.app import app, main  # noqa: PLC0415 - the same
+    from durable_memory.cli.commands import LateCommand  # noqa: PLC0415 - the same
+    from durable_memory.memory.flushing.llm import summarizer  # noqa: F401, PLC0415 - the same
+    from durable_memory.memory.stores.redis import connection  # noqa: F401, PLC0415 - the same
+    from durable_memory.memory.tokens.tiktoken_counter import TiktokenCounter  # noqa: PLC0415 - the same
+    from durable_memory.worker import program  # noqa: F401, PLC0415 - the same
 
     for command in get_group(app).commands.values():
         assert isinstance(command, LateCommand)

@@ -116,7 +116,7 @@ class Forbids(Interceptor):
 
 
 class _Forbidding(OutboundInterceptor):
-    async def create_schedule(self, input: CreateScheduleInput) -> ScheduleHandle:  # noqa: ARG002
+    async def create_schedule(self, input: CreateScheduleInput) -> ScheduleHandle:  # noqa: ARG002 - nothing is made
         raise RPCError("not allowed", RPCStatusCode.PERMISSION_DENIED, b"")
 
 

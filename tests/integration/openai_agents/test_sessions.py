@@ -98,7 +98,7 @@ async def test_a_long_conversation_stays_within_its_budget_and_goes_on_with_its_
     assert len(last) < 12
 
 
-async def test_it_is_what_the_sdk_calls_a_session(memory: Memory) -> None:
+async def test_a_memory_session_is_what_the_sdk_calls_a_session(memory: Memory) -> None:
     session = MemorySession(memory)
     assert isinstance(session, Session)
     assert session.session_id == "thread/user:42"

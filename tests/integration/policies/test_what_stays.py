@@ -54,7 +54,7 @@ async def test_what_stays_is_what_the_definition_says(client: MemoryClient, poli
     assert [message.text for message in (await memory.read()).messages] == kept_by(policy, story())
 
 
-async def test_it_is_the_same_when_three_processes_take_turns(redis_url: str, tmp_path: Path) -> None:
+async def test_what_stays_is_the_same_when_three_processes_take_turns(redis_url: str, tmp_path: Path) -> None:
     (tmp_path / "declared.yaml").write_text(declarations(POLICIES, "redis"))
     project = uuid.uuid4().hex
     program = [sys.executable, "-m", "tests.integration.policies.teller", str(tmp_path), redis_url, project]
@@ -85,7 +85,7 @@ async def ask(teller: asyncio.subprocess.Process, told: dict[str, Any]) -> list[
     return ids
 
 
-async def test_it_is_the_same_when_three_workers_of_temporal_share_the_activities(
+async def test_what_stays_is_the_same_when_three_workers_of_temporal_share_the_activities(
     temporal_client: Client, redis_url: str, tmp_path: Path
 ) -> None:
     project = f"policies-{uuid.uuid4().hex[:12]}"

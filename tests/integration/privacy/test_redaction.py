@@ -315,7 +315,7 @@ PARTS: list[dict[str, Any]] = [
     ],
     ids=["text", "parts", "metadata"],
 )
-async def test_it_is_the_same_append_also_where_what_was_stored_is_cut(
+async def test_a_repetition_is_the_same_append_also_where_what_was_stored_is_cut(
     client: MemoryClient, key: str, given: Message, others: list[Message]
 ) -> None:
     client.use(Registry.from_resources([ROOM_FOR_A_PART]))
@@ -330,7 +330,9 @@ async def test_it_is_the_same_append_also_where_what_was_stored_is_cut(
             await memory.append(other, operation_id="one")
 
 
-async def test_it_is_the_same_append_also_where_what_was_stored_is_pinned_since(client: MemoryClient, key: str) -> None:
+async def test_a_repetition_is_the_same_append_also_where_what_was_stored_is_pinned_since(
+    client: MemoryClient, key: str
+) -> None:
     client.use(Registry.from_resources([ROOM_FOR_A_PART]))
     memory = client.memory("private", key)
     given = [Message.user(f"I am {EMAIL}"), Message.user("Hello", pinned=True)]

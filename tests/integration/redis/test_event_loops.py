@@ -92,7 +92,7 @@ async def test_a_client_is_refused_in_another_loop_also_while_its_own_stands_sti
         await asyncio.to_thread(use)
 
 
-async def test_it_is_closed_in_its_own_loop_alone(client: MemoryClient) -> None:
+async def test_a_client_is_closed_in_its_own_loop_alone(client: MemoryClient) -> None:
     with pytest.raises(MemoryInvalid, match=WHAT_TO_DO):
         await elsewhere(client.close)
     assert (await client.memory("plain", "k").append("Hello.")).messages == 1

@@ -34,7 +34,7 @@ async def quickest(index: ProjectIndex, project: str, key: str, workflow_id: str
     return min(times)
 
 
-async def test_it_costs_the_same_however_many_memories_the_owner_has(backend: Backend) -> None:
+async def test_registering_costs_the_same_however_many_memories_the_owner_has(backend: Backend) -> None:
     project = f"project-{uuid.uuid4().hex}"
     await registered(backend.index, project, [(f"user:{number}", "few") for number in range(FEW)])
     few = await quickest(backend.index, project, "user:1", "few")
@@ -42,7 +42,7 @@ async def test_it_costs_the_same_however_many_memories_the_owner_has(backend: Ba
     assert await quickest(backend.index, project, "user:1", "many") < 5 * few
 
 
-async def test_it_costs_the_same_however_many_owners_the_memory_has(backend: Backend) -> None:
+async def test_registering_costs_the_same_however_many_owners_the_memory_has(backend: Backend) -> None:
     project = f"project-{uuid.uuid4().hex}"
     await registered(backend.index, project, [("few", f"wf-{number}") for number in range(FEW)])
     few = await quickest(backend.index, project, "few", "wf-1")

@@ -66,34 +66,34 @@ async def check(folder: Path, alert: str, values: str, minutes: Iterable[int], *
 
 
 @pytest.mark.parametrize("alert", WATCHED)
-async def test_it_fires_while_it_goes_on(tmp_path: Path, alert: str) -> None:
+async def test_an_alert_fires_while_its_cause_goes_on(tmp_path: Path, alert: str) -> None:
     await check(tmp_path, alert, "1+1x40", range(25, 40), fires=True)
 
 
 @pytest.mark.parametrize("alert", STANDING)
-async def test_it_fires_for_what_stands_for_minutes_and_no_longer(tmp_path: Path, alert: str) -> None:
+async def test_an_alert_fires_for_what_stands_for_minutes_and_no_longer(tmp_path: Path, alert: str) -> None:
     await check(tmp_path, alert, "0x9 1x20 0x20", range(16, 29), fires=True)
     await check(tmp_path, alert, "0x9 1x20 0x20", [*range(14), *range(31, 49)], fires=False)
     await check(tmp_path, alert, "0x9 1x3 0x20", range(32), fires=False)
 
 
 @pytest.mark.parametrize("alert", [*LASTING, *REPEATED, *ONCE])
-async def test_it_is_silent_some_time_after_it_is_over(tmp_path: Path, alert: str) -> None:
+async def test_an_alert_is_silent_some_time_after_its_cause_is_over(tmp_path: Path, alert: str) -> None:
     await check(tmp_path, alert, "1+1x5 6x240", range(190, 240), fires=False)
 
 
 @pytest.mark.parametrize("alert", ONCE)
-async def test_it_fires_at_the_first_event_of_all(tmp_path: Path, alert: str) -> None:
+async def test_an_alert_fires_at_the_first_event_of_all(tmp_path: Path, alert: str) -> None:
     await check(tmp_path, alert, "_x20 1x20", range(22, 34), fires=True)
 
 
 @pytest.mark.parametrize("alert", [*LASTING, *REPEATED])
-async def test_it_never_fires_for_one_event(tmp_path: Path, alert: str) -> None:
+async def test_an_alert_never_fires_for_one_event(tmp_path: Path, alert: str) -> None:
     await check(tmp_path, alert, "1x20 2x100", range(120), fires=False)
 
 
 @pytest.mark.parametrize("alert", [*REPEATED, *ONCE])
-async def test_it_fires_where_it_happens_every_quarter_of_an_hour(tmp_path: Path, alert: str) -> None:
+async def test_an_alert_fires_for_an_event_every_quarter_of_an_hour(tmp_path: Path, alert: str) -> None:
     await check(tmp_path, alert, EVERY_QUARTER, range(90, 240), fires=True)
 
 

@@ -161,7 +161,7 @@ async def test_a_users_worker_loads_tokenizers_before_an_append_needs_them(
         assert begun == {"o200k_base", "cl100k_base"}
 
 
-async def test_it_works_without_the_sandbox(temporal_address: str, redis_url: str) -> None:
+async def test_a_workflow_outside_the_sandbox_has_its_memory_as_well(temporal_address: str, redis_url: str) -> None:
     runner = UnsandboxedWorkflowRunner()
     async with running(temporal_address, redis_url, workflow_runner=runner) as rig:
         assert await rig.run(Talk.run, "key", "Hello.") == "Attempt 1 knew 0 messages."

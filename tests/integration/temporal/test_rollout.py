@@ -123,7 +123,7 @@ async def test_what_a_worker_of_the_old_version_refuses_waits_for_one_of_the_new
         assert len((await memories.memory(resource, "key").read()).messages) == 1
 
 
-async def test_it_is_refused_for_good_when_the_workers_agree_again(temporal_address: str, redis_url: str) -> None:
+async def test_a_call_is_refused_for_good_when_the_workers_agree_again(temporal_address: str, redis_url: str) -> None:
     project, queue = unique("project"), unique("queue")
     place = temporal_address, redis_url, project, queue
     async with a_worker(*place, OLD) as client:

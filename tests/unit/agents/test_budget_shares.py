@@ -24,7 +24,7 @@ PARTS = st.lists(st.tuples(st.integers(0, 5000), st.integers(1, 5000)), min_size
         (0, [5, 5], [None, None], [0, 0]),
     ],
 )
-def test_it_is_divided_by_shares(
+def test_a_budget_is_divided_by_shares(
     budget: int, demands: list[int], shares: list[int | None], allotted: list[int]
 ) -> None:
     assert divide(budget, demands, weights_of(shares, budget)) == allotted

@@ -23,7 +23,7 @@ def file(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
     return tmp_path / "out.jsonl"
 
 
-def test_it_has_its_name_when_it_is_whole_and_only_its_owner_reads_it(file: Path) -> None:
+def test_a_file_has_its_name_when_it_is_whole_and_only_its_owner_reads_it(file: Path) -> None:
     with whole_file(file) as stream:
         stream.write(b"whole")
         assert not file.exists()

@@ -17,7 +17,7 @@ SCHEMA = json_schema()
 PARTS: dict[str, dict[str, Any]] = SCHEMA["$defs"]
 
 
-def test_it_is_json_and_knows_both_documents() -> None:
+def test_the_schema_is_json_and_knows_both_documents() -> None:
     assert json.loads(json.dumps(SCHEMA)) == SCHEMA
     assert SCHEMA["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert {option["$ref"] for option in SCHEMA["oneOf"]} == {"#/$defs/MemoryResource", "#/$defs/AgentResource"}

@@ -90,7 +90,7 @@ def test_the_error_types_are_those_of_the_contract() -> None:
     assert found == {name: SCHEMA["$defs"][name]["enum"] for name in ("FinalErrorType", "RetriedErrorType")}
 
 
-def test_it_calls_the_queue_of_the_contract() -> None:
+def test_the_example_calls_the_queue_of_the_contract() -> None:
     assert f"taskQueue: '{DEFAULT_TASK_QUEUE}'" in (FOLDER / "src" / "memory.ts").read_text()
 
 

@@ -42,7 +42,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.path", [])
 
 
-async def test_it_is_made_once_when_it_is_needed() -> None:
+async def test_a_named_summariser_is_made_once_when_it_is_needed() -> None:
     named = NamedSummarizer("named_here:Brief")
     request = SummaryRequest((Message.user("Hello."),), 100, TiktokenCounter())
     assert [await named.summarize(request) for _ in range(2)] == ["1 messages"] * 2

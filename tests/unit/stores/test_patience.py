@@ -23,7 +23,7 @@ async def is_ended(wait: Callable[[Wait], Awaitable[None]]) -> bool:
     return False
 
 
-async def test_it_ends_what_takes_longer_and_nothing_before() -> None:
+async def test_patience_ends_what_takes_longer_and_nothing_before() -> None:
     started = time.perf_counter()
     assert await is_ended(lambda _: asyncio.sleep(30))
     assert SECONDS * 0.9 < time.perf_counter() - started < 10

@@ -33,7 +33,7 @@ def test_the_committed_file_is_what_the_types_give() -> None:
     assert COMMITTED.read_text() == made, "durable-memory schema --wire > docs/wire.schema.json"
 
 
-def test_it_is_a_schema_that_names_every_public_activity() -> None:
+def test_the_contract_is_a_schema_that_names_every_public_activity() -> None:
     Draft202012Validator.check_schema(SCHEMA)
     assert list(SCHEMA["properties"]) == list(PUBLIC)
 

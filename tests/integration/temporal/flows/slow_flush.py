@@ -23,7 +23,7 @@ class HurriedFlush:
     """Gives up an attempt at the summary after some seconds: of work, or of silence if it is `patient`."""
 
     @workflow.run
-    async def run(self, target: dict[str, str], queue: str, patient: bool = False) -> str:  # noqa: FBT001, FBT002
+    async def run(self, target: dict[str, str], queue: str, patient: bool = False) -> str:  # noqa: FBT001, FBT002 - as Temporal passes it
         """See class."""
         begin = {"target": target, "owner": workflow.info().run_id, "force": True}
         batch = {"target": target, "batch": (await self._step(queue, wire.FLUSH_BEGIN, begin))["batch"]}
