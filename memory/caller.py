@@ -119,9 +119,9 @@ class ProcessCaller:
     def next_attempt(
         self,
         memory: MemoryId,  # noqa: ARG002 - no two calls are one here
-        agent: str | None = None,  # noqa: ARG002
+        agent: str | None = None,  # noqa: ARG002 - the same
         *,
-        is_turn: bool = False,  # noqa: ARG002
+        is_turn: bool = False,  # noqa: ARG002 - the same
     ) -> Attempt:
         """See Caller."""
         return Attempt(os.urandom(16).hex(), self._clock.now_ms() + OWN_ID_LIFETIME_MS)
