@@ -8,18 +8,24 @@ from typing import Protocol
 class Spending(Protocol):
     """Counts tokens by project, resource and day (UTC, by the store's clock). Each call is one atomic step.
 
-    A call may be repeated, as its answer may be lost, until its request is put right: it names the request, whose id
-    was never used before.
+    What a request may cost is reserved before it is made, and settled when its cost is known. Both calls name the
+    request by an id that was never used before, and may be repeated until it is settled, as an answer may be lost.
     """
 
-    async def set_aside(self, project: str, resource: str, request: str, tokens: int, limit: int) -> int | None:
-        """Counts the tokens of a new request if today's sum stays within `limit`. Returns the day, or None if not."""
+    async def reserve(self, project: str, resource: str, request: str, tokens: int, limit: int) -> int | None:
+        """Counts the tokens that a request may cost, if the sum of today stays within `limit`.
+
+        Returns the day that they are counted for, in days since 1970; None if they are not. Raises MemoryUnavailable.
+        """
         ...
 
-    async def put_right(self, project: str, resource: str, request: str, tokens: int, day: int) -> None:
-        """Lets a request that was set aside on `day` count so many tokens instead, once; none once the day is over."""
+    async def settle(self, project: str, resource: str, request: str, tokens: int, day: int) -> None:
+        """Counts what a request did cost in place of what it reserved on `day`; nothing, once that day is over.
+
+        Raises MemoryUnavailable.
+        """
         ...
 
     async def spent(self, project: str, resource: str) -> int:
-        """Returns today's sum."""
+        """Returns the sum of today. Raises MemoryUnavailable."""
         ...

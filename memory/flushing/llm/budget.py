@@ -20,27 +20,27 @@ class DailyBudget:
     tokens: int
 
     async def ask(self, model: Model, question: Question, input_tokens: int) -> Answer:
-        """Asks within the budget; input_tokens: what the question costs, roughly.
+        """Asks within the budget. input_tokens: what the question costs, roughly.
 
-        What question and answer may cost is set aside before, so that requests at the same time do not spend the same
-        tokens, and put right after by what the provider counted. What it does not count stays spent, and all of it
-        after an attempt that may have been charged for: one that was cancelled, took too long or broke off. Raises
+        What question and answer may cost is reserved before, so that requests at the same time do not spend the same
+        tokens, and settled afterwards by what the provider counted. What it does not count stays spent; so does all of
+        it after an attempt that may have been charged for: one that was cancelled, took too long or broke off. Raises
         MemoryBudgetSpent without asking, MemoryInvalid if no day ever pays for the question, and what Model.ask raises.
         """
-        set_aside = input_tokens + question.max_tokens
-        if set_aside > self.tokens:
+        reserved = input_tokens + question.max_tokens
+        if reserved > self.tokens:
             raise MemoryInvalid(
-                f"{self.resource}: one request may cost {set_aside:,} tokens with its answer, which is more than its "
+                f"{self.resource}: one request may cost {reserved:,} tokens with its answer, which is more than its "
                 f"whole daily_token_budget of {self.tokens:,}; raise it"
             )
         request = secrets.token_hex(8)
-        day = await self.spending.set_aside(self.project, self.resource, request, set_aside, self.tokens)
+        day = await self.spending.reserve(self.project, self.resource, request, reserved, self.tokens)
         if day is None:
             raise MemoryBudgetSpent(
-                f"{self.resource}: a request may cost {set_aside:,} tokens with its answer, which is more than is left "
+                f"{self.resource}: a request may cost {reserved:,} tokens with its answer, which is more than is left "
                 f"of today's daily_token_budget of {self.tokens:,}; the day ends at midnight UTC"
             )
-        cost = set_aside
+        cost = reserved
         try:
             answer = await model.ask(question)
             cost = (answer.input_tokens or input_tokens) + (answer.output_tokens or question.max_tokens)
@@ -49,12 +49,12 @@ class DailyBudget:
                 cost = 0
             raise
         finally:
-            if cost != set_aside:
-                await self._put_right(request, cost, day)
+            if cost != reserved:
+                await self._settle(request, cost, day)
         return answer
 
-    async def _put_right(self, request: str, tokens: int, day: int) -> None:
+    async def _settle(self, request: str, tokens: int, day: int) -> None:
         try:
-            await self.spending.put_right(self.project, self.resource, request, tokens, day)
+            await self.spending.settle(self.project, self.resource, request, tokens, day)
         except MemoryFault:
-            return  # what was set aside stays spent, which errs on the side of the budget
+            return  # what was reserved stays spent, which errs on the side of the budget

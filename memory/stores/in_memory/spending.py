@@ -14,7 +14,7 @@ class _Spent:
     day: int
     tokens: int = 0
     open: dict[str, int] = field(default_factory=dict)
-    """What requests set aside that are not put right yet."""
+    """What requests have reserved that are not settled yet."""
 
 
 class InMemorySpending:
@@ -24,7 +24,7 @@ class InMemorySpending:
         self._clock = clock
         self._spent: dict[tuple[str, str], _Spent] = {}
 
-    async def set_aside(self, project: str, resource: str, request: str, tokens: int, limit: int) -> int | None:
+    async def reserve(self, project: str, resource: str, request: str, tokens: int, limit: int) -> int | None:
         """See Spending."""
         today = self._today(project, resource)
         if request not in today.open:
@@ -34,7 +34,7 @@ class InMemorySpending:
             today.open[request] = tokens
         return today.day
 
-    async def put_right(self, project: str, resource: str, request: str, tokens: int, day: int) -> None:
+    async def settle(self, project: str, resource: str, request: str, tokens: int, day: int) -> None:
         """See Spending."""
         today = self._today(project, resource)
         if day == today.day and request in today.open:

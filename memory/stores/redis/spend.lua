@@ -1,9 +1,8 @@
--- Counts the language-model tokens of a resource and a day. Until a request is put right, a script of it that comes
--- twice counts nothing more.
--- A request that is set aside stands in the hash until it is put right. So there are never more of them than the limit
--- pays for, and they go with their day.
--- KEYS: spent. ARGV: request (empty to ask for the sum alone), tokens, limit, day; the day is 0 to set a request aside,
--- else that on which it was, whose tokens are put right then.
+-- Counts the language-model tokens of a resource and a day: reserves those of a request, or settles them.
+-- What a request has reserved stands in the hash until it is settled, so that a script which comes twice counts nothing
+-- more. There are never more of them than the limit pays for, and they go with their day.
+-- KEYS: spent. ARGV: request (empty to ask for the sum alone), tokens, limit, day. The day is 0 to reserve tokens, and
+-- that of the reservation to settle them.
 -- Answers the day that was counted for, or 0 if nothing was, and the sum of today.
 local request, tokens, limit, wanted = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local today = math.floor(tonumber(redis.call('TIME')[1]) / 86400)

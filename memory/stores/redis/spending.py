@@ -17,12 +17,12 @@ class RedisSpending:
         self._link = link
         self._keys = keys
 
-    async def set_aside(self, project: str, resource: str, request: str, tokens: int, limit: int) -> int | None:
+    async def reserve(self, project: str, resource: str, request: str, tokens: int, limit: int) -> int | None:
         """See Spending."""
         day, _ = await self._run(project, resource, request, tokens, limit, 0)
         return day or None
 
-    async def put_right(self, project: str, resource: str, request: str, tokens: int, day: int) -> None:
+    async def settle(self, project: str, resource: str, request: str, tokens: int, day: int) -> None:
         """See Spending."""
         await self._run(project, resource, request, tokens, 0, day)
 

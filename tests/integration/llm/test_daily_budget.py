@@ -46,7 +46,7 @@ async def flush(memory: Memory) -> str:
     return (await memory.flush(force=True)).outcome
 
 
-async def set_aside(service: Endpoint) -> tuple[int, int]:
+async def reserved(service: Endpoint) -> tuple[int, int]:
     """Returns what the one request may cost: its question, and the longest answer."""
     ((instructions, text),) = service.questions
     counter = TiktokenCounter()
@@ -54,7 +54,7 @@ async def set_aside(service: Endpoint) -> tuple[int, int]:
     return sum(told), service.requests[0]["max_completion_tokens"]
 
 
-async def test_what_was_charged_counts_and_not_what_was_set_aside(redis_url: str, service: Endpoint) -> None:
+async def test_what_was_charged_counts_and_not_what_was_reserved(redis_url: str, service: Endpoint) -> None:
     project = unique("project")
     service.default = Says(tokens=(900, 100))
     async with await client(redis_url, service, project) as memories:
@@ -97,7 +97,7 @@ async def test_a_request_that_broke_off_or_took_too_long_may_have_been_charged(
     async with await client(redis_url, service, project, fallback="none", timeout="1s") as memories:
         with pytest.raises(MemoryModelUnavailable):
             await flush(memories.memory("desk", "key"))
-        assert await memories.parts.backends["redis"].spending.spent(project, "desk") == sum(await set_aside(service))
+        assert await memories.parts.backends["redis"].spending.spent(project, "desk") == sum(await reserved(service))
 
 
 async def test_a_provider_that_is_always_too_slow_is_asked_no_more_than_the_budget_pays_for(
@@ -139,14 +139,14 @@ async def test_a_provider_that_is_always_too_slow_is_asked_no_more_than_the_budg
     ],
 )
 @pytest.mark.filterwarnings("ignore:Failed to extract usage")
-async def test_what_a_provider_does_not_count_or_counts_absurdly_stays_as_it_was_set_aside(
+async def test_what_a_provider_does_not_count_or_counts_absurdly_stays_as_it_was_reserved(
     redis_url: str, service: Endpoint, tokens: tuple[Any, Any] | None, counted: tuple[int, int]
 ) -> None:
     project = unique("project")
     service.default = Says(tokens=tokens)
     async with await client(redis_url, service, project) as memories:
         assert await flush(memories.memory("desk", "key")) == "committed"
-        told, answer = await set_aside(service)
+        told, answer = await reserved(service)
         spent = await memories.parts.backends["redis"].spending.spent(project, "desk")
         assert spent == (counted[0] or told) + (counted[1] or answer)
 
@@ -218,14 +218,14 @@ async def test_the_count_in_redis_is_of_one_day_and_ends_by_itself(redis_url: st
         redis.asyncio.from_url(redis_url, decode_responses=True) as server,
     ):
         spending, key = memories.parts.backends["redis"].spending, f"dm:{{{project}}}:spent:desk"
-        today = await spending.set_aside(project, "desk", "first", 400, BUDGET)
+        today = await spending.reserve(project, "desk", "first", 400, BUDGET)
         assert 0 < await server.ttl(key) <= 2 * 86_400
         assert await server.hgetall(key) == {"day": str(today), "tokens": "400", "r:first": "400"}
         assert today is not None
         await server.hset(key, "day", str(today - 1))
         assert await spending.spent(project, "desk") == 0
-        assert await spending.set_aside(project, "desk", "second", BUDGET, BUDGET) == today
-        await spending.put_right(project, "desk", "second", 300, today)
+        assert await spending.reserve(project, "desk", "second", BUDGET, BUDGET) == today
+        await spending.settle(project, "desk", "second", 300, today)
         assert await server.hgetall(key) == {"day": str(today), "tokens": "300"}
 
 

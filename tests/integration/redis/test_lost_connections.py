@@ -75,11 +75,11 @@ async def test_an_append_whose_answer_was_lost_is_applied_exactly_once(proxied: 
 async def test_tokens_of_a_model_whose_answers_were_lost_are_counted_once(proxied: Backend, proxy: Proxy) -> None:
     project, spending = f"project-{uuid.uuid4().hex}", proxied.spending
     proxy.cut_after = 1
-    day = await spending.set_aside(project, "desk", "first", 600, 1_000)
+    day = await spending.reserve(project, "desk", "first", 600, 1_000)
     assert day is not None
-    assert await spending.set_aside(project, "desk", "second", 300, 1_000) == day
+    assert await spending.reserve(project, "desk", "second", 300, 1_000) == day
     proxy.cut_after = 1
-    await spending.put_right(project, "desk", "first", 400, day)
+    await spending.settle(project, "desk", "first", 400, day)
     assert proxy.cut_after == 0
     assert await spending.spent(project, "desk") == 700
 
