@@ -101,19 +101,14 @@ class Inventory:
     async def memories(self) -> AsyncIterator[tuple[Place, MemoryId]]:
         """Goes through all registered memories, each with its place; one that has expired may be among them."""
         for place in self._places:
-            cursor: str | None = None
-            while True:
-                page = await place.index.memories(self._project, place.resource, cursor, _PAGE, self._prefix)
+            async for page in self._pages(place):
                 for memory in page.memories:
                     yield place, memory
-                if page.cursor is None:
-                    break
-                cursor = page.cursor
 
     async def moments(self) -> Sequence[int]:
-        """Returns the time at each place, which has a clock of its own: what is created after it is left by a purge.
+        """Returns what time it is at each place, by the clock of its store: a purge leaves what is created afterwards.
 
-        It is asked of all places before anything is erased, since the last resource is reached much later.
+        All are asked before anything is erased, since the last resource is reached much later.
         """
         return [await self._now_ms(place) for place in self._places]
 
@@ -126,20 +121,25 @@ class Inventory:
         memories = messages = backups = 0
         newer: list[MemoryContractTooNew] = []
         for place, began_ms in zip(self._places, began, strict=True):
-            cursor: str | None = None
-            while True:
-                page = await place.index.memories(self._project, place.resource, cursor, _PAGE, self._prefix)
+            async for page in self._pages(place):
                 for erased in await self._purge_page(place, page, began_ms, caller):
                     if isinstance(erased, MemoryContractTooNew):
                         newer.append(erased)
                         continue
                     memories, messages = memories + erased.existed, messages + erased.messages
                     backups += erased.backups
-                if page.cursor is None:
-                    break
-                cursor = page.cursor
         counts = PurgeResult(memories=memories, messages=messages, dry_run=caller is None, backups=backups)
         return Purged(counts, newer)
+
+    async def _pages(self, place: Place) -> AsyncIterator[MemoryPage]:
+        """Goes through the registered memories of one place, page by page, as its index lists them."""
+        cursor: str | None = None
+        while True:
+            page = await place.index.memories(self._project, place.resource, cursor, _PAGE, self._prefix)
+            yield page
+            if page.cursor is None:
+                return
+            cursor = page.cursor
 
     async def _now_ms(self, place: Place) -> int:
         return (await place.index.memories(self._project, place.resource, None, 1)).read_ms
