@@ -58,7 +58,7 @@ def packed(limits: Limits) -> bytes:
             keep_last=limits.keep_last,
             rule=_RULES[limits.policy],
             open_group_ms=limits.open_group_ms,
-            ttl=_number(limits.ttl_ms),
+            ttl_ms=_number(limits.ttl_ms),
             lease_ms=limits.lease_ms,
             mode=MODES.index(limits.mode),
             oldest_share=limits.oldest_share,

@@ -42,7 +42,7 @@ class PackedLimits(NamedTuple):
     keep_last: float
     rule: float
     open_group_ms: float
-    ttl: float
+    ttl_ms: float
     lease_ms: float
     mode: float
     oldest_share: float

@@ -24,7 +24,7 @@ end
 
 -- What a client's write does: the lifetime starts anew. A twentieth of it is not worth a command for each key.
 local function prolong(keys)
-  if ttl == INF then
+  if ttl_ms == INF then
     if m.expires_at > 0 then
       for _, name in ipairs(mortal()) do
         redis.call('PERSIST', name)
@@ -33,8 +33,8 @@ local function prolong(keys)
     end
     return
   end
-  local expires_at = now + ttl
-  if m.expires_at == 0 or expires_at < m.expires_at or expires_at - m.expires_at >= ttl / 20 then
+  local expires_at = now + ttl_ms
+  if m.expires_at == 0 or expires_at < m.expires_at or expires_at - m.expires_at >= ttl_ms / 20 then
     m.expires_at = expires_at
     for _, name in ipairs(mortal()) do
       redis.call('PEXPIREAT', name, expires_at)

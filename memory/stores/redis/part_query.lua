@@ -10,7 +10,7 @@ local by_ids = string.find(ARGV[5], 'i', 1, true)
 local since = string.find(ARGV[5], 'v', 1, true) and ARGV[6]
 local before = string.find(ARGV[5], 'b', 1, true) and ARGV[since and 7 or 6]
 -- As for a write, a twentieth of the lifetime is not worth it; a read never shortens it.
-local prolongs = expires_at > 0 and ttl < INF and now + ttl - expires_at >= ttl / 20
+local prolongs = expires_at > 0 and ttl_ms < INF and now + ttl_ms - expires_at >= ttl_ms / 20
   and string.find(ARGV[5], 'r', 1, true)
 
 -- Whether the caller asks for a section: the built-in ones by their letters, in front, the others by name.

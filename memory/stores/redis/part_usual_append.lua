@@ -16,14 +16,14 @@
 do
   -- parts: shares
   local tag = ARGV[5]
-  local expires_in = incarnation and now + ttl - expires_at
+  local expires_in = incarnation and now + ttl_ms - expires_at
   local usual = incarnation and intact and not undeclared and #ARGV > 6 and policy == scoring
     and (summarize or long_messages == 0)
     -- The record of operations: nothing to forget, no later end, room.
     and now < prune_at and deadline + KEPT_AFTER_DEADLINE_MS <= ops_until
     and redis.call('ZCARD', key.opx) < MOST_OPEN
     -- The lifetime: none, or one that has hardly begun.
-    and ((expires_at == 0 and ttl == INF) or (expires_at > 0 and expires_in >= 0 and expires_in < ttl / 20))
+    and ((expires_at == 0 and ttl_ms == INF) or (expires_at > 0 and expires_in >= 0 and expires_in < ttl_ms / 20))
   if usual then
     -- The place that the messages go to: short_term, or the section that their heads name. It has a message that is not
     -- pinned, so that all its keys are there and have their expiry.

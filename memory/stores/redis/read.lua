@@ -18,7 +18,7 @@ local function is_taken(...)
   return type(answer) ~= 'table' or not answer.err
 end
 
-if prolongs and is_taken('PEXPIREAT', key.meta, now + ttl) then
+if prolongs and is_taken('PEXPIREAT', key.meta, now + ttl_ms) then
   prolong({})
   save()
 end

@@ -61,7 +61,7 @@ end
 
 local removed = m and live_messages() + m.waiting_messages or 0
 redis.call('UNLINK', key.lease, unpack(mortal()))
-local ends = ttl < INF and now + ttl or 0
+local ends = ttl_ms < INF and now + ttl_ms or 0
 each_copy(function(name, copy)
   if redis.call('COPY', copy, name) == 0 then
     return
