@@ -28,3 +28,9 @@ async def any_cache(temporal_address: str, redis_url: str, request: pytest.Fixtu
 async def client(temporal_address: str, redis_url: str) -> Client:
     """A client with the plugin, of a project of its own."""
     return await Client.connect(temporal_address, plugins=[plugin(redis_url, unique("project"))])
+
+
+@pytest.fixture
+async def lone_client(temporal_address: str, redis_url: str) -> Client:
+    """The same, whose workers run no companion beside them: for tests in which nothing is flushed."""
+    return await Client.connect(temporal_address, plugins=[plugin(redis_url, unique("project"), companion=False)])

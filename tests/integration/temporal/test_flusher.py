@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
+from typing import NamedTuple
 
 import pytest
 from temporalio.api.enums.v1 import EventType
@@ -18,6 +19,7 @@ from temporalio.worker import WorkerConfig
 from durable_memory.activities import wire
 from durable_memory.activities.waker import TemporalWaker
 from durable_memory.dev.temporal import find_program
+from durable_memory.memory.memory import Memory
 from durable_memory.memory.stores.values import Batch, FlushOptions
 from durable_memory.memory.task_queues import summaries_queue
 from durable_memory.workflows import flusher
@@ -28,6 +30,25 @@ from tests.integration.temporal.observing import activities_of, event_types_of, 
 from tests.integration.temporal.rig import Rig, running, unique
 from tests.integration.temporal.signals import LosesSignals
 from tests.integration.temporal.summarizers import Gated
+
+
+class HeldSummary(NamedTuple):
+    """A flush whose summary is being written: the memory `small` of the key `key`, and the summariser at its gate."""
+
+    rig: Rig
+    memory: Memory
+    summarizer: Gated
+
+
+@pytest.fixture
+async def summary_at_the_gate(temporal_address: str, redis_url: str) -> AsyncIterator[HeldSummary]:
+    """A flush that goes on when the test opens the gate."""
+    summarizer = Gated()
+    async with running(temporal_address, redis_url, summarizer=summarizer) as rig:
+        memory = rig.memory("small", "key")
+        await rig.run(AppendMany.run, "small", ["key"], texts(4))
+        await summarizer.asked()
+        yield HeldSummary(rig, memory, summarizer)
 
 
 @pytest.mark.parametrize("interceptors", [[], [LosesSignals(every=4)]], ids=["signals arrive", "signals get lost"])
@@ -96,19 +117,15 @@ async def test_a_memory_that_drops_is_flushed_without_a_summary(rig: Rig) -> Non
     assert set(await activities_of(rig.flusher(memory))) == {wire.FLUSH_BEGIN}
 
 
-async def test_appends_do_not_wait_for_a_flush_and_what_they_write_stays(temporal_address: str, redis_url: str) -> None:
-    summarizer = Gated()
-    async with running(temporal_address, redis_url, summarizer=summarizer) as rig:
-        memory = rig.memory("small", "key")
-        await rig.run(AppendMany.run, "small", ["key"], texts(4))
-        await summarizer.asked()
-        await rig.run(AppendMany.run, "small", ["key"], ["Written during the flush."])
-        assert (await rig.texts("small", "key"))[-1] == "Written during the flush."
-        summarizer.gate.set()
-        await flusher_ended(rig, memory)
-        assert (await rig.texts("small", "key"))[-1] == "Written during the flush."
-        assert (await memory.stats()).messages["long_term"] == 1
-        assert await messages_accounted_for(memory) == 5
+async def test_appends_do_not_wait_for_a_flush_and_what_they_write_stays(summary_at_the_gate: HeldSummary) -> None:
+    rig, memory, summarizer = summary_at_the_gate
+    await rig.run(AppendMany.run, "small", ["key"], ["Written during the flush."])
+    assert (await rig.texts("small", "key"))[-1] == "Written during the flush."
+    summarizer.gate.set()
+    await flusher_ended(rig, memory)
+    assert (await rig.texts("small", "key"))[-1] == "Written during the flush."
+    assert (await memory.stats()).messages["long_term"] == 1
+    assert await messages_accounted_for(memory) == 5
 
 
 async def test_an_append_between_the_last_question_of_a_flusher_and_its_end_is_not_forgotten(
@@ -127,31 +144,23 @@ async def test_an_append_between_the_last_question_of_a_flusher_and_its_end_is_n
         assert await messages_accounted_for(memory) == 7
 
 
-async def test_a_second_flusher_of_the_same_memory_is_refused(temporal_address: str, redis_url: str) -> None:
-    summarizer = Gated()
-    async with running(temporal_address, redis_url, summarizer=summarizer) as rig:
-        memory = rig.memory("small", "key")
-        await rig.run(AppendMany.run, "small", ["key"], texts(4))
-        await summarizer.asked()
-        with pytest.raises(WorkflowAlreadyStartedError):
-            await rig.client.start_workflow(
-                wire.FLUSHER, {"target": {}}, id=rig.flusher(memory).id, task_queue=rig.flush_queue
-            )
-        summarizer.gate.set()
-        await flusher_ended(rig, memory)
+async def test_a_second_flusher_of_the_same_memory_is_refused(summary_at_the_gate: HeldSummary) -> None:
+    rig, memory, summarizer = summary_at_the_gate
+    with pytest.raises(WorkflowAlreadyStartedError):
+        await rig.client.start_workflow(
+            wire.FLUSHER, {"target": {}}, id=rig.flusher(memory).id, task_queue=rig.flush_queue
+        )
+    summarizer.gate.set()
+    await flusher_ended(rig, memory)
 
 
-async def test_a_manual_flush_beside_the_flusher_is_told_that_it_is_busy(temporal_address: str, redis_url: str) -> None:
-    summarizer = Gated()
-    async with running(temporal_address, redis_url, summarizer=summarizer) as rig:
-        memory = rig.memory("small", "key")
-        await rig.run(AppendMany.run, "small", ["key"], texts(4))
-        await summarizer.asked()
-        assert await rig.run(Flush.run, "small", "key") == "busy"
-        summarizer.gate.set()
-        await flusher_ended(rig, memory)
-        assert summarizer.calls == 1
-        assert (await memory.stats()).messages["long_term"] == 1
+async def test_a_manual_flush_beside_the_flusher_is_told_that_it_is_busy(summary_at_the_gate: HeldSummary) -> None:
+    rig, memory, summarizer = summary_at_the_gate
+    assert await rig.run(Flush.run, "small", "key") == "busy"
+    summarizer.gate.set()
+    await flusher_ended(rig, memory)
+    assert summarizer.calls == 1
+    assert (await memory.stats()).messages["long_term"] == 1
 
 
 async def test_the_flusher_waits_for_a_manual_flush_and_finishes_what_is_left(
@@ -192,20 +201,16 @@ async def test_a_lease_whose_holder_died_ends_by_itself(rig: Rig) -> None:
     assert await messages_accounted_for(memory) == 3
 
 
-async def test_a_terminated_flusher_is_replaced_at_the_next_append(temporal_address: str, redis_url: str) -> None:
-    summarizer = Gated()
-    async with running(temporal_address, redis_url, summarizer=summarizer) as rig:
-        memory = rig.memory("small", "key")
-        await rig.run(AppendMany.run, "small", ["key"], texts(4))
-        await summarizer.asked()
-        await rig.flusher(memory).terminate()
-        assert (await memory.stats()).flush_due
-        summarizer.gate.set()
-        await rig.run(AppendMany.run, "small", ["key"], ["Somebody looks at it again."])
-        await flusher_ended(rig, memory)
-        stats = await memory.stats()
-        assert (stats.flush_due, stats.messages["long_term"]) == (False, 1)
-        assert await messages_accounted_for(memory) == 5
+async def test_a_terminated_flusher_is_replaced_at_the_next_append(summary_at_the_gate: HeldSummary) -> None:
+    rig, memory, summarizer = summary_at_the_gate
+    await rig.flusher(memory).terminate()
+    assert (await memory.stats()).flush_due
+    summarizer.gate.set()
+    await rig.run(AppendMany.run, "small", ["key"], ["Somebody looks at it again."])
+    await flusher_ended(rig, memory)
+    stats = await memory.stats()
+    assert (stats.flush_due, stats.messages["long_term"]) == (False, 1)
+    assert await messages_accounted_for(memory) == 5
 
 
 async def test_continue_as_new_carries_what_signals_asked_for(redis_url: str) -> None:

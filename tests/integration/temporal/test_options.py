@@ -13,7 +13,7 @@ from temporalio.worker import Worker
 from durable_memory.workflows.options import CHECKS
 from tests.integration.temporal.flows.options import CONFIGS, TAKEN, CallWithOptions, CallWithWrongOptions
 from tests.integration.temporal.observing import fault_of
-from tests.integration.temporal.rig import plugin, unique
+from tests.integration.temporal.rig import unique
 
 _POLICY = ".retry_policy"
 _TYPES = f"{_POLICY}.non_retryable_error_types"
@@ -65,15 +65,16 @@ TOLD = {
 """What is said of each, behind the name of the argument."""
 
 
-async def test_options_that_temporal_would_refuse_fail_the_workflow(temporal_address: str, redis_url: str) -> None:
-    client = await Client.connect(temporal_address, plugins=[plugin(redis_url, unique("project"), companion=False)])
+async def test_options_that_temporal_would_refuse_fail_the_workflow(lone_client: Client) -> None:
     queue = unique("queue")
 
     async def fault(*given: str | None) -> ApplicationError:
-        handle = await client.start_workflow(CallWithWrongOptions.run, args=given, id=unique("run"), task_queue=queue)
+        handle = await lone_client.start_workflow(
+            CallWithWrongOptions.run, args=given, id=unique("run"), task_queue=queue
+        )
         return await fault_of(handle.result())
 
-    async with Worker(client, task_queue=queue, workflows=[CallWithWrongOptions]):
+    async with Worker(lone_client, task_queue=queue, workflows=[CallWithWrongOptions]):
         faults = await asyncio.wait_for(asyncio.gather(*(fault("memory", config, None) for config in CONFIGS)), 120)
         of_agent = await asyncio.wait_for(fault("agent", "an id", None), 60)
     assert {one.type for one in (*faults, of_agent)} == {"MemoryInvalid"}
@@ -93,12 +94,11 @@ async def test_options_that_temporal_would_refuse_fail_the_workflow(temporal_add
     ],
 )
 async def test_a_queue_that_temporal_would_refuse_fails_the_workflow(
-    temporal_address: str, redis_url: str, kind: str, task_queue: str, told: str
+    lone_client: Client, kind: str, task_queue: str, told: str
 ) -> None:
-    client = await Client.connect(temporal_address, plugins=[plugin(redis_url, unique("project"), companion=False)])
     queue = unique("queue")
-    async with Worker(client, task_queue=queue, workflows=[CallWithWrongOptions]):
-        handle = await client.start_workflow(
+    async with Worker(lone_client, task_queue=queue, workflows=[CallWithWrongOptions]):
+        handle = await lone_client.start_workflow(
             CallWithWrongOptions.run, args=[kind, "", task_queue], id=unique("run"), task_queue=queue
         )
         fault = await fault_of(handle.result())
@@ -106,13 +106,10 @@ async def test_a_queue_that_temporal_would_refuse_fails_the_workflow(
 
 
 @pytest.mark.parametrize("config", list(TAKEN))
-async def test_the_widest_options_that_temporal_takes_are_taken(
-    temporal_address: str, redis_url: str, config: str
-) -> None:
-    client = await Client.connect(temporal_address, plugins=[plugin(redis_url, unique("project"), companion=False)])
+async def test_the_widest_options_that_temporal_takes_are_taken(lone_client: Client, config: str) -> None:
     queue = unique("queue")
-    async with Worker(client, task_queue=queue, workflows=[CallWithOptions]):
-        running = client.execute_workflow(CallWithOptions.run, config, id=unique("run"), task_queue=queue)
+    async with Worker(lone_client, task_queue=queue, workflows=[CallWithOptions]):
+        running = lone_client.execute_workflow(CallWithOptions.run, config, id=unique("run"), task_queue=queue)
         assert await asyncio.wait_for(running, 60) == 1
 
 

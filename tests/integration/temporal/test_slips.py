@@ -73,25 +73,19 @@ SLIPS = (asks_for_the_client, asks_in_a_thread, asks_in_a_loop_of_its_own, names
 @pytest.mark.parametrize(
     "what", ["memory", "agent", "local", "child", "signal", "signal to a child", "service", "continue-as-new", "result"]
 )
-async def test_a_handle_in_the_place_of_its_reference_fails_the_workflow(
-    temporal_address: str, redis_url: str, what: str
-) -> None:
-    client = await Client.connect(temporal_address, plugins=[plugin(redis_url, unique("project"), companion=False)])
+async def test_a_handle_in_the_place_of_its_reference_fails_the_workflow(lone_client: Client, what: str) -> None:
     queue = unique("queue")
-    async with Worker(client, task_queue=queue, workflows=[PassAHandle, AddToAReference]):
-        handle = await client.start_workflow(PassAHandle.run, what, id=unique("run"), task_queue=queue)
+    async with Worker(lone_client, task_queue=queue, workflows=[PassAHandle, AddToAReference]):
+        handle = await lone_client.start_workflow(PassAHandle.run, what, id=unique("run"), task_queue=queue)
         fault = await fault_of(handle.result())
     assert fault.type == "MemoryInvalid"
     assert "pass its `ref`" in fault.message
 
 
-async def test_a_handler_that_answers_a_handle_fails_its_caller_and_not_the_workflow(
-    temporal_address: str, redis_url: str
-) -> None:
-    client = await Client.connect(temporal_address, plugins=[plugin(redis_url, unique("project"), companion=False)])
+async def test_a_handler_that_answers_a_handle_fails_its_caller_and_not_the_workflow(lone_client: Client) -> None:
     queue = unique("queue")
-    async with Worker(client, task_queue=queue, workflows=[AnswerAHandle]):
-        handle = await client.start_workflow(AnswerAHandle.run, id=unique("run"), task_queue=queue)
+    async with Worker(lone_client, task_queue=queue, workflows=[AnswerAHandle]):
+        handle = await lone_client.start_workflow(AnswerAHandle.run, id=unique("run"), task_queue=queue)
         with pytest.raises(WorkflowQueryFailedError, match="pass its `ref`"):
             await handle.query(AnswerAHandle.query)
         with pytest.raises(WorkflowUpdateFailedError) as caught:
@@ -101,13 +95,10 @@ async def test_a_handler_that_answers_a_handle_fails_its_caller_and_not_the_work
 
 
 @pytest.mark.parametrize(("what", "named"), [("memory", "key"), ("agent", "input")])
-async def test_what_is_given_beside_a_reference_fails_the_workflow(
-    temporal_address: str, redis_url: str, what: str, named: str
-) -> None:
-    client = await Client.connect(temporal_address, plugins=[plugin(redis_url, unique("project"), companion=False)])
+async def test_what_is_given_beside_a_reference_fails_the_workflow(lone_client: Client, what: str, named: str) -> None:
     queue = unique("queue")
-    async with Worker(client, task_queue=queue, workflows=[AddToAReference]):
-        handle = await client.start_workflow(AddToAReference.run, what, id=unique("run"), task_queue=queue)
+    async with Worker(lone_client, task_queue=queue, workflows=[AddToAReference]):
+        handle = await lone_client.start_workflow(AddToAReference.run, what, id=unique("run"), task_queue=queue)
         fault = await fault_of(handle.result())
     assert (fault.type, fault.non_retryable) == ("MemoryInvalid", True)
     assert fault.message.startswith(f"{named}: stands beside a reference")
@@ -115,12 +106,13 @@ async def test_what_is_given_beside_a_reference_fails_the_workflow(
 
 @pytest.mark.parametrize(("what", "kind"), [("memory", "MemoryRef"), ("agent", "AgentRef")])
 async def test_a_reference_that_came_as_json_fails_the_workflow_and_says_what_to_annotate(
-    temporal_address: str, redis_url: str, what: str, kind: str
+    lone_client: Client, what: str, kind: str
 ) -> None:
-    client = await Client.connect(temporal_address, plugins=[plugin(redis_url, unique("project"), companion=False)])
     queue, sent = unique("queue"), AgentRef("clerk") if what == "agent" else MemoryRef("chat", key="anna")
-    async with Worker(client, task_queue=queue, workflows=[OpenWhatCame]):
-        handle = await client.start_workflow(OpenWhatCame.run, args=[what, sent], id=unique("run"), task_queue=queue)
+    async with Worker(lone_client, task_queue=queue, workflows=[OpenWhatCame]):
+        handle = await lone_client.start_workflow(
+            OpenWhatCame.run, args=[what, sent], id=unique("run"), task_queue=queue
+        )
         fault = await fault_of(handle.result())
     assert (fault.type, fault.non_retryable) == ("MemoryInvalid", True)
     assert f"is a dict, not a {kind}; annotate the parameter" in fault.message
@@ -128,12 +120,11 @@ async def test_a_reference_that_came_as_json_fails_the_workflow_and_says_what_to
 
 @pytest.mark.parametrize(("what", "right"), [("memory", "Agent(ref)"), ("agent", "AgentMemory(ref)")])
 async def test_a_reference_that_is_opened_as_what_it_is_not_fails_the_workflow(
-    temporal_address: str, redis_url: str, what: str, right: str
+    lone_client: Client, what: str, right: str
 ) -> None:
-    client = await Client.connect(temporal_address, plugins=[plugin(redis_url, unique("project"), companion=False)])
     queue = unique("queue")
-    async with Worker(client, task_queue=queue, workflows=[OpenAnother]):
-        handle = await client.start_workflow(OpenAnother.run, what, id=unique("run"), task_queue=queue)
+    async with Worker(lone_client, task_queue=queue, workflows=[OpenAnother]):
+        handle = await lone_client.start_workflow(OpenAnother.run, what, id=unique("run"), task_queue=queue)
         fault = await fault_of(handle.result())
     assert (fault.type, fault.non_retryable) == ("MemoryInvalid", True)
     assert right in fault.message
@@ -149,8 +140,7 @@ NEEDED = {
 """What a call has to have beside the argument that is wrong."""
 
 
-async def test_an_argument_of_a_wrong_type_fails_the_call_by_its_name(temporal_address: str, redis_url: str) -> None:
-    client = await Client.connect(temporal_address, plugins=[plugin(redis_url, unique("project"), companion=False)])
+async def test_an_argument_of_a_wrong_type_fails_the_call_by_its_name(lone_client: Client) -> None:
     queue = unique("queue")
     calls = [
         (method, argument, NEEDED.get(method, {}), "agent" if kind is Agent else "memory")
@@ -160,10 +150,10 @@ async def test_an_argument_of_a_wrong_type_fails_the_call_by_its_name(temporal_a
         for argument in list(inspect.signature(function).parameters)[1:]
         if argument != "local"  # chooses how to call, by its truth
     ]
-    async with Worker(client, task_queue=queue, workflows=[CallWithAnyType]):
+    async with Worker(lone_client, task_queue=queue, workflows=[CallWithAnyType]):
         endings = await asyncio.gather(
             *(
-                client.execute_workflow(CallWithAnyType.run, args=call, id=unique("run"), task_queue=queue)
+                lone_client.execute_workflow(CallWithAnyType.run, args=call, id=unique("run"), task_queue=queue)
                 for call in calls
             )
         )
@@ -193,16 +183,13 @@ async def test_a_message_that_cannot_be_made_fails_the_workflow_and_not_its_task
 
 
 @pytest.mark.parametrize("where", WHERE)
-async def test_a_client_that_is_asked_for_where_there_is_none_ends_the_caller(
-    temporal_address: str, redis_url: str, where: str
-) -> None:
-    client = await Client.connect(temporal_address, plugins=[plugin(redis_url, unique("project"), companion=False)])
+async def test_a_client_that_is_asked_for_where_there_is_none_ends_the_caller(lone_client: Client, where: str) -> None:
     queue = unique("queue")
     with ThreadPoolExecutor(1) as threads:
         async with Worker(
-            client, task_queue=queue, workflows=[AskForTheClient], activities=SLIPS, activity_executor=threads
+            lone_client, task_queue=queue, workflows=[AskForTheClient], activities=SLIPS, activity_executor=threads
         ):
-            handle = await client.start_workflow(AskForTheClient.run, where, id=unique("run"), task_queue=queue)
+            handle = await lone_client.start_workflow(AskForTheClient.run, where, id=unique("run"), task_queue=queue)
             fault = await fault_of(handle.result())
     assert (fault.type, fault.non_retryable) == ("MemoryInvalid", True)
     assert "`async def` activity" in fault.message
@@ -255,30 +242,28 @@ class Clerk:
         current_memory_client()
 
 
-async def test_a_client_that_is_asked_for_in_a_nexus_operation_ends_it(temporal_address: str, redis_url: str) -> None:
-    client = await Client.connect(temporal_address, plugins=[plugin(redis_url, unique("project"), companion=False)])
+async def test_a_client_that_is_asked_for_in_a_nexus_operation_ends_it(lone_client: Client) -> None:
     queue, endpoint, clerk = unique("queue"), unique("endpoint"), Clerk()
-    target = EndpointTarget(worker=EndpointTarget.Worker(namespace=client.namespace, task_queue=queue))
-    await client.operator_service.create_nexus_endpoint(
+    target = EndpointTarget(worker=EndpointTarget.Worker(namespace=lone_client.namespace, task_queue=queue))
+    await lone_client.operator_service.create_nexus_endpoint(
         CreateNexusEndpointRequest(spec=EndpointSpec(name=endpoint, target=target))
     )
-    async with Worker(client, task_queue=queue, workflows=[CallAService], nexus_service_handlers=[clerk]):
+    async with Worker(lone_client, task_queue=queue, workflows=[CallAService], nexus_service_handlers=[clerk]):
         with pytest.raises(WorkflowFailureError) as caught:
-            await client.execute_workflow(CallAService.run, endpoint, id=unique("run"), task_queue=queue)
+            await lone_client.execute_workflow(CallAService.run, endpoint, id=unique("run"), task_queue=queue)
     assert isinstance(caught.value.cause, NexusOperationError)
     assert isinstance(caught.value.cause.cause, HandlerError)
     assert "`async def` activity" in str(caught.value.cause.cause.__cause__)
     assert clerk.asked == 1
 
 
-async def test_an_error_of_ours_in_a_thread_keeps_its_verdict_on_retries(temporal_address: str, redis_url: str) -> None:
-    client = await Client.connect(temporal_address, plugins=[plugin(redis_url, unique("project"), companion=False)])
+async def test_an_error_of_ours_in_a_thread_keeps_its_verdict_on_retries(lone_client: Client) -> None:
     queue = unique("queue")
     with ThreadPoolExecutor(1) as threads:
         async with Worker(
-            client, task_queue=queue, workflows=[AskForTheClient], activities=SLIPS, activity_executor=threads
+            lone_client, task_queue=queue, workflows=[AskForTheClient], activities=SLIPS, activity_executor=threads
         ):
-            handle = await client.start_workflow(
+            handle = await lone_client.start_workflow(
                 AskForTheClient.run, "in a thread, by its own client", id=unique("run"), task_queue=queue
             )
             fault = await fault_of(handle.result())
