@@ -154,7 +154,7 @@ def _answered(call: str, before: list[_WaitingCalls], added: list[_WaitingCalls]
 def _number(message_id: str) -> int:
     """Returns which message of its memory it is: ids are `<incarnation>-<number>-<tag>`.
 
-    Those of an earlier life are taken for newer than they are. A delete does not find them, and they are forgotten.
+    Those of an earlier incarnation are taken for newer than they are. No delete finds them, and they are forgotten.
     """
     return int(message_id.split("-")[1])
 

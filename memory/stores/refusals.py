@@ -190,7 +190,7 @@ def backup_damaged(resource: str) -> MemoryDamaged:
 
 
 def before_unknown(resource: str) -> MemoryInvalid:
-    """A read of older pages whose last message is of another life of the memory, or of none."""
+    """A read of older pages whose last message is of another incarnation of the memory, or of none."""
     return MemoryInvalid(
         f"{resource}: before_id names no message of this memory as it is now; read the newest page first"
     )

@@ -29,7 +29,8 @@ if operations_full() then
   return 'operations'
 end
 
--- What an earlier life left behind. Only if there is any: a full Redis lets a script pass that removes something first.
+-- What an earlier incarnation left behind. Only if there is any: a full Redis lets a script pass that removes something
+-- first.
 if m.born and redis.call('EXISTS', key.lease, unpack(mortal())) > 0 then
   redis.call('UNLINK', key.lease, unpack(mortal()))
 end

@@ -91,12 +91,12 @@ def _records(lengths: bytes, texts: bytes) -> Iterator[str]:
         start = end
 
 
-def entries_of(life: str, seqs: Sequence[str], lengths: bytes, texts: bytes) -> tuple[StoredEntry, ...]:
+def entries_of(origin: str, seqs: Sequence[str], lengths: bytes, texts: bytes) -> tuple[StoredEntry, ...]:
     """Reads records: `<section><mark><tag><tokens> <link> <payload>` each.
 
-    life: the incarnation and, behind commas, what the letters of user-defined sections stand for.
+    origin: the incarnation and, behind commas, what the letters of user-defined sections stand for.
     """
-    incarnation, *names = life.split(",")
+    incarnation, *names = origin.split(",")
     sections = {**_SECTIONS, **{name[0]: name[2:] for name in names}} if names else _SECTIONS
     entries = []
     for seq, record in zip(seqs, _records(lengths, texts), strict=True):
@@ -208,12 +208,12 @@ def scanned(_resource: str, reply: bytes, stage: str) -> ScanPage:
     if not reply:
         return ScanPage((), "", None)
     head, _, rest = reply.partition(b"\n")
-    life, last, *seqs = head.decode().split(" ")
+    origin, last, *seqs = head.decode().split(" ")
     lengths, _, texts = rest.partition(b"\n")
-    found = entries_of(life, [seq.removesuffix("w") for seq in seqs], lengths, texts)
+    found = entries_of(origin, [seq.removesuffix("w") for seq in seqs], lengths, texts)
     entries = tuple((entry, seq.endswith("w")) for entry, seq in zip(found, seqs, strict=True))
     following = "r:0" if stage == "s" else None
-    return ScanPage(entries, life.partition(",")[0], following if last == "-" else f"{stage}:{last}")
+    return ScanPage(entries, origin.partition(",")[0], following if last == "-" else f"{stage}:{last}")
 
 
 @of_stored

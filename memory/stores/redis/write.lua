@@ -37,7 +37,7 @@ for _, place in ipairs(all_places) do
   redis.call('UNLINK', place.order, place.evict)
 end
 if m.born then
-  redis.call('UNLINK', key.meta) -- of a life that ends in this millisecond
+  redis.call('UNLINK', key.meta) -- of an incarnation that ends in this millisecond
 end
 m.policy = scoring
 return carry_out(plan, 'w', op, digest, deadline, removed)

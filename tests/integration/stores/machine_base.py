@@ -63,7 +63,7 @@ class MachineBase(RuleBasedStateMachine):
         self.versions = [ABSENT]
         self.waits_after_failure = False
         self.steps = 0
-        """Steps since everything was removed at once: a life must be long enough to become interesting."""
+        """Steps since everything was removed at once: an incarnation must be long enough to become interesting."""
 
     def run(self, step: Awaitable[Answer]) -> Answer:
         async def one() -> Answer:

@@ -10,7 +10,7 @@ from tests.integration.stores.model_values import Group, Kept, Refused, Summary,
 
 
 class ModelState:
-    """One memory, or its absence (`exists`). removed: texts that were taken out on purpose, over all its lives."""
+    """One memory, or its absence (`exists`). removed: texts that were taken out on purpose, of all incarnations."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
