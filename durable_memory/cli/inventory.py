@@ -96,6 +96,8 @@ def list_(
     found = with_client(shared, collect)
     if found is None:
         return
+    if not found.memories and cursor is None:
+        _say_unmatched(prefix)
     settings = shared.settings()
     rows = [
         {
@@ -142,6 +144,8 @@ def purge(
         return await client.purge(resource, scope=scope, prefix=prefix, dry_run=dry_run, confirm=yes or wanted)
 
     result = with_client(shared, run)
+    if not (result.memories or result.backups):
+        _say_unmatched(prefix)
     if result.dry_run and not dry_run and (result.memories or result.backups):
         say("Nothing was removed.")
         raise typer.Exit(1)
@@ -151,6 +155,12 @@ def purge(
 def _title(shared: Shared, resource: str | None, scope: Scope | None, prefix: str) -> str:
     wanted = "  ".join(part for part in (resource or "all resources", scope and f"scope {scope}", prefix) if part)
     return f"{wanted}  in project {shared.settings().project!r}"
+
+
+def _say_unmatched(prefix: str) -> None:
+    # Who erases what belongs to somebody must not take a part of a name for all of it.
+    if prefix:
+        say(f"No key begins with the whole segments {prefix!r}; user:al finds user:al:1, but not user:alice.")
 
 
 def _purge_table(title: str, result: PurgeResult) -> Table:

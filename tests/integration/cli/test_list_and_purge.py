@@ -13,6 +13,16 @@ from tests.integration.cli.programs import DECLARATIONS, answered_at_a_terminal,
 from tests.integration.inventory.newer import become_newer
 
 
+async def test_a_part_of_a_segment_finds_nothing_and_says_so(cli: Cli) -> None:
+    await cli("append", "thread", "user:alice", "Hello")
+    hint = "No key begins with the whole segments 'user:al'"
+    listed = await cli("list", "thread", "--prefix", "user:al", "-o", "json")
+    assert (listed.json(), listed.err.startswith(hint)) == ([], True)
+    purged = await cli("purge", "--prefix", "user:al", "--yes", "-o", "json")
+    assert (purged.json()["memories"], purged.err.startswith(hint)) == (0, True)
+    assert (await cli("purge", "--prefix", "user:alice", "--yes")).err == ""
+
+
 async def test_list_finds_by_prefix_and_in_pages(cli: Cli) -> None:
     for key in ("user:al", "user:al:1", "user:alice"):
         await cli("append", "thread", key, "Hello")
