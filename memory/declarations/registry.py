@@ -9,12 +9,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Self
 
+from pydantic import BaseModel
+
 from durable_memory.memory.declaration_faults import Fault
 from durable_memory.memory.declarations.agent import AgentResource
 from durable_memory.memory.declarations.loader import Check, Source, check_declared, load_folders
 from durable_memory.memory.declarations.persistence import PersistenceType
 from durable_memory.memory.declarations.resource import MemoryResource
 from durable_memory.memory.declarations.summarizer import SummarizerChoice
+from durable_memory.memory.declarations.token_provider import TokenProvider
 from durable_memory.memory.declarations.validation import Resource
 from durable_memory.memory.errors import MemoryInvalid, MemoryUnknownResource
 from durable_memory.memory.types import did_you_mean
@@ -64,7 +67,8 @@ class Registry:
         """Returns the same declarations with all memories kept in the process, for tests of those that are shipped.
 
         They need no Redis and no keys then, also where they require encryption, and a circuit breaker has no effect.
-        The rules write the summaries, unless the program gives a summariser: no test asks a model that costs money.
+        No test asks a provider: the rules write the summaries, unless the program gives a summariser, and no counting
+        endpoint corrects estimates.
         """
         return Registry(map(_in_memory, self._sources))
 
@@ -131,10 +135,17 @@ def _in_memory(source: Source) -> Source:
         return source
     kept = resource.persistence.model_copy(update={"type": "in_memory"})
     flushing = resource.flushing.model_copy(update={"summarizer": SummarizerChoice()})
+    changed: dict[str, BaseModel] = {"flushing": flushing}
+    if resource.token_provider is not None:
+        # Made anew: a copy would keep the way to count that was worked out before.
+        unasked = resource.token_provider.model_dump(exclude={"api_key_env", "endpoint"}, exclude_unset=True)
+        changed["token_provider"] = TokenProvider.model_validate(unasked)
     # Also as it is written, which is what is looked at for models.
-    written = {**source.data, "flushing": flushing.model_dump(mode="json")}
+    written = {name: part.model_dump(mode="json") for name, part in changed.items()}
     return replace(
-        source, data=written, declaration=resource.model_copy(update={"persistence": kept, "flushing": flushing})
+        source,
+        data={**source.data, **written},
+        declaration=resource.model_copy(update={"persistence": kept, **changed}),
     )
 
 

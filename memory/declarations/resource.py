@@ -62,7 +62,7 @@ class MemoryResource(MemoryFields):
         flushing = self.flushing.model_copy(update={"summarize_threshold": threshold})
         return compute_limits(self.model_copy(update={"flushing": flushing}))
 
-    @cached_property
+    @property
     def counting(self) -> Counting | None:
         """How tokens are counted; None where the declaration leaves that to the process."""
         return None if self.token_provider is None else self.token_provider.counting

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Annotated, Final, Literal
 
 from pydantic import Field
@@ -78,7 +79,7 @@ class TokenProvider(Declaration):
         known = self._known
         return self.settings.context_window or (known.context_window if known else 0)
 
-    @property
+    @cached_property
     def counting(self) -> Counting:
         """How tokens are counted."""
         exact = self._exact

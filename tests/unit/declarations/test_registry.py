@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -53,6 +54,15 @@ async def test_what_is_kept_in_memory_asks_no_model_and_needs_no_key_of_one(monk
         desk = client.memory("desk", "k")
         await desk.append([f"The parcel {number} is late." for number in range(20)])
         assert (await desk.flush(force=True)).outcome == "committed"
+
+
+def test_what_is_kept_in_memory_asks_no_counting_endpoint() -> None:
+    provider = {"provider": "anthropic", "model": "claude-haiku-4-5", "api_key_env": "ANTHROPIC_API_KEY"}
+    shipped = Registry.from_resources([{**memory("desk"), "token_provider": provider}])
+    asked, unasked = shipped.memory("desk").counting, shipped.in_memory().memory("desk").counting
+    assert asked is not None
+    assert asked.endpoint is not None
+    assert unasked == replace(asked, endpoint=None)
 
 
 def test_faults_in_code_name_the_place_in_the_list() -> None:
