@@ -13,8 +13,14 @@ from durable_memory.memory.types.message import Message
 class SdkModel(Protocol):
     """An object of OpenAI's or Anthropic's SDK."""
 
-    def model_dump(self, *, exclude_unset: bool = False) -> dict[str, Any]:
-        """Returns it as a dict. exclude_unset: without what the API did not send."""
+    def model_dump(
+        self, *, exclude_unset: bool = False, by_alias: bool | None = None, warnings: bool = True
+    ) -> dict[str, Any]:
+        """Returns it as a dict.
+
+        exclude_unset: without what the API did not send. by_alias: with the API's names, where Python's differ.
+        warnings: about values of other types than declared, as what the SDK itself has parsed.
+        """
         ...
 
 
@@ -23,7 +29,7 @@ ChatMessage = Mapping[str, Any] | SdkModel
 
 def given_message(data: ChatMessage) -> Mapping[str, Any]:
     """Returns a message as an object. Raises InvalidValue for what is none."""
-    found = data.model_dump() if isinstance(data, SdkModel) else data
+    found = data.model_dump(by_alias=True, warnings=False) if isinstance(data, SdkModel) else data
     if not isinstance(found, Mapping):
         raise InvalidValue("message", f"must be one message, a dict or an object of the SDK, not {type(data).__name__}")
     if "choices" in found:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any, Final, cast
 
 from durable_memory.memory.types.chat_given import ChatMessage, SdkModel, own_prompt
@@ -25,8 +25,13 @@ _REFUSED: Final = {
 }
 """Items that stand for others which the memory would not have, and why it takes none."""
 
-_OF_THE_ITEM: Final = ("type", "id", "call_id", "status", "name")
+_OF_THE_ITEM: Final = frozenset(
+    {"type", "id", "call_id", "status", "name", "namespace", "caller", "created_by", "async", "async_"}
+)
 """Fields of a call that are not what it says."""
+
+_PARSED: Final = ("parsed", "parsed_arguments")
+"""What the SDK made of a text that stands beside it: an object of any class, which the API does not know."""
 
 _PHASE: Final = "openai_phase"
 """Field of a message's metadata: which part of an answer it is, which the API wants to have back."""
@@ -123,16 +128,30 @@ class _Reader:
 
 
 def _given(item: object) -> Item:
-    found = item.model_dump(exclude_unset=True) if isinstance(item, SdkModel) else item
+    found = item
+    if isinstance(item, SdkModel):
+        found = item.model_dump(exclude_unset=True, by_alias=True, warnings=False)
     if not isinstance(found, Mapping):
         raise InvalidValue("", f"must be an object, not {type(item).__name__}")
-    data = cast("Item", clean_json({name: value for name, value in found.items() if value is not None}, ""))
+    sent = {name: _unparsed(value) for name, value in found.items() if value is not None and name not in _PARSED}
+    data = cast("Item", clean_json(sent, ""))
     kind = data.setdefault("type", "message") if "role" in data else data.get("type")
     if not isinstance(kind, str) or not kind:
         raise InvalidValue("type", "is missing; an item has a type, a message a role")
     if kind in _REFUSED:
         raise InvalidValue("type", f"is {kind}: {_REFUSED[kind]}")
     return data
+
+
+def _unparsed(content: object) -> object:
+    """The parts of a content as the API sent them."""
+    if not isinstance(content, list):
+        return content
+    return [_without(part, _PARSED) if isinstance(part, Mapping) else part for part in content]
+
+
+def _without(data: Mapping[str, Any], names: Container[str]) -> Item:
+    return {name: value for name, value in data.items() if name not in names}
 
 
 def _phase(name: str, value: object) -> dict[str, str]:
@@ -149,8 +168,7 @@ def _named(item: Item, name: str) -> str:
 
 def _told(item: Item) -> str:
     """What a call of no function says, as arguments of one."""
-    told = {name: value for name, value in item.items() if name not in _OF_THE_ITEM}
-    return json.dumps(told, ensure_ascii=False)
+    return json.dumps(_without(item, _OF_THE_ITEM), ensure_ascii=False)
 
 
 def _result(output: Any) -> Any:
