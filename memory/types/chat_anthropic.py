@@ -9,10 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from durable_memory.memory.types.chat_given import ChatMessage, given_message, own_prompt
+from durable_memory.memory.types.chat_words import FAILED, mention
 from durable_memory.memory.types.clean import InvalidValue, Json, clean_json
 from durable_memory.memory.types.message import Message
+from durable_memory.memory.types.server_tools import name_unpaired
 from durable_memory.memory.types.tool_call import ToolCall
-from durable_memory.memory.types.vocabulary import TEXT_PARTS, ContentPart
+from durable_memory.memory.types.vocabulary import TEXT_PARTS, THOUGHTS, ContentPart
 
 Block = dict[str, Json]
 
@@ -20,6 +22,12 @@ _DATA_URL: Final = re.compile(r"data:([^;,]+)(?:;[^;,]+)*;base64,(.*)", re.DOTAL
 _OF_OTHERS: Final = frozenset({"image_url", "input_image", "input_audio", "file", "input_file", "audio", "video"})
 """What users may send to OpenAI or elsewhere, and not here unless something equals it: this API refuses the whole
 request for one."""
+_OF_USERS: Final = frozenset({"image", "document", "search_result"})
+"""Blocks that the API takes from nobody else."""
+_PICTURES: Final = {"image/jpg": "image/jpeg"} | {
+    kind: kind for kind in ("image/jpeg", "image/png", "image/gif", "image/webp")
+}
+"""Types of pictures that the API takes, by the names that they are given."""
 _PDF: Final = "application/pdf"
 _PDF_BEGINS: Final = "JVBERi"
 """In Base64, which OpenAI takes without a type beside it."""
@@ -28,8 +36,8 @@ _NOT_IN_IDS: Final = re.compile(r"[^a-zA-Z0-9_-]")
 _LONGEST_NAME: Final = 128
 _UNNAMED: Final = "unnamed"
 """Stands for the name that a model left out of a call: the API refuses the whole request for an empty one."""
-_FAILED: Final[Block] = {"type": "text", "text": "[The tool failed.]"}
-"""What a failed tool that said nothing has said: the API wants words beside `is_error`."""
+_FAILED: Final[Block] = {"type": "text", "text": FAILED}
+"""The API wants words beside `is_error`."""
 _OF_ONE_REQUEST: Final = "cache_control"
 """A mark on a block, of the request it was sent with: the API takes four in all, and a view would gather more."""
 _HOLD_BLOCKS: Final = ("content", "source")
@@ -47,7 +55,9 @@ def anthropic_request(messages: Iterable[Message], system: str | None = None) ->
     type in brackets. Tool calls and results become tool_use and tool_result blocks, their ids and names such as the API
     accepts: no two ids the same. Messages that follow each other in one role are merged, blank texts left out. Parts of
     OpenAI's become Anthropic's where there is an equal, and their type in brackets where not; others are passed on as
-    they are, but without `cache_control`, also inside of them: mark what you send. Names of authors have no place.
+    they are, but without `cache_control`, also inside of them: mark what you send. Pictures and files of an answer, and
+    half of a pair of call and result of the service's own tools, become their type in brackets too; thoughts that
+    nothing follows are left out. Names of authors have no place.
 
     Raises InvalidValue if `system` is no text.
     """
@@ -57,13 +67,14 @@ def anthropic_request(messages: Iterable[Message], system: str | None = None) ->
     for message in (*own_prompt(system), *messages):
         blocks = _blocks(message, ids)
         if message.role == "system":
-            prompt += [block if block["type"] == "text" else _mention(block) for block in blocks]
+            prompt += [block if block["type"] == "text" else mention(block) for block in blocks]
             continue
         role = "assistant" if message.role == "assistant" else "user"
         if blocks and turns and turns[-1]["role"] == role:
             turns[-1]["content"] += blocks
         elif blocks:
             turns.append({"role": role, "content": blocks})
+    name_unpaired(turns)
     if turns and turns[0]["role"] == "assistant":
         turns.insert(0, {"role": "user", "content": [dict(_EARLIER)]})
     return {"system": prompt, "messages": turns} if prompt else {"messages": turns}
@@ -139,17 +150,22 @@ def _blocks(message: Message, ids: _Ids) -> list[Block]:
         if failed:
             result["is_error"] = True
         return [result]
-    return [*blocks, *(_use(call, ids) for call in message.tool_calls)]
+    if message.role != "assistant":
+        return blocks
+    answered = [mention(block) if block["type"] in _OF_USERS else block for block in blocks]
+    return _without_last_thoughts([*answered, *(_use(call, ids) for call in message.tool_calls)])
+
+
+def _without_last_thoughts(blocks: list[Block]) -> list[Block]:
+    """Leaves out thoughts that lead to nothing, as of an answer that was cut off: the API refuses them at the end."""
+    while blocks and blocks[-1]["type"] in THOUGHTS:
+        blocks = blocks[:-1]
+    return blocks
 
 
 def _use(call: ToolCall, ids: _Ids) -> Block:
     name = _NOT_IN_IDS.sub("_", call.name)[:_LONGEST_NAME] or _UNNAMED
     return {"type": "tool_use", "id": ids.of_call(call.id), "name": name, "input": _input(call.arguments)}
-
-
-def _mention(block: ContentPart) -> Block:
-    """What the API does not take here, named by its type."""
-    return {"type": "text", "text": f"[{block['type']}]"}
 
 
 def _is_blank(block: Block) -> bool:
@@ -161,17 +177,34 @@ def _block(part: ContentPart) -> Block:
     inner = part.get(str(kind))
     named: Mapping[str, Json] = inner if isinstance(inner, Mapping) else {}
     if kind == "refusal":
-        return {"type": "text", "text": inner} if isinstance(inner, str) else _mention(part)
+        return mention(part)
     if kind in TEXT_PARTS:
-        return {**part, "type": "text", "text": str(part.get("text") or "")}
+        return {"type": "text", "text": str(part.get("text") or ""), **_citations(part)}
     if kind in ("image_url", "input_image") and isinstance(url := _link_of(part.get("image_url")), str):
-        data = _DATA_URL.fullmatch(url)
-        return {"type": "image", "source": _base64(data) if data else {"type": "url", "url": url}}
+        return _picture(part, url)
     if kind in ("file", "input_file") and (source := _source_of(held := named or part)):
         name = held.get("filename")
         title = {"title": name} if name and isinstance(name, str) else {}
         return {"type": "document", "source": source, **title}
-    return _mention(part) if kind in _OF_OTHERS else dict(part)
+    return mention(part) if kind in _OF_OTHERS else dict(part)
+
+
+def _citations(part: ContentPart) -> Block:
+    """What a text cites. The API tells the id of a file there, and takes none."""
+    given = part.get("citations") if part["type"] == "text" else None
+    cited = [one for one in given if isinstance(one, Mapping)] if isinstance(given, (list, tuple)) else []
+    bare = [{name: value for name, value in one.items() if name != "file_id"} for one in cited]
+    return {"citations": bare} if bare else {}
+
+
+def _picture(part: ContentPart, url: str) -> Block:
+    data = _DATA_URL.fullmatch(url)
+    if data and (kind := _PICTURES.get(data[1].lower())):
+        return {"type": "image", "source": {**_base64(data), "media_type": kind}}
+    if url.lower().startswith("https:"):
+        return {"type": "image", "source": {"type": "url", "url": url}}
+    # The API fetches nothing else; data of other types would only be read as a very long link.
+    return mention(part) if url.lower().startswith("data:") else {"type": "text", "text": f"[{part['type']}] {url}"}
 
 
 def _link_of(picture: Json) -> Json:

@@ -8,14 +8,12 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from durable_memory.memory.types.chat_given import ChatMessage, given_message, own_prompt
+from durable_memory.memory.types.chat_words import mention
 from durable_memory.memory.types.clean import Json
 from durable_memory.memory.types.documents import held_in, words_about
 from durable_memory.memory.types.message import Message
 from durable_memory.memory.types.tool_call import ToolCall
-from durable_memory.memory.types.vocabulary import TEXT_PARTS, ContentPart
-
-THOUGHTS: Final = frozenset({"thinking", "redacted_thinking"})
-"""Signed by another model: no use to this one."""
+from durable_memory.memory.types.vocabulary import TEXT_PARTS, THOUGHTS, ContentPart
 
 _OF_OTHERS: Final = frozenset(
     {"image", "document", "search_result", "container_upload", "input_image", "input_file", "audio", "video"}
@@ -125,12 +123,6 @@ def _is_wordless(part: ContentPart) -> bool:
 
 def _may_be_said_by(role: str, part: Mapping[str, Json]) -> bool:
     return part["type"] == "text" or (part["type"] == "refusal" and role == "assistant")
-
-
-def mention(part: Mapping[str, Json]) -> dict[str, Json]:
-    """Returns a part of text in the place of one that may not stand there."""
-    refusal = part.get("refusal") if part["type"] == "refusal" else None
-    return {"type": "text", "text": refusal if isinstance(refusal, str) else f"[{part['type']}]"}
 
 
 def chat_parts(part: ContentPart) -> list[Mapping[str, Json]]:

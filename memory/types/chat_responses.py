@@ -7,11 +7,12 @@ from collections.abc import Container, Iterable, Mapping
 from typing import Any, Final, cast
 
 from durable_memory.memory.types.chat_given import ChatMessage, SdkModel, own_prompt
-from durable_memory.memory.types.chat_openai import DETAILS, THOUGHTS, accepted_call, accepted_id, chat_parts, mention
+from durable_memory.memory.types.chat_openai import DETAILS, accepted_call, accepted_id, chat_parts
+from durable_memory.memory.types.chat_words import mention
 from durable_memory.memory.types.clean import InvalidValue, clean_json
 from durable_memory.memory.types.message import Message
 from durable_memory.memory.types.tool_call import ToolCall
-from durable_memory.memory.types.vocabulary import TEXT_PARTS, ContentPart
+from durable_memory.memory.types.vocabulary import TEXT_PARTS, THOUGHTS, ContentPart
 
 Item = dict[str, Any]
 

@@ -27,6 +27,9 @@ before the last."""
 TEXT_PARTS: Final = frozenset({"text", "input_text", "output_text"})
 """Types of parts that hold text, by the words of several APIs."""
 
+THOUGHTS: Final = frozenset({"thinking", "redacted_thinking"})
+"""Types of parts that hold what a model thought, signed by its provider: no use to another model."""
+
 MEDIA_PARTS: Final = frozenset(
     {"image", "image_url", "input_image", "output_image", "image_generation_call", "computer_screenshot"}
     | {"audio", "audio_url", "input_audio", "output_audio", "video", "video_url", "input_video", "file", "input_file"}

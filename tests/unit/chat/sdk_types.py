@@ -8,7 +8,7 @@ from typing import Any
 from anthropic.types import MessageParam, TextBlockParam
 from openai.types.chat import ChatCompletionMessageParam
 from openai.types.responses import ResponseInputItemParam
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 
 _OPENAI: TypeAdapter[list[ChatCompletionMessageParam]] = TypeAdapter(list[ChatCompletionMessageParam])
 _RESPONSES: TypeAdapter[list[ResponseInputItemParam]] = TypeAdapter(list[ResponseInputItemParam])
@@ -39,7 +39,9 @@ def _check(adapter: TypeAdapter[Any], value: object) -> None:
 
 
 def _whole(value: Any) -> Any:
-    """Iterables are validated while they are read."""
+    """Iterables are validated while they are read; blocks of Anthropic's answers are taken as objects, too."""
+    if isinstance(value, BaseModel):
+        return value.model_dump(exclude_unset=True)
     if isinstance(value, Mapping):
         return {name: _whole(item) for name, item in value.items()}
     return [_whole(item) for item in value] if isinstance(value, (list, Iterator)) else value
