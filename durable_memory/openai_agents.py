@@ -21,7 +21,7 @@ from durable_memory.memory.types import (
     View,
     messages_from_openai_responses,
 )
-from durable_memory.memory.types.chat_responses import responses_items
+from durable_memory.memory.types.chat_responses import openai_responses_items
 from durable_memory.memory.types.repeated_calls import newest_row
 
 _POPS_WAITING_CALLS: Final = "session-pops-calls-that-wait"
@@ -114,17 +114,17 @@ class MemorySession:
         for message, message_id in zip(messages, ids, strict=False):
             if message.tool_calls:
                 calls = [call.id for call in message.tool_calls]
-                added.append(_WaitingCalls(message_id, calls, message_id, responses_items(message)[-1]))
+                added.append(_WaitingCalls(message_id, calls, message_id, openai_responses_items([message])[-1]))
             elif (call := message.tool_call_id) is not None and (waiting := _answered(call, before, added)):
                 waiting.calls.remove(call)
-                waiting.newest_id, waiting.newest = message_id, responses_items(message)[-1]
+                waiting.newest_id, waiting.newest = message_id, openai_responses_items([message])[-1]
         self._waiting = [waiting for waiting in (*before, *added) if waiting.calls]
 
     def _newest(self, view: View) -> tuple[str, Any] | None:
         """Returns the id of the newest message and its last item; of those in the view and of calls that wait."""
         shown_ids = {message.id for message in view.messages}
         self._waiting = [waiting for waiting in self._waiting if waiting.id not in shown_ids]
-        items = ((str(message.id), responses_items(message)) for message in reversed(view.messages))
+        items = ((str(message.id), openai_responses_items([message])) for message in reversed(view.messages))
         shown = next(((message_id, held[-1]) for message_id, held in items if held), None)
         hidden = max(self._waiting, key=lambda waiting: _number(waiting.newest_id), default=None)
         if hidden is None or (shown is not None and _number(shown[0]) > _number(hidden.newest_id)):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from durable_memory.memory.types.call_ids import CallIds
 from durable_memory.memory.types.chat_given import ChatMessage, given_message, own_prompt
 from durable_memory.memory.types.chat_words import FAILED, mention
 from durable_memory.memory.types.clean import InvalidValue, Json, clean_json
@@ -63,7 +63,7 @@ def anthropic_request(messages: Iterable[Message], system: str | None = None) ->
     """
     prompt: list[Block] = []
     turns: list[dict[str, Any]] = []
-    ids = _Ids()
+    ids = CallIds(_accepted_id)
     for message in (*own_prompt(system), *messages):
         blocks = _blocks(message, ids)
         if message.role == "system":
@@ -115,31 +115,11 @@ def _refuse(blocks: Sequence[Mapping[str, Any]], kind: str, problem: str) -> Non
             raise InvalidValue(f"content[{index}]", f"a {kind} {problem}")
 
 
-class _Ids:
-    """Ids of tool calls as the API wants them. Ours may repeat; a result goes to the oldest call that waits."""
-
-    def __init__(self) -> None:
-        self._given: set[str] = set()
-        self._waiting: defaultdict[str, deque[str]] = defaultdict(deque)
-
-    def of_call(self, call_id: str) -> str:
-        """Returns the id of a new call."""
-        wanted = given = _NOT_IN_IDS.sub("_", call_id)
-        number = 1
-        while given in self._given:
-            number += 1
-            given = f"{wanted}_{number}"
-        self._given.add(given)
-        self._waiting[call_id].append(given)
-        return given
-
-    def of_result(self, call_id: str) -> str:
-        """Returns the id of the call that a result answers."""
-        waiting = self._waiting[call_id]
-        return waiting.popleft() if waiting else _NOT_IN_IDS.sub("_", call_id)
+def _accepted_id(call_id: str) -> str:
+    return _NOT_IN_IDS.sub("_", call_id)
 
 
-def _blocks(message: Message, ids: _Ids) -> list[Block]:
+def _blocks(message: Message, ids: CallIds) -> list[Block]:
     said = [{"type": "text", "text": message.content}] if isinstance(message.content, str) else message.content or ()
     blocks = [block for part in said if not _is_blank(block := _block(_unmarked(part)))]
     if message.tool_call_id is not None:
@@ -163,7 +143,7 @@ def _without_last_thoughts(blocks: list[Block]) -> list[Block]:
     return blocks
 
 
-def _use(call: ToolCall, ids: _Ids) -> Block:
+def _use(call: ToolCall, ids: CallIds) -> Block:
     name = _NOT_IN_IDS.sub("_", call.name)[:_LONGEST_NAME] or _UNNAMED
     return {"type": "tool_use", "id": ids.of_call(call.id), "name": name, "input": _input(call.arguments)}
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Iterable, Mapping
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
+from durable_memory.memory.types.call_ids import CallIds
 from durable_memory.memory.types.chat_given import ChatMessage, given_message, own_prompt
-from durable_memory.memory.types.chat_words import mention
-from durable_memory.memory.types.clean import Json
+from durable_memory.memory.types.chat_words import FAILED, mention
+from durable_memory.memory.types.clean import Json, clean_json
 from durable_memory.memory.types.documents import held_in, words_about
 from durable_memory.memory.types.message import Message
 from durable_memory.memory.types.tool_call import ToolCall
@@ -45,19 +47,20 @@ def openai_messages(messages: Iterable[Message], system: str | None = None) -> l
     type in brackets where not; a document of several things becomes several parts, its title and context words before
     them. Only users may send more than text: what else stands in the content of others is replaced in the same way, a
     model's thoughts are left out. Names, and ids of tool calls that another provider gave, are made such as the API
-    accepts: it refuses the whole request for one.
+    accepts, no two ids the same: it refuses the whole request for one.
 
     Raises InvalidValue if `system` is no text.
     """
-    return [data for message in (*own_prompt(system), *messages) if (data := _message(message)) is not None]
+    ids = CallIds(accepted_id)
+    return [data for message in (*own_prompt(system), *messages) if (data := _message(message, ids)) is not None]
 
 
 def messages_from_openai(data: ChatMessage) -> tuple[Message, ...]:
     """Reads a chat-completions message, of a request or a response (`completion.choices[0].message`).
 
-    A refusal is kept as a part, of audio the transcript. Left out is what a model does not read again: annotations, and
-    what some services add beside the content, as its thinking (`reasoning_content`, `thinking_blocks`). Raises
-    InvalidValue.
+    A refusal is kept as a part, of audio the transcript. Calls of custom tools become calls of functions. Left out is
+    what a model does not read again: annotations, and what some services add beside the content, as its thinking
+    (`reasoning_content`, `thinking_blocks`). Raises InvalidValue.
     """
     data = given_message(data)
     content = data.get("content")
@@ -73,32 +76,42 @@ def messages_from_openai(data: ChatMessage) -> tuple[Message, ...]:
 
 
 def _call(call: object) -> object:
-    """A call without what servers add to it, each their own."""
+    """A call without what servers add to it, each their own; one of a custom tool as that of a function."""
     if not isinstance(call, Mapping):
         return call  # is refused with the message
-    known = {name: call[name] for name in ("id", "type", "function") if name in call}
+    if isinstance(custom := call.get("custom"), Mapping):
+        arguments = json.dumps(
+            {"input": clean_json(custom.get("input"), "tool_calls.custom.input")}, ensure_ascii=False
+        )
+        return {"id": call.get("id"), "function": {"name": custom.get("name"), "arguments": arguments}}
+    known = _filled(call, ("id", "type", "function"))
     if isinstance(function := known.get("function"), Mapping):
-        known["function"] = {name: function[name] for name in ("name", "arguments") if name in function}
+        known["function"] = _filled(function, ("name", "arguments"))
     return known
 
 
-def _message(message: Message) -> dict[str, Json] | None:
+def _filled(data: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """The fields that say something: pieces of a stream have all, and most of them empty."""
+    return {name: data[name] for name in names if data.get(name) is not None}
+
+
+def _message(message: Message, ids: CallIds) -> dict[str, Json] | None:
     data: dict[str, Json] = {"role": message.role, "content": _content(message)}
     if message.name and message.role != "tool":
         data["name"] = _NOT_IN_NAMES.sub("_", message.name)[:_LONGEST_NAME]
     if message.tool_calls:
-        data["tool_calls"] = [accepted_call(call).to_dict() for call in message.tool_calls]
+        data["tool_calls"] = [accepted_call(call, ids).to_dict() for call in message.tool_calls]
     if message.tool_call_id is not None:
-        data["tool_call_id"] = accepted_id(message.tool_call_id)
+        data["tool_call_id"] = ids.of_result(message.tool_call_id)
     elif not data["content"] and not message.tool_calls:
         return None  # it held nothing but thoughts
     return data
 
 
-def accepted_call(call: ToolCall) -> ToolCall:
+def accepted_call(call: ToolCall, ids: CallIds) -> ToolCall:
     """Returns a call with an id and a name such as the API takes."""
     name = _NOT_IN_TOOLS.sub("_", call.name)[:_LONGEST_NAME] or _UNNAMED
-    return ToolCall(accepted_id(call.id), name, call.arguments)
+    return ToolCall(ids.of_call(call.id), name, call.arguments)
 
 
 def accepted_id(call_id: str) -> str:
@@ -107,14 +120,26 @@ def accepted_id(call_id: str) -> str:
 
 
 def _content(message: Message) -> Json:
+    if is_wordless_failure(message):
+        return FAILED
     if message.content is None or isinstance(message.content, str):
         return message.content
     parts = [made for part in message.content if part["type"] not in THOUGHTS for made in chat_parts(part)]
-    if message.role != "user":
-        parts = [part if _may_be_said_by(message.role, part) else mention(part) for part in parts]
+    parts = [part if _may_be_said_by(message.role, part) else mention(part) for part in parts]
     if not parts:
         return "" if message.role == "tool" else None
     return parts
+
+
+def is_wordless_failure(message: Message) -> bool:
+    """Tells whether a tool has failed without a word: this API has no other place where that could stand."""
+    return message.role == "tool" and message.metadata.get("is_error") is True and _says_nothing(message.content)
+
+
+def _says_nothing(content: str | Sequence[ContentPart] | None) -> bool:
+    if isinstance(content, str) or content is None:
+        return not (content or "").strip()
+    return all(part["type"] in TEXT_PARTS and not str(part.get("text") or "").strip() for part in content)
 
 
 def _is_wordless(part: ContentPart) -> bool:
@@ -122,7 +147,9 @@ def _is_wordless(part: ContentPart) -> bool:
 
 
 def _may_be_said_by(role: str, part: Mapping[str, Json]) -> bool:
-    return part["type"] == "text" or (part["type"] == "refusal" and role == "assistant")
+    if part["type"] == "refusal":
+        return role == "assistant"
+    return part["type"] == "text" or role == "user"
 
 
 def chat_parts(part: ContentPart) -> list[Mapping[str, Json]]:

@@ -6,9 +6,10 @@ import json
 from collections.abc import Container, Iterable, Mapping
 from typing import Any, Final, cast
 
+from durable_memory.memory.types.call_ids import CallIds
 from durable_memory.memory.types.chat_given import ChatMessage, SdkModel, own_prompt
-from durable_memory.memory.types.chat_openai import DETAILS, accepted_call, accepted_id, chat_parts
-from durable_memory.memory.types.chat_words import mention
+from durable_memory.memory.types.chat_openai import DETAILS, accepted_call, accepted_id, chat_parts, is_wordless_failure
+from durable_memory.memory.types.chat_words import FAILED, mention
 from durable_memory.memory.types.clean import InvalidValue, clean_json
 from durable_memory.memory.types.message import Message
 from durable_memory.memory.types.tool_call import ToolCall
@@ -48,12 +49,13 @@ _INPUT_PARTS: Final = {
 def openai_responses_items(messages: Iterable[Message], system: str | None = None) -> list[Item]:
     """Returns the `input` of a Responses request. system: a prompt of your own, which comes first.
 
-    All calls are those of functions. Parts of other APIs become those of this one where there is an equal, and their
-    type in brackets where not. A model's thoughts are left out, names of authors have no place.
+    All calls are those of functions, no two with the same id. Parts of other APIs become those of this one where there
+    is an equal, and their type in brackets where not. A model's thoughts are left out, names of authors have no place.
 
     Raises InvalidValue if `system` is no text.
     """
-    return [item for message in (*own_prompt(system), *messages) for item in responses_items(message)]
+    ids = CallIds(accepted_id)
+    return [item for message in (*own_prompt(system), *messages) for item in _items(message, ids)]
 
 
 def messages_from_openai_responses(items: str | Iterable[ChatMessage]) -> tuple[Message, ...]:
@@ -207,14 +209,13 @@ def _bare(part: Any) -> Any:
     return part
 
 
-def responses_items(message: Message) -> list[Item]:
-    """Returns the items that stand for one message; none if it held nothing but thoughts."""
+def _items(message: Message, ids: CallIds) -> list[Item]:
+    """The items that stand for one message; none if it held nothing but thoughts."""
     if message.role == "assistant":
-        return [*_said_items(message), *(_call_item(call) for call in message.tool_calls)]
+        return [*_said_items(message), *(_call_item(call, ids) for call in message.tool_calls)]
     content = _input(message)
-    if message.role == "tool":
-        call_id = accepted_id(message.tool_call_id or "")
-        return [{"type": "function_call_output", "call_id": call_id, "output": content}]
+    if message.tool_call_id is not None:
+        return [{"type": "function_call_output", "call_id": ids.of_result(message.tool_call_id), "output": content}]
     return [{"role": message.role, "content": content}] if content else []
 
 
@@ -232,13 +233,15 @@ def _words(part: ContentPart) -> Any:
     return None if text is None else str(text)
 
 
-def _call_item(call: ToolCall) -> Item:
-    call = accepted_call(call)
+def _call_item(call: ToolCall, ids: CallIds) -> Item:
+    call = accepted_call(call, ids)
     return {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments}
 
 
 def _input(message: Message) -> str | list[Item]:
     """The content of all but the assistant, in parts of input; the system may send no more than text."""
+    if is_wordless_failure(message):
+        return FAILED
     if not isinstance(message.content, tuple):
         return message.content or ""
     made = [each for part in message.content if part["type"] not in THOUGHTS for each in _input_parts(part)]

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from openai.types.chat import ChatCompletion, ChatCompletionMessage
+from openai.types.chat.chat_completion_chunk import ChoiceDelta
 
-from durable_memory import AgentContext, Message, ToolCall, View, messages_from_openai
+from durable_memory import (
+    AgentContext,
+    Message,
+    ToolCall,
+    View,
+    messages_from_openai,
+    messages_from_openai_responses,
+)
 from durable_memory.memory.types import InvalidValue
 from tests.unit.chat.conversations import LINKED, PAPER, PICTURE, VIEWS, summary, view_of
 from tests.unit.chat.sdk_types import check_openai
@@ -17,11 +27,26 @@ from tests.unit.chat.sdk_types import check_openai
 CALL = ToolCall("call_1", "track", '{"order": "A-17"}')
 
 
+def assert_each_call_is_answered_next(messages: Sequence[dict[str, Any]]) -> None:
+    """No two calls of a request have the same id, and behind each message with calls all of their results stand."""
+    asked = [call["id"] for message in messages for call in message.get("tool_calls", ())]
+    assert len(asked) == len(set(asked))
+    waiting: set[str] = set()
+    for message in messages:
+        if message["role"] == "tool":
+            waiting.remove(message["tool_call_id"])
+        else:
+            assert not waiting
+        waiting |= {call["id"] for call in message.get("tool_calls", ())}
+    assert not waiting
+
+
 @given(VIEWS)
 def test_every_view_is_a_request(view: View) -> None:
     messages = view.to_openai()
     check_openai(messages)
     assert [message["role"] for message in messages] == [message.role for message in view.messages]
+    assert_each_call_is_answered_next(messages)
     assert all(re.fullmatch(r"[^\s<|\\/>]{1,64}", str(message["name"])) for message in messages if "name" in message)
 
 
@@ -207,6 +232,38 @@ def test_an_answer_with_calls_is_a_message_that_goes_back_as_it_came() -> None:
     assert view_of(message).to_openai() == [{"role": "assistant", "content": "I look.", "tool_calls": calls}]
 
 
+def test_a_call_of_a_custom_tool_is_one_of_a_function_as_in_responses() -> None:
+    custom = {"id": "call_1", "type": "custom", "custom": {"name": "shell", "input": 'ls "ä"'}}
+    [asked] = messages_from_openai(response(tool_calls=[custom]))
+    assert asked.tool_calls == (ToolCall("call_1", "shell", '{"input": "ls \\"ä\\""}'),)
+    item = {"type": "custom_tool_call", "call_id": "call_1", "name": "shell", "input": 'ls "ä"'}
+    assert messages_from_openai_responses([item]) == (asked,)
+    check_openai(view_of(asked).to_openai())
+
+
+def test_fields_that_a_stream_left_empty_are_as_if_they_were_not_there() -> None:
+    gathered = ChoiceDelta.model_validate(
+        {"role": "assistant", "tool_calls": [{"index": 0, "id": "call_1", "function": {"name": "track"}}]}
+    )
+    assert messages_from_openai(gathered) == (Message.assistant(tool_calls=[ToolCall("call_1", "track")]),)
+
+
+def test_a_user_cannot_refuse_and_has_said_what_stands_there() -> None:
+    messages = view_of(Message.user([{"type": "refusal", "refusal": "No."}])).to_openai()
+    check_openai(messages)
+    assert messages == [{"role": "user", "content": [{"type": "text", "text": "No."}]}]
+
+
+@pytest.mark.parametrize("said", ["", " ", [{"type": "text", "text": ""}], [{"type": "text"}]])
+def test_a_tool_that_failed_without_a_word_has_said_that_it_failed(said: str | list[dict[str, Any]]) -> None:
+    failed = Message.tool(said, CALL.id, metadata={"is_error": True})
+    view = view_of(Message.assistant(tool_calls=[CALL]), failed)
+    assert view.to_openai()[-1]["content"] == "[The tool failed.]"
+    assert view.to_openai_responses()[-1]["output"] == "[The tool failed.]"
+    spoke = replace(failed, content="Timeout.")
+    assert view_of(spoke).to_openai()[-1]["content"] == view_of(spoke).to_openai_responses()[-1]["output"] == "Timeout."
+
+
 def test_what_servers_add_to_a_call_is_left_out() -> None:
     function = {"name": "track", "arguments": "{}", "strict": True}
     call = {"id": "call_1", "type": "function", "index": 0, "extra_content": {}, "function": function}
@@ -249,8 +306,8 @@ def test_messages_of_a_request_are_read_too() -> None:
         ({"role": "assistant", "content": None}, "content: is empty"),
         ({"role": "function", "content": "x", "name": "f"}, "role: must be one of"),
         (
-            {"role": "assistant", "tool_calls": [{"id": "c", "type": "custom", "custom": {"name": "f", "input": "x"}}]},
-            "tool_calls[0]",
+            {"role": "assistant", "tool_calls": [{"id": "c", "type": "custom", "custom": {"input": "x"}}]},
+            "tool_calls[0].function.name",
         ),
         ({"role": "assistant", "tool_calls": 5}, "tool_calls: must be a list, not int"),
         ({"role": "assistant", "tool_calls": [5]}, "tool_calls[0]: "),

@@ -27,7 +27,22 @@ def said(words: str) -> dict[str, Any]:
 
 @given(VIEWS)
 def test_every_view_is_an_input(view: View) -> None:
-    check_responses(view.to_openai_responses())
+    items = view.to_openai_responses()
+    check_responses(items)
+    asked = [item["call_id"] for item in items if item.get("type") == "function_call"]
+    answered = [item["call_id"] for item in items if item.get("type") == "function_call_output"]
+    assert sorted(asked) == sorted(answered)
+    assert len(asked) == len(set(asked)) == sum(len(message.tool_calls) for message in view.messages)
+
+
+def test_calls_with_one_id_get_ids_of_their_own_and_results_still_find_them() -> None:
+    call, output = {**CALL, "call_id": "call_0"}, {**OUTPUT, "call_id": "call_0"}
+    messages = messages_from_openai_responses(
+        [call, call, {**output, "output": "1"}, {**output, "output": "2"}, call, {**output, "output": "3"}]
+    )
+    items = view_of(*messages).to_openai_responses()
+    assert [item["call_id"] for item in items] == [f"call_0{of}" for of in ("", "_2", "", "_2", "_3", "_3")]
+    assert [item["output"] for item in items if "output" in item] == ["1", "2", "3"]
 
 
 def test_a_conversation_with_calls_and_a_summary_is_told_as_it_was() -> None:
