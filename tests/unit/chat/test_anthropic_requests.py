@@ -11,6 +11,7 @@ from hypothesis import given
 
 from durable_memory import AgentContext, Message, ToolCall, View, messages_from_anthropic
 from durable_memory.memory.types import InvalidValue
+from durable_memory.memory.types.vocabulary import THOUGHTS
 from tests.unit.chat.conversations import LINKED, PAPER, PICTURE, PNG, VIEWS, summary, text, view_of
 from tests.unit.chat.sdk_types import check_anthropic
 
@@ -36,6 +37,25 @@ def test_every_view_is_a_request_that_follows_the_rules_of_the_api(view: View) -
         # All results, in the very next turn and before anything else that it says.
         assert sorted(block["tool_use_id"] for block in results) == sorted(asked)
         assert turn["content"][: len(results)] == results
+    answers = [turn["content"] for turn in turns if turn["role"] == "assistant"]
+    assert all(content[-1]["type"] not in THOUGHTS for content in answers)
+    assert all(block["type"] not in {"image", "document"} for content in answers for block in content)
+    assert waiting_at_the_end_of_a_turn(turns) == []
+
+
+def waiting_at_the_end_of_a_turn(turns: list[dict[str, Any]]) -> list[str]:
+    """Returns the calls of the service's own tools whose turn a user ended; fails for a result without its call."""
+    unanswered: list[str] = []
+    waiting: list[str] = []
+    for turn in turns:
+        for block in turn["content"]:
+            waiting += [block["id"]] if block["type"] == "server_tool_use" else []
+            if block["type"] == "web_search_tool_result":
+                waiting.remove(block["tool_use_id"])
+        if turn["role"] == "user" and kinds(turn, "tool_result") != turn["content"]:
+            unanswered += waiting
+            waiting = []
+    return unanswered
 
 
 def test_a_conversation_with_parallel_calls_and_a_summary_is_told_as_it_was() -> None:
