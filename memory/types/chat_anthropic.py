@@ -12,7 +12,7 @@ from durable_memory.memory.types.chat_given import ChatMessage, given_message, o
 from durable_memory.memory.types.chat_words import FAILED, mention
 from durable_memory.memory.types.clean import InvalidValue, Json, clean_json
 from durable_memory.memory.types.message import Message
-from durable_memory.memory.types.server_tools import name_unpaired
+from durable_memory.memory.types.server_tools import leave_out_lost_callers, name_unpaired
 from durable_memory.memory.types.tool_call import ToolCall
 from durable_memory.memory.types.vocabulary import TEXT_PARTS, THOUGHTS, ContentPart
 
@@ -38,6 +38,9 @@ _UNNAMED: Final = "unnamed"
 """Stands for the name that a model left out of a call: the API refuses the whole request for an empty one."""
 _FAILED: Final[Block] = {"type": "text", "text": FAILED}
 """The API wants words beside `is_error`."""
+_CALLERS: Final = "anthropic_callers"
+"""Field of a message's metadata: by the id of a call, which program of the service made it, which the API wants to have
+back."""
 _OF_ONE_REQUEST: Final = "cache_control"
 """A mark on a block, of the request it was sent with: the API takes four in all, and a view would gather more."""
 _HOLD_BLOCKS: Final = ("content", "source")
@@ -75,6 +78,7 @@ def anthropic_request(messages: Iterable[Message], system: str | None = None) ->
         elif blocks:
             turns.append({"role": role, "content": blocks})
     name_unpaired(turns)
+    leave_out_lost_callers(turns)
     if turns and turns[0]["role"] == "assistant":
         turns.insert(0, {"role": "user", "content": [dict(_EARLIER)]})
     return {"system": prompt, "messages": turns} if prompt else {"messages": turns}
@@ -94,9 +98,12 @@ def messages_from_anthropic(data: ChatMessage) -> tuple[Message, ...]:
     match data.get("role"):
         case "assistant":
             _refuse(blocks, "tool_result", "stands in a message of the role user, not assistant")
-            calls = [_call(block) for block in blocks if block["type"] == "tool_use"]
+            uses = [block for block in blocks if block["type"] == "tool_use"]
             said = _said([block for block in blocks if block["type"] != "tool_use"])
-            return (Message.assistant(said or None, tool_calls=calls),)
+            calls = [_call(block) for block in uses]
+            made_by = zip(calls, (block.get("caller") for block in uses), strict=True)
+            callers = {call.id: caller for call, caller in made_by if _is_program(caller)}
+            return (Message.assistant(said or None, tool_calls=calls, metadata={_CALLERS: callers} if callers else {}),)
         case "user":
             _refuse(blocks, "tool_use", "stands in a message of the role assistant, not user")
             results = [_result(block) for block in blocks if block["type"] == "tool_result"]
@@ -133,7 +140,10 @@ def _blocks(message: Message, ids: CallIds) -> list[Block]:
     if message.role != "assistant":
         return blocks
     answered = [mention(block) if block["type"] in _OF_USERS else block for block in blocks]
-    return _without_last_thoughts([*answered, *(_use(call, ids) for call in message.tool_calls)])
+    found = message.metadata.get(_CALLERS)
+    callers = found if isinstance(found, Mapping) else {}
+    uses = [_use(call, ids, callers.get(call.id)) for call in message.tool_calls]
+    return _without_last_thoughts([*answered, *uses])
 
 
 def _without_last_thoughts(blocks: list[Block]) -> list[Block]:
@@ -143,9 +153,15 @@ def _without_last_thoughts(blocks: list[Block]) -> list[Block]:
     return blocks
 
 
-def _use(call: ToolCall, ids: CallIds) -> Block:
+def _use(call: ToolCall, ids: CallIds, caller: Json) -> Block:
     name = _NOT_IN_IDS.sub("_", call.name)[:_LONGEST_NAME] or _UNNAMED
-    return {"type": "tool_use", "id": ids.of_call(call.id), "name": name, "input": _input(call.arguments)}
+    use: Block = {"type": "tool_use", "id": ids.of_call(call.id), "name": name, "input": _input(call.arguments)}
+    return {**use, "caller": caller} if _is_program(caller) else use
+
+
+def _is_program(caller: object) -> bool:
+    """Tells whether a call was made by a program that the service runs, and not by the model itself."""
+    return isinstance(caller, Mapping) and isinstance(caller.get("tool_id"), str)
 
 
 def _is_blank(block: Block) -> bool:

@@ -31,3 +31,14 @@ def name_unpaired(turns: Iterable[dict[str, Any]]) -> None:
             for blocks, index in waiting.values():
                 blocks[index] = mention(blocks[index])
             waiting.clear()
+
+
+def leave_out_lost_callers(turns: Iterable[dict[str, Any]]) -> None:
+    """Leaves out of calls of your own tools which program of the service made them, where it does not stand before."""
+    shown: set[str] = set()
+    for turn in turns:
+        for block in turn["content"]:
+            if block["type"] in _CALLS:
+                shown.add(str(block.get("id")))
+            elif block["type"] == "tool_use" and "caller" in block and block["caller"]["tool_id"] not in shown:
+                del block["caller"]

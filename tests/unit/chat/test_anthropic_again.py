@@ -148,6 +148,23 @@ def test_a_result_whose_search_is_not_shown_any_more_is_named_by_its_type() -> N
     assert turns(answer(FOUND, text("Done."))) == [[text("[web_search_tool_result]"), text("Done.")]]
 
 
+def test_a_call_of_a_program_that_the_service_runs_names_it_as_long_as_it_is_shown() -> None:
+    program = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "code_execution", "input": {"code": "track()"}}
+    run = {**RUN, "caller": {"type": "code_execution_20250825", "tool_id": "srvtoolu_1"}}
+    asked, again = answer(program, run), answer({**run, "id": "toolu_2"})
+    assert turns(asked, RESULT)[0] == [program, run]
+    assert turns(asked, RESULT, again, Message.tool("In Lyon.", "toolu_2"))[2] == [{**run, "id": "toolu_2"}]
+    assert turns(asked, RESULT, Message.user("And?"))[0] == [text("[server_tool_use]"), RUN]
+    assert turns(again, Message.tool("In Lyon.", "toolu_2"))[0] == [{**RUN, "id": "toolu_2"}]
+    assert answer({**RUN, "caller": DIRECT}).metadata == {}
+
+
+@pytest.mark.parametrize("callers", [5, {"toolu_1": 5}, {"toolu_1": {"tool_id": 5}}, {"other": {"tool_id": "s"}}])
+def test_what_is_no_caller_is_not_sent_as_one(callers: Any) -> None:
+    said = Message.assistant(tool_calls=[ToolCall("toolu_1", "track")], metadata={"anthropic_callers": callers})
+    assert turns(said, RESULT)[0] == [RUN]
+
+
 @pytest.mark.parametrize("part", [PICTURE, LINKED, PAPER])
 def test_pictures_and_files_that_only_users_may_send_are_named_in_answers(part: dict[str, Any]) -> None:
     [said] = turns(Message.assistant([text("See"), part]))

@@ -83,6 +83,10 @@ def test_plain_content_of_a_request_is_read_too() -> None:
         ({"role": "user", "content": []}, "content: is empty"),
         ({"role": "assistant", "content": []}, "content: is empty"),
         ({"role": "assistant", "content": [{"type": "tool_use", "name": "track", "input": {}}]}, "tool_calls.id"),
+        (
+            {"role": "assistant", "content": [{"type": "tool_use", "name": "f", "caller": {"tool_id": "s"}}]},
+            "tool_calls.id",
+        ),
         ({"role": "user", "content": [{"type": "tool_result", "content": "x"}]}, "tool_call_id: is missing"),
         (
             {"role": "user", "content": [{"type": "tool_result", "content": 5}]},
