@@ -14,7 +14,7 @@ from durable_memory.memory.types.clean import InvalidValue, Json, clean_json
 from durable_memory.memory.types.message import Message
 from durable_memory.memory.types.server_tools import leave_out_lost_callers, name_unpaired
 from durable_memory.memory.types.tool_call import ToolCall
-from durable_memory.memory.types.vocabulary import TEXT_PARTS, THOUGHTS, ContentPart
+from durable_memory.memory.types.vocabulary import MARKS, TEXT_PARTS, THOUGHTS, ContentPart
 
 Block = dict[str, Json]
 
@@ -41,8 +41,6 @@ _FAILED: Final[Block] = {"type": "text", "text": FAILED}
 _CALLERS: Final = "anthropic_callers"
 """Field of a message's metadata: by the id of a call, which program of the service made it, which the API wants to have
 back."""
-_OF_ONE_REQUEST: Final = "cache_control"
-"""A mark on a block, of the request it was sent with: the API takes four in all, and a view would gather more."""
 _HOLD_BLOCKS: Final = ("content", "source")
 """Fields of a block in which others stand, as in a document. The input of a call is its tool's own."""
 _EARLIER: Final[Block] = {"type": "text", "text": "[Earlier messages are not shown.]"}
@@ -249,7 +247,7 @@ def _unmarked(block: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: _unmarked_inside(value) if name in _HOLD_BLOCKS else value
         for name, value in block.items()
-        if name != _OF_ONE_REQUEST
+        if name not in MARKS
     }
 
 

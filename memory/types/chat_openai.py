@@ -15,7 +15,7 @@ from durable_memory.memory.types.clean import Json, clean_json
 from durable_memory.memory.types.documents import held_in, words_about
 from durable_memory.memory.types.message import Message
 from durable_memory.memory.types.tool_call import ToolCall
-from durable_memory.memory.types.vocabulary import TEXT_PARTS, THOUGHTS, ContentPart
+from durable_memory.memory.types.vocabulary import MARKS, TEXT_PARTS, THOUGHTS, ContentPart
 
 _OF_OTHERS: Final = frozenset(
     {"image", "document", "search_result", "container_upload", "input_image", "input_file", "audio", "video"}
@@ -172,7 +172,12 @@ def _part(part: ContentPart) -> Mapping[str, Json]:
         return {"type": "image_url", "image_url": {"url": url, **detail}}
     if kind == "input_file":
         return _file(part)
-    return mention(part) if kind in _OF_OTHERS or not _is_whole(part) else part
+    return mention(part) if kind in _OF_OTHERS or not _is_whole(part) else unmarked(part)
+
+
+def unmarked(part: ContentPart) -> dict[str, Json]:
+    """Returns a part without the marks of an earlier request."""
+    return {name: value for name, value in part.items() if name not in MARKS}
 
 
 def _is_whole(part: ContentPart) -> bool:

@@ -8,7 +8,14 @@ from typing import Any, Final, cast
 
 from durable_memory.memory.types.call_ids import CallIds
 from durable_memory.memory.types.chat_given import ChatMessage, SdkModel, own_prompt
-from durable_memory.memory.types.chat_openai import DETAILS, accepted_call, accepted_id, chat_parts, is_wordless_failure
+from durable_memory.memory.types.chat_openai import (
+    DETAILS,
+    accepted_call,
+    accepted_id,
+    chat_parts,
+    is_wordless_failure,
+    unmarked,
+)
 from durable_memory.memory.types.chat_words import FAILED, mention
 from durable_memory.memory.types.clean import InvalidValue, clean_json
 from durable_memory.memory.types.message import Message
@@ -253,7 +260,7 @@ def _input(message: Message) -> str | list[Item]:
 def _input_parts(part: ContentPart) -> list[Item]:
     given = [part.get(name) for name in _INPUT_PARTS.get(part["type"], ())]
     if any(given) and all(value is None or isinstance(value, str) for value in given):
-        return [dict(part)]
+        return [unmarked(part)]
     return [_input_part(each) for each in chat_parts(part)]
 
 

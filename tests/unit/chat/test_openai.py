@@ -255,6 +255,14 @@ def test_fields_that_a_stream_left_empty_are_as_if_they_were_not_there() -> None
     assert messages_from_openai(gathered) == (Message.assistant(tool_calls=[ToolCall("call_1", "track")]),)
 
 
+@pytest.mark.parametrize("mark", [{"prompt_cache_breakpoint": {"mode": "explicit"}}, {"cache_control": {"type": "x"}}])
+def test_marks_of_an_earlier_request_are_not_sent_again(mark: dict[str, Any]) -> None:
+    picture = {"type": "input_image", "image_url": "https://example.com/a.png", "detail": "low"}
+    for part in (LINKED, PAPER):
+        assert view_of(Message.user([{**part, **mark}])).to_openai()[0]["content"] == [part]
+    assert view_of(Message.user([{**picture, **mark}])).to_openai_responses()[0]["content"] == [picture]
+
+
 def test_a_user_cannot_refuse_and_has_said_what_stands_there() -> None:
     messages = view_of(Message.user([{"type": "refusal", "refusal": "No."}])).to_openai()
     check_openai(messages)
