@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from durable_memory.memory.types.chat_words import mention
 
 _CALLS: Final = frozenset({"server_tool_use", "mcp_tool_use"})
+_Place: TypeAlias = tuple[list[Any], int]
+"""The content of a turn, and which of its blocks."""
+
 _RESULT: Final = "_tool_result"
 """How the types of their results end. Those of your own tools are `tool_result`."""
 
@@ -18,19 +21,25 @@ def name_unpaired(turns: Iterable[dict[str, Any]]) -> None:
     A call may wait until its turn ends. Results of your own tools do not end it; what else a user says does. What an
     answer was cut off at, or an eviction has taken apart, would make every later request one that is refused.
     """
-    waiting: dict[str, tuple[list[Any], int]] = {}
+    waiting: dict[str, _Place] = {}
     for turn in turns:
         content = turn["content"]
         if turn["role"] == "assistant":
             for index, block in enumerate(content):
                 if block["type"] in _CALLS:
-                    waiting[str(block.get("id"))] = (content, index)
+                    call_id = str(block.get("id"))
+                    _name([waiting[call_id]] if call_id in waiting else [])  # the same search begun once more
+                    waiting[call_id] = (content, index)
                 elif block["type"].endswith(_RESULT) and not waiting.pop(str(block.get("tool_use_id")), None):
                     content[index] = mention(block)
         elif any(block["type"] != "tool_result" for block in content):
-            for blocks, index in waiting.values():
-                blocks[index] = mention(blocks[index])
+            _name(waiting.values())
             waiting.clear()
+
+
+def _name(places: Iterable[_Place]) -> None:
+    for content, index in places:
+        content[index] = mention(content[index])
 
 
 def leave_out_lost_callers(turns: Iterable[dict[str, Any]]) -> None:

@@ -144,6 +144,14 @@ def test_a_search_whose_turn_ended_without_its_result_is_named_by_its_type() -> 
     assert turns(cut_off, Message.user("And?"), answer(SEARCH, FOUND, text("Here.")))[2][:2] == [SEARCH, FOUND]
 
 
+def test_of_a_search_that_stands_twice_the_one_without_its_result_is_named_by_its_type() -> None:
+    assert turns(answer(SEARCH), answer(SEARCH, FOUND), Message.user("And?"))[0] == [
+        text("[server_tool_use]"),
+        SEARCH,
+        FOUND,
+    ]
+
+
 def test_a_result_whose_search_is_not_shown_any_more_is_named_by_its_type() -> None:
     assert turns(answer(FOUND, text("Done."))) == [[text("[web_search_tool_result]"), text("Done.")]]
 
