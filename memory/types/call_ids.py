@@ -15,15 +15,15 @@ class CallIds:
     def __init__(self, accepted: Callable[[str], str]) -> None:
         self._accepted = accepted
         self._given: set[str] = set()
+        self._seen: defaultdict[str, int] = defaultdict(lambda: 1)  # of each id of ours, so that many cost no more each
         self._waiting: defaultdict[str, deque[str]] = defaultdict(deque)
 
     def of_call(self, call_id: str) -> str:
         """Returns the id of a new call."""
         given = self._accepted(call_id)
-        number = 1
         while given in self._given:
-            number += 1
-            given = self._accepted(f"{call_id}_{number}")
+            self._seen[call_id] += 1
+            given = self._accepted(f"{call_id}_{self._seen[call_id]}")
         self._given.add(given)
         self._waiting[call_id].append(given)
         return given
