@@ -5,6 +5,7 @@ It works in a Temporal workflow, where the SDK's own sessions do not, and in any
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
@@ -21,7 +22,7 @@ from durable_memory.memory.types import (
     View,
     messages_from_openai_responses,
 )
-from durable_memory.memory.types.chat_responses import openai_responses_items
+from durable_memory.memory.types.chat_responses import responses_items
 from durable_memory.memory.types.repeated_calls import newest_row
 
 _POPS_WAITING_CALLS: Final = "session-pops-calls-that-wait"
@@ -68,14 +69,14 @@ class MemorySession:
         self._waiting: list[_WaitingCalls] = []
 
     async def get_items(self, limit: int | None = None) -> list[Any]:
-        """Returns the items of the view.
+        """Returns the items of the view, calls by the ids that they were added with.
 
         limit: at most so many, the newest. A result whose call is not among them is left out.
         """
         if limit is None:
             limit = getattr(self.session_settings, "limit", None)
         view = await self._memory.read(max_tokens=self._max_tokens, limit=None if limit is None else max(limit, 0))
-        items = view.to_openai_responses()
+        items = [item for message in view.messages for item in responses_items(message)]
         return items if limit is None else _with_their_calls(items[max(0, len(items) - limit) :])
 
     async def add_items(self, items: list[Any]) -> None:
@@ -114,17 +115,17 @@ class MemorySession:
         for message, message_id in zip(messages, ids, strict=False):
             if message.tool_calls:
                 calls = [call.id for call in message.tool_calls]
-                added.append(_WaitingCalls(message_id, calls, message_id, openai_responses_items([message])[-1]))
+                added.append(_WaitingCalls(message_id, calls, message_id, responses_items(message)[-1]))
             elif (call := message.tool_call_id) is not None and (waiting := _answered(call, before, added)):
                 waiting.calls.remove(call)
-                waiting.newest_id, waiting.newest = message_id, openai_responses_items([message])[-1]
+                waiting.newest_id, waiting.newest = message_id, responses_items(message)[-1]
         self._waiting = [waiting for waiting in (*before, *added) if waiting.calls]
 
     def _newest(self, view: View) -> tuple[str, Any] | None:
         """Returns the id of the newest message and its last item; of those in the view and of calls that wait."""
         shown_ids = {message.id for message in view.messages}
         self._waiting = [waiting for waiting in self._waiting if waiting.id not in shown_ids]
-        items = ((str(message.id), openai_responses_items([message])) for message in reversed(view.messages))
+        items = ((str(message.id), responses_items(message)) for message in reversed(view.messages))
         shown = next(((message_id, held[-1]) for message_id, held in items if held), None)
         hidden = max(self._waiting, key=lambda waiting: _number(waiting.newest_id), default=None)
         if hidden is None or (shown is not None and _number(shown[0]) > _number(hidden.newest_id)):
@@ -164,5 +165,15 @@ def _is_new_way(patch: str) -> bool:
 
 
 def _with_their_calls(items: list[Any]) -> list[Any]:
-    called = {item["call_id"] for item in items if item.get("type") == "function_call"}
-    return [item for item in items if item.get("type") != "function_call_output" or item["call_id"] in called]
+    waiting = Counter[str]()  # ids may come again
+    kept = []
+    for item in items:
+        kind = item.get("type")
+        if kind == "function_call":
+            waiting[item["call_id"]] += 1
+        elif kind == "function_call_output":
+            if not waiting[item["call_id"]]:
+                continue
+            waiting[item["call_id"]] -= 1
+        kept.append(item)
+    return kept

@@ -15,8 +15,6 @@ from durable_memory.memory.stores.key_checks_port import KeyChecks
 
 _log: Final = logging.getLogger(__name__)
 
-_NOT_COMPARED: Final = "the keys of this process could not be compared with those of others: %s"
-
 
 async def check_keys(known: KeyChecks, project: str, keyring: Keyring) -> None:
     """Compares the keys of this process with those of the project, and notes those that are new.
@@ -29,7 +27,7 @@ async def check_keys(known: KeyChecks, project: str, keyring: Keyring) -> None:
         _refuse_others(keyring.checks, await known.note(project, keyring.checks), project)
     except MemoryUnavailable as fault:
         # Of a Redis that only refuses writes: reads go on.
-        _log.warning(_NOT_COMPARED, fault.message)
+        _log.warning("the keys of this process could not be compared with those of others: %s", fault.message)
 
 
 async def warn_without_keys(known: KeyChecks, project: str) -> None:
@@ -37,7 +35,7 @@ async def warn_without_keys(known: KeyChecks, project: str) -> None:
     try:
         missing = await missing_keys(known, project)
     except MemoryUnavailable as fault:
-        _log.warning(_NOT_COMPARED, fault.message)
+        _log.warning("whether project %r has encryption keys could not be found out: %s", project, fault.message)
         return
     if missing is not None:
         _log.warning("%s", missing)

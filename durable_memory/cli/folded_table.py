@@ -66,7 +66,7 @@ def _with_headings(shown: Table, terminal_width: int) -> table.Table:
 
 def _narrowed(wished: Sequence[int], least: Sequence[int], room: int) -> list[int]:
     """Returns widths that fit together, if the least ones do: the widest of those that may be narrower gives first."""
-    widths = list(wished)
+    widths = [max(low, min(wish, room)) for wish, low in zip(wished, least, strict=True)]
     while sum(widths) > room and widths != list(least):
         widest = max((number for number, width in enumerate(widths) if width > least[number]), key=widths.__getitem__)
         widths[widest] -= 1

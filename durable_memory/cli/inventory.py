@@ -97,7 +97,7 @@ def list_(
     if found is None:
         return
     if not found.memories and cursor is None:
-        _say_unmatched(prefix)
+        _say_unmatched(resource, scope, prefix)
     settings = shared.settings()
     rows = [
         {
@@ -145,7 +145,7 @@ def purge(
 
     result = with_client(shared, run)
     if not (result.memories or result.backups):
-        _say_unmatched(prefix)
+        _say_unmatched(resource, scope, prefix)
     if result.dry_run and not dry_run and (result.memories or result.backups):
         say("Nothing was removed.")
         raise typer.Exit(1)
@@ -157,10 +157,14 @@ def _title(shared: Shared, resource: str | None, scope: Scope | None, prefix: st
     return f"{wanted}  in project {shared.settings().project!r}"
 
 
-def _say_unmatched(prefix: str) -> None:
-    # Who erases what belongs to somebody must not take a part of a name for all of it.
+def _say_unmatched(resource: str | None, scope: Scope | None, prefix: str) -> None:
+    # Who erases what belongs to somebody must not take a part of a name, or of the project, for all of it.
     if prefix:
-        say(f"No key begins with the whole segments {prefix!r}; user:al finds user:al:1, but not user:alice.")
+        where = " and ".join(part for part in (resource and repr(resource), scope and f"scope {scope}") if part)
+        say(
+            f"No key {f'of {where} ' if where else ''}begins with the whole segments {prefix!r} "
+            f"(user:al finds user:al:1, but not user:alice){'; other memories were not looked at' if where else ''}."
+        )
 
 
 def _purge_table(title: str, result: PurgeResult) -> Table:

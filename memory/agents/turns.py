@@ -1,9 +1,9 @@
 """One turn in several memories: written to one after the other, so that another attempt completes what is half done.
 
-Each memory records the turn for itself, see turns.py. What one of them would refuse is found before anything is written
-to any. An attempt may still end between two of them; the next one then finds the turn in those that have it and, where
-one still holds all of its messages, gives the others the same, even if it brings other words itself. If it brings the
-same words, the others get them as they came, and not as that one may have cut or redacted them.
+Each memory records the turn for itself, see operations/turns.py. What one of them would refuse is found before anything
+is written to any. An attempt may still end between two of them; the next one then finds the turn in those that have it
+and, where one still holds all of its messages, gives the others the same, even if it brings other words itself. If it
+brings the same words, the others get them as they came, and not as that one may have cut or redacted them.
 """
 
 from __future__ import annotations
@@ -75,9 +75,13 @@ async def record_in_all(
         here = _held(writer, turn, to_write)
         held.append(here)
         if turn.result.already_applied:
-            if here.is_complete and not words_are_settled:
-                if not await _holds_these_words(writer, turn, to_write):
-                    to_write = as_messages(turn.messages)  # without what its store gave
+            left = calls[len(held) :]
+            if left and here.is_complete and not words_are_settled:
+                try:
+                    if not await _holds_these_words(writer, turn, to_write):
+                        to_write = as_messages(turn.messages)  # without what its store gave
+                except MemoryFault as fault:
+                    raise fault.saying(_half_done(held, left, fault)) from fault
                 words_are_settled = True
         elif turn.result.ids:
             words_are_settled = True

@@ -45,6 +45,7 @@ class CallNames:
     def recorded_turn_id(self, operation_id: str | None, turn_of: str | None = None) -> str:
         """Returns the operation id under which an earlier attempt may have recorded the next turn; names no call.
 
+        Ask once for each turn that is looked for: asked again after `note_recorded_turn`, it goes on to the next one.
         turn_of: as for `attempt`. Raises MemoryInvalid without an id where no attempt repeats another.
         """
         if operation_id is not None:

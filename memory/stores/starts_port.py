@@ -1,4 +1,4 @@
-"""The port of late starts: from when on the calls of an activity count that started long after it was scheduled."""
+"""The port of late starts: for an activity that started long after it was scheduled, from when its calls count."""
 
 from __future__ import annotations
 

@@ -47,19 +47,19 @@ class AgentContext(JsonForm):
 
     def to_openai(self, *, system: str | None = None, turn: MessageInput | Sequence[MessageInput] = ()) -> list[Any]:
         """Returns the messages of a chat-completions request. system, turn: as those of a View."""
-        return openai_messages((*self.messages, *as_messages(turn)), system)
+        return openai_messages((*self.messages, *as_messages(turn, "turn")), system)
 
     def to_openai_responses(
         self, *, system: str | None = None, turn: MessageInput | Sequence[MessageInput] = ()
     ) -> list[Any]:
         """Returns the items of a Responses request. system, turn: as those of a View."""
-        return openai_responses_items((*self.messages, *as_messages(turn)), system)
+        return openai_responses_items((*self.messages, *as_messages(turn, "turn")), system)
 
     def to_anthropic(
         self, *, system: str | None = None, turn: MessageInput | Sequence[MessageInput] = ()
     ) -> dict[str, Any]:
         """Returns `system` and `messages` of a Messages API request. system, turn: as those of a View."""
-        return anthropic_request((*self.messages, *as_messages(turn)), system)
+        return anthropic_request((*self.messages, *as_messages(turn, "turn")), system)
 
 
 @dataclass(frozen=True, slots=True)

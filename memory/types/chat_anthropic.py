@@ -12,7 +12,7 @@ from durable_memory.memory.types.chat_given import ChatMessage, given_message, o
 from durable_memory.memory.types.chat_words import FAILED, mention
 from durable_memory.memory.types.clean import InvalidValue, Json, clean_json
 from durable_memory.memory.types.message import Message
-from durable_memory.memory.types.server_tools import leave_out_lost_callers, name_unpaired
+from durable_memory.memory.types.server_tools import is_of_an_answer, leave_out_lost_callers, name_unpaired
 from durable_memory.memory.types.tool_call import ToolCall
 from durable_memory.memory.types.vocabulary import MARKS, TEXT_PARTS, THOUGHTS, ContentPart
 
@@ -136,7 +136,7 @@ def _blocks(message: Message, ids: CallIds) -> list[Block]:
             result["is_error"] = True
         return [result]
     if message.role != "assistant":
-        return blocks
+        return [mention(block) if is_of_an_answer(block) else block for block in blocks]
     answered = [mention(block) if block["type"] in _OF_USERS else block for block in blocks]
     found = message.metadata.get(_CALLERS)
     callers = found if isinstance(found, Mapping) else {}

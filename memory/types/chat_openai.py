@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from durable_memory.memory.types.call_ids import CallIds
+from durable_memory.memory.types.call_ids import CallIds, OwnIds
 from durable_memory.memory.types.chat_given import ChatMessage, given_message, own_prompt
 from durable_memory.memory.types.chat_words import FAILED, mention
 from durable_memory.memory.types.clean import Json, clean_json
@@ -108,7 +108,7 @@ def _message(message: Message, ids: CallIds) -> dict[str, Json] | None:
     return data
 
 
-def accepted_call(call: ToolCall, ids: CallIds) -> ToolCall:
+def accepted_call(call: ToolCall, ids: CallIds | OwnIds) -> ToolCall:
     """Returns a call with an id and a name such as the API takes."""
     name = _NOT_IN_TOOLS.sub("_", call.name)[:_LONGEST_NAME] or _UNNAMED
     return ToolCall(ids.of_call(call.id), name, call.arguments)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Container, Iterable, Mapping
 from typing import Any, Final, cast
 
-from durable_memory.memory.types.call_ids import CallIds
+from durable_memory.memory.types.call_ids import CallIds, OwnIds
 from durable_memory.memory.types.chat_given import ChatMessage, SdkModel, own_prompt
 from durable_memory.memory.types.chat_openai import (
     DETAILS,
@@ -63,6 +63,11 @@ def openai_responses_items(messages: Iterable[Message], system: str | None = Non
     """
     ids = CallIds(accepted_id)
     return [item for message in (*own_prompt(system), *messages) for item in _items(message, ids)]
+
+
+def responses_items(message: Message) -> list[Item]:
+    """Returns the items that stand for one message, calls by their own ids; none if it held nothing but thoughts."""
+    return _items(message, OwnIds(accepted_id))
 
 
 def messages_from_openai_responses(items: str | Iterable[ChatMessage]) -> tuple[Message, ...]:
@@ -216,8 +221,7 @@ def _bare(part: Any) -> Any:
     return part
 
 
-def _items(message: Message, ids: CallIds) -> list[Item]:
-    """The items that stand for one message; none if it held nothing but thoughts."""
+def _items(message: Message, ids: CallIds | OwnIds) -> list[Item]:
     if message.role == "assistant":
         return [*_said_items(message), *(_call_item(call, ids) for call in message.tool_calls)]
     content = _input(message)
@@ -240,7 +244,7 @@ def _words(part: ContentPart) -> Any:
     return None if text is None else str(text)
 
 
-def _call_item(call: ToolCall, ids: CallIds) -> Item:
+def _call_item(call: ToolCall, ids: CallIds | OwnIds) -> Item:
     call = accepted_call(call, ids)
     return {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments}
 

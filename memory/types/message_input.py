@@ -19,17 +19,15 @@ _UNSET: Final[dict[str, Any]] = {**dict.fromkeys((*STORE_GIVEN, "section")), "to
 _store_given = attrgetter(*_UNSET)
 
 
-def as_messages(value: MessageInput | Sequence[MessageInput]) -> tuple[Message, ...]:
+def as_messages(value: MessageInput | Sequence[MessageInput], name: str = "messages") -> tuple[Message, ...]:
     """Turns what a caller may append into messages, store-given fields removed; a summary becomes an ordinary message.
 
-    Raises InvalidValue naming the place, e.g. `messages[3].role`.
+    name: of the argument. Raises InvalidValue naming the place, e.g. `messages[3].role`.
     """
     items: Sequence[Any] = [value] if isinstance(value, (str, Message, Mapping)) else cast("Sequence[Any]", value)
     if isinstance(items, (bytes, bytearray)) or not isinstance(items, Sequence):
-        raise InvalidValue(
-            "messages", f"must be text, a Message, a dict, or a list of them, not {type(value).__name__}"
-        )
-    return tuple([_as_message(item, f"messages[{index}]") for index, item in enumerate(items)])
+        raise InvalidValue(name, f"must be text, a Message, a dict, or a list of them, not {type(value).__name__}")
+    return tuple([_as_message(item, f"{name}[{index}]") for index, item in enumerate(items)])
 
 
 def _as_message(item: object, path: str) -> Message:

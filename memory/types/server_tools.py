@@ -1,11 +1,12 @@
-"""Tools that Anthropic's service runs itself: which of their calls and results stand without the other."""
+"""Tools that Anthropic's service runs itself: what a request may not hold of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
 from durable_memory.memory.types.chat_words import mention
+from durable_memory.memory.types.vocabulary import THOUGHTS
 
 _CALLS: Final = frozenset({"server_tool_use", "mcp_tool_use"})
 _Place: TypeAlias = tuple[list[Any], int]
@@ -13,6 +14,12 @@ _Place: TypeAlias = tuple[list[Any], int]
 
 _RESULT: Final = "_tool_result"
 """How the types of their results end. Those of your own tools are `tool_result`."""
+
+
+def is_of_an_answer(block: Mapping[str, Any]) -> bool:
+    """Tells whether only an answer of a model may hold this: a thought, or what the service's own tools did."""
+    kind = block["type"]
+    return kind in THOUGHTS or kind in _CALLS or kind.endswith(_RESULT)
 
 
 def name_unpaired(turns: Iterable[dict[str, Any]]) -> None:

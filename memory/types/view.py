@@ -47,10 +47,11 @@ class View(JsonForm):
         For `client.chat.completions.create(messages=view.to_openai(), …)`; see openai_messages.
         Its items are dicts, which no type says, so that OpenAI's own types take them.
 
-        system: your own prompt, which comes first; no part of the memory, nor of its budget. turn: what was said since
-        the read and is not recorded yet, which comes last: the question, the model's calls and their results so far.
+        system, turn: no part of the memory, nor of its budget. system: your own prompt, which comes first. turn: what
+        was said since the read and is not recorded yet, in any form that `append` takes; it comes last: the question,
+        the model's calls and their results so far. Raises InvalidValue.
         """
-        return openai_messages((*self.messages, *as_messages(turn)), system)
+        return openai_messages((*self.messages, *as_messages(turn, "turn")), system)
 
     def to_openai_responses(
         self, *, system: str | None = None, turn: MessageInput | Sequence[MessageInput] = ()
@@ -60,7 +61,7 @@ class View(JsonForm):
         For `client.responses.create(input=view.to_openai_responses(), …)`; see openai_responses_items. system,
         turn: as in to_openai.
         """
-        return openai_responses_items((*self.messages, *as_messages(turn)), system)
+        return openai_responses_items((*self.messages, *as_messages(turn, "turn")), system)
 
     def to_anthropic(
         self, *, system: str | None = None, turn: MessageInput | Sequence[MessageInput] = ()
@@ -70,4 +71,4 @@ class View(JsonForm):
         For `client.messages.create(**view.to_anthropic(), …)`; see anthropic_request. system, turn: as in
         to_openai.
         """
-        return anthropic_request((*self.messages, *as_messages(turn)), system)
+        return anthropic_request((*self.messages, *as_messages(turn, "turn")), system)

@@ -19,7 +19,7 @@ def filled(variables: Mapping[str, str]) -> str:
 
     def value(found: re.Match[str]) -> str:
         name, kind, rest = found.groups()
-        return variables.get(name, rest) if kind == "-" else variables[name]
+        return variables[name] if kind == "?" else variables.get(name, rest or "")
 
     return re.sub(r"\$\{(\w+)(?::([-?])([^}]*))?\}", value, FILE.read_text())
 

@@ -1,4 +1,4 @@
-"""A project of the test's own, and what git knows."""
+"""What these tests share: a project, a Valkey of their own, and the files that git tracks and a wheel ships."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+import yaml
 
 from durable_memory.memory.settings import SECRETS, Settings, variable_of
 from tests.deploy.chart import FOLDER, VALUES, Refused, Values, rendered, variables
@@ -76,6 +77,7 @@ REFUSED: list[tuple[Values, str]] = [
     ({"image": {"repository": ""}}, "image.repository: where you pushed the image"),
     ({"secrets": {"redisUrl": {"name": ""}}}, "secrets.redisUrl.name: a Secret whose key"),
     ({"secrets": {"redisURL": {"name": "a"}}}, "/secrets': additional properties 'redisURL' not allowed"),
+    (yaml.safe_load("env: {DURABLE_MEMORY_RELOAD_INTERVAL: off}"), 'RELOAD_INTERVAL: write "off" in quotes'),
     ({"env": {"NAMES": ["a"]}}, "/env/NAMES': got array, want boolean or number or string"),
     ({"env": {"no-name": "a"}}, "'no-name' does not match"),
     ({"env": {"KEY": {"secretKeyRef": {"name": "a"}}}}, "missing property 'key'"),

@@ -37,7 +37,7 @@ PAGE_VALUES: dict[str, Any] = yaml.safe_load(VALUES_FILE)
 
 def commands(*words: str) -> list[list[str]]:
     """The words of each command that begins with these."""
-    split = [shlex.split(part) for line in COMMANDS for part in line.split(" | ")]
+    split = [shlex.split(part) for line in COMMANDS for part in re.split(r" \| | && ", line)]
     return [found for found in split if found[: len(words)] == list(words)]
 
 
@@ -93,7 +93,7 @@ def test_an_image_of_ones_own_puts_things_where_they_are_looked_for(tmp_path: Pa
     assert stated
     (tmp_path / "Dockerfile").write_text(text)
     found = subprocess.run([program("hadolint"), tmp_path / "Dockerfile"], capture_output=True, text=True, check=False)
-    assert found.stdout == ""
+    assert (found.returncode, found.stdout) == (0, "")
 
 
 def test_the_file_beside_the_compose_file_takes_what_the_page_names() -> None:
@@ -132,10 +132,12 @@ def test_the_chart_takes_the_values_and_makes_the_deployments_that_are_asked_abo
 
 
 def test_every_command_is_about_one_namespace() -> None:
-    namespaces = {tuple(options(one).get("--namespace", ())) for tool in ("kubectl", "helm") for one in commands(tool)}
-    assert namespaces == {("agents",), ()}
-    (create,) = commands("kubectl", "create", "namespace")
-    assert create[-1] == "agents"
+    asked = [one for tool in ("kubectl", "helm") for one in commands(tool)]
+    without = [one for one in asked if "--namespace" not in options(one)]
+    # What is applied says itself where it belongs.
+    assert [one[:3] for one in without] == [["kubectl", "create", "namespace"], ["kubectl", "apply", "--filename"]]
+    assert without[0][-1] == "agents"
+    assert [options(one)["--namespace"] for one in asked if one not in without] == [["agents"]] * (len(asked) - 2)
 
 
 async def test_the_declarations_of_the_clone_are_valid() -> None:
@@ -155,12 +157,15 @@ async def test_temporal_makes_the_version_of_the_page_the_current_one(
     folder: Path, project: str, redis_url: str, temporal_client: Client
 ) -> None:
     (make_current,) = commands("temporal", "worker", "deployment")
-    (upgrade,) = (command for command in commands("helm", "upgrade") if len(options(command).get("--set", [])) == 2)
+    (upgrade,) = (command for command in commands("helm", "upgrade") if len(options(command).get("--set", [])) == 3)
     versioning = rendered(PAGE_VALUES, *map(module("helm_python").parse_set_string, options(upgrade)["--set"]))
     pod = versioning["Deployment"]["spec"]["template"]["spec"]
     given = {variable["name"]: variable.get("value", "") for variable in pod["containers"][0]["env"]}
     (name,), (build_id,) = options(make_current)["--deployment-name"], options(make_current)["--build-id"]
     assert (given["TEMPORAL_DEPLOYMENT_NAME"], given["TEMPORAL_WORKER_BUILD_ID"]) == (name, build_id)
+    (exported,) = commands("export")
+    said = dict(word.split("=", 1) for word in exported[1:])
+    assert (said["TEMPORAL_ADDRESS"], said["TEMPORAL_NAMESPACE"]) == tuple(PAGE_VALUES["temporal"].values())
     address = temporal_client.service_client.config.target_host
     variables = {
         "REDIS_URL": redis_url,

@@ -53,14 +53,14 @@ class SpendingContract:
             await spending.settle(payer, "desk", "first", 100, day)
         assert await spending.spent(payer, "desk") == 600
 
-    async def test_a_request_that_was_refused_is_not_settle(self, spending: Spending, payer: str) -> None:
+    async def test_a_request_that_was_refused_is_not_settled(self, spending: Spending, payer: str) -> None:
         day = await spending.reserve(payer, "desk", "first", 900, 1_000)
         assert day is not None
         assert await spending.reserve(payer, "desk", "second", 200, 1_000) is None
         await spending.settle(payer, "desk", "second", 50, day)
         assert await spending.spent(payer, "desk") == 900
 
-    async def test_a_day_that_is_over_is_not_settle(self, spending: Spending, payer: str) -> None:
+    async def test_a_day_that_is_over_is_not_settled(self, spending: Spending, payer: str) -> None:
         day = await spending.reserve(payer, "desk", "first", 100, 1_000)
         assert day is not None
         await spending.settle(payer, "desk", "first", 0, day - 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import socket
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeVar
 
@@ -52,7 +53,7 @@ _PASSING_WORDS: Final = ("LOADING", "BUSY", "MASTERDOWN", "UNBLOCKED", "NOREPLIC
 """MISCONF: the disk is full, or a snapshot failed; writes are refused and nothing is damaged."""
 
 _ANSWER: Final = re.compile(r" - (?:\w+:)?(\w+)")
-_NOBODY_THERE: Final = re.compile(r"Error (-?\d+) connecting to ")
+_NOBODY_THERE: Final = re.compile(r"Error (?:Multiple exceptions: \[Errno )?(-?\d+)\]?.* connecting to ")
 _UNTRUSTED: Final = re.compile(r"certificate verify failed: (.{1,200}?)\.? \(_ssl")
 _NAME_CA: Final = "?ssl_ca_certs= names the file of its CA"
 _CURES: Final = (
@@ -261,6 +262,8 @@ def _describe(error: Exception, seconds: float | None) -> str:
         return "no answer" if seconds is None else f"no answer within {seconds:.0f} s"
     if nobody := _NOBODY_THERE.search(text):
         number = int(nobody[1])
-        reason = "unknown host" if number < 0 else os.strerror(number).lower()  # those of names are negative
+        # Those of names are negative on Linux, and others elsewhere.
+        unknown = number < 0 or number == socket.EAI_NONAME
+        reason = "unknown host" if unknown else os.strerror(number).lower()
         return f"{reason}; check this address and whether the server runs"
     return f"{type(error).__name__}: {text[:200]}" if text else type(error).__name__

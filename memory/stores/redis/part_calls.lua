@@ -21,10 +21,10 @@ local function open_group(plan, new, ids)
   end
 end
 
--- Returns where in `seen` the group stands that a result goes to: the oldest of this append that waits for it. Without one
--- it is the oldest of the newest row of groups that stand one directly behind the other: results of such calls come in
--- their order, and what stands before it may have been given up. pattern: of the groups that may be. Nothing if there is
--- none.
+-- Returns where in `seen` the group stands that a result goes to: the oldest of this append that waits for it. Without
+-- one it is the oldest of the newest row of groups that stand one directly behind the other: results of such calls come
+-- in their order, and what stands before them may have been given up. pattern: of the groups that may be. Nothing if
+-- there is none.
 local function waiting_in(seen, pattern)
   local found, last, from = {}, nil, 1
   while true do

@@ -15,11 +15,13 @@ from tests.integration.inventory.newer import become_newer
 
 async def test_a_part_of_a_segment_finds_nothing_and_says_so(cli: Cli) -> None:
     await cli("append", "thread", "user:alice", "Hello")
-    hint = "No key begins with the whole segments 'user:al'"
-    listed = await cli("list", "thread", "--prefix", "user:al", "-o", "json")
-    assert (listed.json(), listed.err.startswith(hint)) == ([], True)
-    purged = await cli("purge", "--prefix", "user:al", "--yes", "-o", "json")
-    assert (purged.json()["memories"], purged.err.startswith(hint)) == (0, True)
+    part = "(user:al finds user:al:1, but not user:alice)"
+    listed = await cli("list", "--prefix", "user:al", "-o", "json")
+    assert (listed.json(), listed.err) == ([], f"No key begins with the whole segments 'user:al' {part}.\n")
+    elsewhere = await cli("purge", "notes", "--prefix", "user:alice", "--yes", "-o", "json")
+    assert elsewhere.json()["memories"] == 0
+    assert elsewhere.err.startswith("No key of 'notes' begins with the whole segments 'user:alice' ")
+    assert elsewhere.err.endswith("; other memories were not looked at.\n")
     assert (await cli("purge", "--prefix", "user:alice", "--yes")).err == ""
 
 

@@ -78,7 +78,7 @@ async def test_a_user_who_may_run_no_script_is_told_so_by_calls_and_not_by_the_l
     limited = own_valkey.url.replace("://", "://limited:word@")
     async with await MemoryClient.connect(limited, memories=REGISTRY, project=key):
         [warning] = said_by(caplog, key_checks.__name__)
-    assert "could not be compared" in warning.getMessage()
+    assert f"whether project {key!r} has encryption keys could not be found out" in warning.getMessage()
 
 
 async def test_what_is_noted_of_a_key_is_short_and_no_part_of_it(redis_url: str, key: str) -> None:

@@ -216,6 +216,15 @@ async def test_an_unreachable_server_is_unavailable_and_names_its_place_only(clo
     assert "secret" not in told(refused.value)
 
 
+async def test_a_name_with_several_addresses_that_all_refuse_is_told_like_one(
+    closed_port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (f"127.0.0.{last}", closed_port)) for last in (1, 2)]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+    with pytest.raises(MemoryUnavailable, match="cannot be reached: connection refused; check this address"):
+        await connect_redis(f"redis://several.example:{closed_port}/0")
+
+
 @pytest.mark.parametrize(
     ("place", "reason"),
     [

@@ -156,6 +156,12 @@ def test_a_result_whose_search_is_not_shown_any_more_is_named_by_its_type() -> N
     assert turns(answer(FOUND, text("Done."))) == [[text("[web_search_tool_result]"), text("Done.")]]
 
 
+def test_what_only_an_answer_may_hold_is_named_by_its_type_where_a_user_says_it() -> None:
+    said = Message.user([text("Look:"), THOUGHT, SEARCH, FOUND])
+    named = [text(f"[{block['type']}]") for block in (THOUGHT, SEARCH, FOUND)]
+    assert turns(Message.assistant("In Lyon."), said) == [[text("In Lyon.")], [text("Look:"), *named]]
+
+
 def test_a_call_of_a_program_that_the_service_runs_names_it_as_long_as_it_is_shown() -> None:
     program = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "code_execution", "input": {"code": "track()"}}
     run = {**RUN, "caller": {"type": "code_execution_20250825", "tool_id": "srvtoolu_1"}}

@@ -365,7 +365,7 @@ def test_the_turn_so_far_comes_last_in_any_form_that_an_append_takes() -> None:
     assert view.to_openai(turn="Where?") == view.to_openai(turn=[{"role": "user", "content": "Where?"}])
     assert view.to_openai(turn="Where?") == [*view.to_openai(), {"role": "user", "content": "Where?"}]
     wrong: Any = 5
-    with pytest.raises(InvalidValue, match=r"^messages: must be text, a Message"):
+    with pytest.raises(InvalidValue, match=r"^turn: must be text, a Message"):
         view.to_openai(turn=wrong)
 
 

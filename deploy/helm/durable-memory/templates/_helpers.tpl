@@ -135,6 +135,9 @@ TEMPORAL_WORKER_BUILD_ID: versioning.buildId
 {{- with get $own (trimSuffix "_FILE" $name) }}
 {{- fail (printf "env.%s: set %s instead" $name .) }}
 {{- end }}
+{{- if and (eq $name "DURABLE_MEMORY_RELOAD_INTERVAL") (kindIs "bool" $value) }}
+{{- fail (printf "env.%s: write \"off\" in quotes; without them YAML reads false" $name) }}
+{{- end }}
 - name: {{ $name }}
 {{- if kindIs "map" $value }}
   valueFrom:
