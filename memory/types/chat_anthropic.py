@@ -9,12 +9,13 @@ from typing import Any, Final
 
 from durable_memory.memory.types.call_ids import CallIds
 from durable_memory.memory.types.chat_given import ChatMessage, given_message, own_prompt
+from durable_memory.memory.types.chat_marks import unmarked
 from durable_memory.memory.types.chat_words import FAILED, mention
 from durable_memory.memory.types.clean import InvalidValue, Json, clean_json
 from durable_memory.memory.types.message import Message
 from durable_memory.memory.types.server_tools import is_of_an_answer, leave_out_lost_callers, name_unpaired
 from durable_memory.memory.types.tool_call import ToolCall
-from durable_memory.memory.types.vocabulary import MARKS, TEXT_PARTS, THOUGHTS, ContentPart
+from durable_memory.memory.types.vocabulary import TEXT_PARTS, THOUGHTS, ContentPart
 
 Block = dict[str, Json]
 
@@ -41,8 +42,6 @@ _FAILED: Final[Block] = {"type": "text", "text": FAILED}
 _CALLERS: Final = "anthropic_callers"
 """Field of a message's metadata: by the id of a call, which program of the service made it, which the API wants to have
 back."""
-_HOLD_BLOCKS: Final = ("content", "source")
-"""Fields of a block in which others stand, as in a document. The input of a call is its tool's own."""
 _EARLIER: Final[Block] = {"type": "text", "text": "[Earlier messages are not shown.]"}
 """Opens a conversation that begins with the assistant: the API wants the user first."""
 
@@ -56,9 +55,9 @@ def anthropic_request(messages: Iterable[Message], system: str | None = None) ->
     type in brackets. Tool calls and results become tool_use and tool_result blocks, their ids and names such as the API
     accepts: no two ids the same. Messages that follow each other in one role are merged, blank texts left out. Parts of
     OpenAI's become Anthropic's where there is an equal, and their type in brackets where not; others are passed on as
-    they are, but without `cache_control`, also inside of them: mark what you send. Pictures and files of an answer, and
-    half of a pair of call and result of the service's own tools, become their type in brackets too; thoughts that
-    nothing follows are left out. Names of authors have no place.
+    they are, but without marks of a cache (`cache_control`), also inside of them: mark what you send. Pictures and
+    files of an answer, and half of a pair of call and result of the service's own tools, become their type in brackets
+    too; thoughts that nothing follows are left out. Names of authors have no place.
 
     Raises InvalidValue if `system` is no text.
     """
@@ -126,7 +125,7 @@ def _accepted_id(call_id: str) -> str:
 
 def _blocks(message: Message, ids: CallIds) -> list[Block]:
     said = [{"type": "text", "text": message.content}] if isinstance(message.content, str) else message.content or ()
-    blocks = [block for part in said if not _is_blank(block := _block(_unmarked(part)))]
+    blocks = [block for part in said if not _is_blank(block := _block(unmarked(part)))]
     if message.tool_call_id is not None:
         result: Block = {"type": "tool_result", "tool_use_id": ids.of_result(message.tool_call_id)}
         failed = message.metadata.get("is_error") is True
@@ -240,21 +239,7 @@ def _given(block: object, path: str) -> dict[str, Any]:
     """A block without the fields that are null: the SDK's objects fill in all that they know."""
     if not isinstance(block, Mapping) or not isinstance(block.get("type"), str):
         raise InvalidValue(path, "a block is an object with a 'type'")
-    return {name: value for name, value in _unmarked(block).items() if value is not None}
-
-
-def _unmarked(block: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: _unmarked_inside(value) if name in _HOLD_BLOCKS else value
-        for name, value in block.items()
-        if name not in MARKS
-    }
-
-
-def _unmarked_inside(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return _unmarked(value)
-    return [_unmarked_inside(item) for item in value] if isinstance(value, (list, tuple)) else value
+    return {name: value for name, value in unmarked(block).items() if value is not None}
 
 
 def _call(block: Mapping[str, Any]) -> ToolCall:

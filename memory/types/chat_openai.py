@@ -10,12 +10,13 @@ from typing import Any, Final
 
 from durable_memory.memory.types.call_ids import CallIds, OwnIds
 from durable_memory.memory.types.chat_given import ChatMessage, given_message, own_prompt
+from durable_memory.memory.types.chat_marks import unmarked
 from durable_memory.memory.types.chat_words import FAILED, mention
 from durable_memory.memory.types.clean import Json, clean_json
 from durable_memory.memory.types.documents import held_in, words_about
 from durable_memory.memory.types.message import Message
 from durable_memory.memory.types.tool_call import ToolCall
-from durable_memory.memory.types.vocabulary import MARKS, TEXT_PARTS, THOUGHTS, ContentPart
+from durable_memory.memory.types.vocabulary import TEXT_PARTS, THOUGHTS, ContentPart
 
 _OF_OTHERS: Final = frozenset(
     {"image", "document", "search_result", "container_upload", "input_image", "input_file", "audio", "video"}
@@ -70,19 +71,20 @@ def messages_from_openai(data: ChatMessage) -> tuple[Message, ...]:
         content = audio.get("transcript")
     known = {name: data[name] for name in ("name", "tool_call_id") if data.get(name) is not None}
     calls = data.get("tool_calls") or ()
-    known["tool_calls"] = [_call(call) for call in calls] if isinstance(calls, (list, tuple)) else calls
+    if isinstance(calls, (list, tuple)):
+        calls = [_call(call, f"tool_calls[{index}]") for index, call in enumerate(calls)]
+    known["tool_calls"] = calls
     role = "system" if data.get("role") == "developer" else data.get("role")
     return (Message.from_dict({"role": role, "content": content, **known}),)
 
 
-def _call(call: object) -> object:
+def _call(call: object, path: str) -> object:
     """A call without what servers add to it, each their own; one of a custom tool as that of a function."""
     if not isinstance(call, Mapping):
         return call  # is refused with the message
     if isinstance(custom := call.get("custom"), Mapping):
-        arguments = json.dumps(
-            {"input": clean_json(custom.get("input"), "tool_calls.custom.input")}, ensure_ascii=False
-        )
+        given = clean_json(_filled(custom, ("input",)), f"{path}.custom")
+        arguments = json.dumps(given, ensure_ascii=False)
         return {"id": call.get("id"), "function": {"name": custom.get("name"), "arguments": arguments}}
     known = _filled(call, ("id", "type", "function"))
     if isinstance(function := known.get("function"), Mapping):
@@ -173,11 +175,6 @@ def _part(part: ContentPart) -> Mapping[str, Json]:
     if kind == "input_file":
         return _file(part)
     return mention(part) if kind in _OF_OTHERS or not _is_whole(part) else unmarked(part)
-
-
-def unmarked(part: ContentPart) -> dict[str, Json]:
-    """Returns a part without the marks of an earlier request."""
-    return {name: value for name, value in part.items() if name not in MARKS}
 
 
 def _is_whole(part: ContentPart) -> bool:

@@ -8,13 +8,13 @@ from typing import Any, Final, cast
 
 from durable_memory.memory.types.call_ids import CallIds, OwnIds
 from durable_memory.memory.types.chat_given import ChatMessage, SdkModel, own_prompt
+from durable_memory.memory.types.chat_marks import unmarked
 from durable_memory.memory.types.chat_openai import (
     DETAILS,
     accepted_call,
     accepted_id,
     chat_parts,
     is_wordless_failure,
-    unmarked,
 )
 from durable_memory.memory.types.chat_words import FAILED, mention
 from durable_memory.memory.types.clean import InvalidValue, clean_json

@@ -30,9 +30,6 @@ TEXT_PARTS: Final = frozenset({"text", "input_text", "output_text"})
 THOUGHTS: Final = frozenset({"thinking", "redacted_thinking"})
 """Types of parts that hold what a model thought, signed by its provider: no use to another model."""
 
-MARKS: Final = frozenset({"cache_control", "prompt_cache_breakpoint"})
-"""Fields of a part that are of the request it was sent with: APIs take a few in all, and a view would gather more."""
-
 MEDIA_PARTS: Final = frozenset(
     {"image", "image_url", "input_image", "output_image", "image_generation_call", "computer_screenshot"}
     | {"audio", "audio_url", "input_audio", "output_audio", "video", "video_url", "input_video", "file", "input_file"}

@@ -29,6 +29,9 @@ _GAP: Final = "\u2026"
 _MISFITS: Final = 4
 """The search ends after so many units that do not fit the room that is left."""
 
+_BEGUN: Final = 8
+"""So many units are tried, the newest first, for a start that fits where none fits whole."""
+
 
 class RuleBasedSummarizer:
     """A Summarizer that takes over the sentences which cover most rare words, names and numbers for their length.
@@ -142,7 +145,7 @@ class _Selection:
                 return text
             self._units.pop()
         # Not one sentence fits: the start of the last that has a start that fits, since what is older may not hold.
-        for unit in reversed(units[-_MISFITS:]):
+        for unit in reversed(units[-_BEGUN:]):
             for whole in (_line(unit.speaker, unit.text), unit.text):
                 if start := await self._start_that_fits(whole):
                     return start
